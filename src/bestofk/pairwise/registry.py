@@ -1,0 +1,204 @@
+"""The pairwise tests: one entry each, read by the command line, the docs, the lab and the laws.
+
+`covers` names the situations that a test was made for (see `bestofk.plans.design`):
+
+=================  ==============================================================
+``kfold``          one data set, one run of k folds
+``repeated-kfold`` one data set, two or more runs of k folds
+``5x2``            one data set, five runs of two folds
+``resample``       one data set, random splits into training and test rows
+``bootstrap``      one data set, bootstrap samples tested on the rows left out
+``test-set``       one test set, one loss per instance
+``datasets``       several data sets, one mean loss each
+=================  ==============================================================
+
+`axes` is the number of trailing axes that the function takes: 2 for (runs, folds), else 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from bestofk.registry import Registry, resolve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseTest:
+    """What the library knows of one pairwise test."""
+
+    name: str
+    function: str
+    """Where it is, as ``package.module:name``; imported on use."""
+    summary: str
+    covers: tuple[str, ...]
+    paper: str
+    doi: str | None = None
+    axes: int = 1
+    sides: tuple[str, ...] = ("two-sided", "greater", "less")
+    takes_df: bool = False
+    """The degrees of freedom may be given, as a number."""
+    needs_sizes: bool = False
+    """The function wants `n_train` and `n_test`."""
+    zero_one: bool = False
+    """The losses must be 0 or 1 for every instance."""
+    discrete: bool = False
+    """The statistic has atoms: one-sided p-values add up to more than 1."""
+    bayesian: bool = False
+    random: bool = False
+    """The function takes `random_state`."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def load(self) -> Callable[..., Any]:
+        """The function itself."""
+        function: Callable[..., Any] = resolve(self.function)
+        return function
+
+
+_BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
+
+
+def _variant(name: str, summary: str) -> PairwiseTest:
+    return PairwiseTest(
+        name=name,
+        function="bestofk.pairwise.repeated_kfold:repeated_kfold_t",
+        summary=summary,
+        covers=("repeated-kfold",),
+        paper=_BOUCKAERT,
+        axes=2,
+        takes_df=True,
+        arguments={"variant": name},
+    )
+
+
+PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
+    "pairwise test",
+    PairwiseTest(
+        name="corrected-repeated-kfold-t",
+        function="bestofk.pairwise.resampled:corrected_repeated_kfold_t",
+        summary="paired t on all folds of all runs, variance corrected for shared training rows",
+        covers=("repeated-kfold", "kfold"),
+        paper="Bouckaert and Frank 2004, Evaluating the replicability of significance tests",
+        doi="10.1007/978-3-540-24775-3_3",
+        axes=2,
+        takes_df=True,
+    ),
+    PairwiseTest(
+        name="5x2cv-t",
+        function="bestofk.pairwise.five_by_two:five_by_two_t",
+        summary="first difference over the spread within five halvings, t with 5 df",
+        covers=("5x2",),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        axes=2,
+    ),
+    PairwiseTest(
+        name="5x2cv-f",
+        function="bestofk.pairwise.five_by_two:five_by_two_f",
+        summary="all ten squared differences over the spread within halvings, F(10, 5)",
+        covers=("5x2",),
+        paper="Alpaydin 1999, Combined 5x2 cv F test",
+        doi="10.1162/089976699300016007",
+        axes=2,
+        sides=("two-sided",),
+    ),
+    PairwiseTest(
+        name="corrected-resampled-t",
+        function="bestofk.pairwise.resampled:corrected_resampled_t",
+        summary="paired t on random splits, variance corrected for shared training rows",
+        covers=("resample", "bootstrap"),
+        paper="Nadeau and Bengio 2003, Inference for the generalization error",
+        doi="10.1023/A:1024068626366",
+        takes_df=True,
+        needs_sizes=True,
+    ),
+    PairwiseTest(
+        name="resampled-t",
+        function="bestofk.pairwise.resampled:resampled_t",
+        summary="paired t on random splits as if they were independent (rejects far too often)",
+        covers=("resample", "bootstrap"),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        takes_df=True,
+    ),
+    PairwiseTest(
+        name="kfold-t",
+        function="bestofk.pairwise.resampled:kfold_t",
+        summary="paired t on the k folds of one run as if they were independent",
+        covers=("kfold",),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        takes_df=True,
+    ),
+    _variant("use-all-data", "all runs x folds differences as one sample"),
+    _variant("folds", "mean of every run as a sample"),
+    _variant("folds-averaged-var", "grand mean over the average variance within runs"),
+    _variant("runs", "mean of every fold number as a sample"),
+    _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
+    _variant("sorted-runs", "folds sorted inside each run, mean of every rank as a sample"),
+    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
+    _variant("folds-averaged-t", "average of the t statistics of the runs"),
+    _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
+    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    PairwiseTest(
+        name="permutation",
+        function="bestofk.pairwise.permuted:permutation",
+        summary="exact null of the mean difference under all sign flips",
+        covers=("datasets", "test-set"),
+        paper="Fisher 1935, The design of experiments; Otero et al. 2013, post-hoc of Bootstrap-A",
+        doi="10.1016/j.jcss.2013.03.009",
+        discrete=True,
+        random=True,
+    ),
+    PairwiseTest(
+        name="wilcoxon",
+        function="bestofk.pairwise.ranks:wilcoxon",
+        summary="signed ranks of the differences, exact with ties",
+        covers=("datasets", "test-set"),
+        paper="Wilcoxon 1945, Individual comparisons by ranking methods",
+        doi="10.2307/3001968",
+        discrete=True,
+    ),
+    PairwiseTest(
+        name="sign",
+        function="bestofk.pairwise.signs:sign",
+        summary="wins against losses, ties dropped, exact binomial",
+        covers=("datasets", "test-set"),
+        paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
+        discrete=True,
+    ),
+    PairwiseTest(
+        name="mcnemar",
+        function="bestofk.pairwise.disagreement:mcnemar",
+        summary="instances that only one of the two gets wrong",
+        covers=("test-set",),
+        paper="McNemar 1947, Note on the sampling error of the difference between correlated "
+        "proportions",
+        doi="10.1007/BF02295996",
+        zero_one=True,
+        discrete=True,
+    ),
+    PairwiseTest(
+        name="correlated-t",
+        function="bestofk.pairwise.correlated:correlated_t",
+        summary="posterior of the mean difference with a region of practical equivalence",
+        covers=("repeated-kfold", "kfold", "resample", "bootstrap"),
+        paper="Corani and Benavoli 2015, A Bayesian approach for comparing cross-validated "
+        "algorithms on multiple data sets",
+        doi="10.1007/s10994-015-5486-z",
+        needs_sizes=True,
+        bayesian=True,
+    ),
+    PairwiseTest(
+        name="signed-rank-bayes",
+        function="bestofk.pairwise.signed_rank:signed_rank_bayes",
+        summary="posterior of the signed rank statistic with a region of practical equivalence",
+        covers=("datasets",),
+        paper="Benavoli et al. 2014, A Bayesian Wilcoxon signed-rank test based on the Dirichlet "
+        "process",
+        bayesian=True,
+        discrete=True,
+        random=True,
+    ),
+)

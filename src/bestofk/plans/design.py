@@ -1,0 +1,118 @@
+"""The shape of a resampling plan, without its rows: what a test must know of the losses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from bestofk.checks import one_of, whole
+from bestofk.errors import ArgumentError
+
+Kind = Literal["cv", "resample", "holdout", "loo", "bootstrap", "test-set", "scores"]
+KINDS: tuple[str, ...] = get_args(Kind)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """How the losses came about.
+
+    Parameters
+    ----------
+    kind : str
+        ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
+        ``"loo"``, ``"bootstrap"``, ``"test-set"`` (one loss per instance of one test set) or
+        ``"scores"`` (finished numbers, origin not stated).
+    runs, folds, repetitions : int
+        The sizes of the axes *run*, *fold* and *repetition*. Splits of ``"resample"`` and
+        ``"bootstrap"`` are counted by `folds` (one run), instances of ``"test-set"`` too.
+    n_train, n_test : tuple of int or None
+        Rows in the training and in the test part, by fold, in the order (run, fold); None
+        where they are not known.
+    stratified : bool or None
+        Whether the class shares were kept; None where that is not known.
+
+    Examples
+    --------
+    >>> Design(kind="cv", runs=10, folds=10).describe()
+    '10 runs of 10-fold cross-validation'
+    >>> Design(kind="cv", runs=5, folds=2).situations(n_datasets=1)
+    ('5x2', 'repeated-kfold')
+    """
+
+    kind: str = "scores"
+    runs: int = 1
+    folds: int = 1
+    repetitions: int = 1
+    n_train: tuple[int, ...] | None = None
+    n_test: tuple[int, ...] | None = None
+    stratified: bool | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, "kind", KINDS)
+        for name in ("runs", "folds", "repetitions"):
+            whole(getattr(self, name), name, at_least=1)
+        for name in ("n_train", "n_test"):
+            sizes = getattr(self, name)
+            if sizes is None:
+                continue
+            sizes = tuple(int(n) for n in np.atleast_1d(np.asarray(sizes)).ravel())
+            if len(sizes) == 1:
+                sizes *= self.runs * self.folds
+            if len(sizes) != self.runs * self.folds or min(sizes) < 1:
+                raise ArgumentError(
+                    f"{name} must hold one size of at least 1 for each of the "
+                    f"{self.runs * self.folds} folds; got {len(sizes)} from {min(sizes)}."
+                )
+            object.__setattr__(self, name, sizes)
+
+    def situations(self, *, n_datasets: int) -> tuple[str, ...]:
+        """What tests can be made for, the most particular first (see pairwise.registry)."""
+        if n_datasets > 1:
+            return ("datasets",)
+        if self.kind == "test-set":
+            return ("test-set",)
+        if self.kind in ("resample", "bootstrap") and self.runs * self.folds > 1:
+            return (self.kind,)
+        if self.kind in ("cv", "loo"):
+            if self.runs == 5 and self.folds == 2:
+                return ("5x2", "repeated-kfold")
+            if self.runs > 1 and self.folds > 1:
+                return ("repeated-kfold",)
+            if self.folds > 1:
+                return ("kfold",)
+        return ()
+
+    def test_share(self) -> float | None:
+        """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None."""
+        if self.n_train is not None and self.n_test is not None:
+            return float(np.sum(self.n_test) / np.sum(self.n_train))
+        if self.kind in ("cv", "loo") and self.folds > 1:
+            return 1.0 / (self.folds - 1)
+        return None
+
+    def describe(self) -> str:
+        """The design in words."""
+        words = {
+            "cv": f"{self.folds}-fold cross-validation",
+            "resample": f"{self.runs * self.folds} random splits",
+            "holdout": "one random split",
+            "loo": f"leave-one-out over {self.folds} rows",
+            "bootstrap": f"{self.runs * self.folds} bootstrap samples",
+            "test-set": f"one test set of {self.folds} instances",
+            "scores": "one score each"
+            if self.runs * self.folds == 1
+            else f"{self.runs * self.folds} scores each, origin not stated",
+        }[self.kind]
+        if self.kind == "cv":
+            words = f"{self.runs} runs of {words}" if self.runs > 1 else f"one run of {words}"
+        if self.stratified:
+            words = f"{words}, stratified"
+        if self.repetitions > 1:
+            words = f"{words}, {self.repetitions} repetitions of each"
+        return words
+
+    def with_(self, **changes: Any) -> Design:
+        """The same design but for the changes."""
+        return replace(self, **changes)
