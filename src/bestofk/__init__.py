@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
-    from bestofk import intervals, multiple, ordering, pairwise
+    from bestofk import multiple, ordering, pairwise
     from bestofk.errors import (
         ArgumentError,
         BestOfKError,
