@@ -1,1 +1,87 @@
-"""..."""
+"""Tests of two learners: arrays of losses in, one frozen result out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestofk.pairwise.calibrated_df import CalibratedDf, calibrated_df
+    from bestofk.pairwise.correlated import correlated_t
+    from bestofk.pairwise.disagreement import mcnemar
+    from bestofk.pairwise.five_by_two import five_by_two_f, five_by_two_t
+    from bestofk.pairwise.pairs import AllPairs, all_pairs
+    from bestofk.pairwise.permuted import permutation
+    from bestofk.pairwise.posterior import PosteriorResult
+    from bestofk.pairwise.ranks import wilcoxon
+    from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
+    from bestofk.pairwise.repeated_kfold import repeated_kfold_t
+    from bestofk.pairwise.resampled import (
+        corrected_repeated_kfold_t,
+        corrected_resampled_t,
+        kfold_t,
+        resampled_t,
+    )
+    from bestofk.pairwise.result import Interval, PairwiseResult
+    from bestofk.pairwise.signed_rank import signed_rank_bayes
+    from bestofk.pairwise.signs import sign
+
+_HOMES = {
+    "AllPairs": "pairs",
+    "CalibratedDf": "calibrated_df",
+    "Interval": "result",
+    "PAIRWISE_TESTS": "registry",
+    "PairwiseResult": "result",
+    "PairwiseTest": "registry",
+    "PosteriorResult": "posterior",
+    "all_pairs": "pairs",
+    "correlated_t": "correlated",
+    "corrected_repeated_kfold_t": "resampled",
+    "corrected_resampled_t": "resampled",
+    "five_by_two_f": "five_by_two",
+    "five_by_two_t": "five_by_two",
+    "kfold_t": "resampled",
+    "mcnemar": "disagreement",
+    "permutation": "permuted",
+    "repeated_kfold_t": "repeated_kfold",
+    "resampled_t": "resampled",
+    "sign": "signs",
+    "signed_rank_bayes": "signed_rank",
+    "wilcoxon": "ranks",
+}
+
+__all__ = [
+    "PAIRWISE_TESTS",
+    "AllPairs",
+    "CalibratedDf",
+    "Interval",
+    "PairwiseResult",
+    "PairwiseTest",
+    "PosteriorResult",
+    "all_pairs",
+    "correlated_t",
+    "corrected_repeated_kfold_t",
+    "corrected_resampled_t",
+    "five_by_two_f",
+    "five_by_two_t",
+    "kfold_t",
+    "mcnemar",
+    "permutation",
+    "repeated_kfold_t",
+    "resampled_t",
+    "sign",
+    "signed_rank_bayes",
+    "wilcoxon",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"bestofk.pairwise.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bestofk.pairwise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
