@@ -1,0 +1,144 @@
+"""What the learners share: a scikit-learn classifier whose work is done on encoded rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+
+from bestofk.checks import Floats
+from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.schema import Schema, encode_labels, is_categorical
+from bestofk.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier on numeric and nominal columns with missing values.
+
+    Data frames are taken column by column: categorical, text and truth-value columns are
+    nominal, numbers are numeric; arrays are numeric (arrays of objects: by column). A value of a
+    nominal column that was not declared when the model was fitted counts as missing. Classes
+    that no training row holds are never predicted.
+
+    A learner writes `_fit_encoded` and `_predict_encoded`; where it can, `_proba_encoded`
+    (which gives it `predict_proba`), and `_predict_plan` (see `bestofk.learners.whole_plan`).
+
+    Attributes
+    ----------
+    classes_ : array
+        The labels of the training rows, in declared order.
+    schema_ : Schema
+        The columns as they were when the model was fitted (not after `fit_encoded`).
+    """
+
+    classes_: npt.NDArray[Any]
+    class_codes_: Codes
+    schema_: Schema
+    n_features_in_: int
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Fit the model to the rows of `X`, shape (n, d), and their labels `y`, shape (n,)."""
+        if y is None:
+            raise ArgumentError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        frame = as_frame(self, X, reset=True)
+        declared = is_categorical(y)
+        labels = y if declared else column_or_1d(y, warn=True)
+        if len(labels) != len(frame):
+            raise ArgumentError(
+                f"X and y must have the same number of rows; got {len(frame)} and {len(labels)}."
+            )
+        if not declared:
+            if labels.dtype.kind == "f":
+                assert_all_finite(labels, input_name="y")
+            check_classification_targets(labels)
+        codes, classes = encode_labels(labels)
+        self.schema_ = Schema.of(frame)
+        return self.fit_encoded(
+            Encoded(
+                values=self.schema_.encode(frame),
+                cardinality=self.schema_.cardinality,
+                y=codes,
+                classes=classes,
+            )
+        )
+
+    def fit_encoded(self, encoded: Encoded) -> Self:
+        """Fit the model to rows that are encoded already; classes they do not hold are dropped."""
+        present, self.class_codes_ = encoded.only_present_classes()
+        self.classes_ = present.classes
+        self.n_features_in_ = encoded.d
+        self._fit_encoded(present)
+        return self
+
+    def predict_encoded(self, values: Floats) -> Codes:
+        """Codes of the predicted classes among all classes that were declared in training."""
+        check_is_fitted(self, "classes_")
+        return self.class_codes_[self._predict_encoded(values)]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """The predicted label of every row of `X`."""
+        check_is_fitted(self, "classes_")
+        values = self.schema_.encode(as_frame(self, X, reset=False))
+        predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(values)]
+        return predicted
+
+    def complexity(self) -> int:
+        """The number of parameters of the fitted model."""
+        raise NotImplementedError
+
+    def _fit_encoded(self, encoded: Encoded) -> None:
+        raise NotImplementedError
+
+    def _predict_encoded(self, values: Floats) -> Codes:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+class ProbabilisticClassifier(EncodedClassifier):
+    """An encoded classifier that gives each class a probability."""
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of every class (columns, as `classes_`) for every row of `X`."""
+        check_is_fitted(self, "classes_")
+        return self._proba_encoded(self.schema_.encode(as_frame(self, X, reset=False)))
+
+    def _proba_encoded(self, values: Floats) -> Floats:
+        raise NotImplementedError
+
+
+def as_frame(estimator: Any, X: Any, *, reset: bool) -> pd.DataFrame:
+    """`X` as a data frame, checked by scikit-learn's rules (names, number of columns, shape)."""
+    import pandas as pd
+
+    if not isinstance(X, pd.DataFrame):
+        array = check_array(
+            X,
+            dtype=None,
+            ensure_all_finite="allow-nan" if np.asarray(X).dtype.kind in "fiub" else False,
+            estimator=estimator,
+        )
+        validate_data(estimator, array, reset=reset, skip_check_array=True)
+        return pd.DataFrame(array, copy=False)
+    if min(X.shape) < 1:
+        raise ArgumentError(
+            f"Found array with {X.shape[0]} sample(s) and {X.shape[1]} feature(s) while a minimum "
+            "of 1 is required."
+        )
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X

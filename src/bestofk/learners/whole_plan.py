@@ -1,0 +1,130 @@
+"""All the splits of a plan at once where a learner offers it, else split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.data.encoded import Codes, Encoded
+from bestofk.errors import RunError
+
+
+class Splits(Protocol):
+    """What whole-plan evaluation reads of a materialised plan (see `bestofk.plans`)."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def folds(self) -> int: ...
+    @property
+    def fold_of(self) -> npt.NDArray[np.integer] | None: ...
+    def train(self, run: int, fold: int) -> npt.NDArray[np.int64]: ...
+    def test(self, run: int, fold: int) -> npt.NDArray[np.int64]: ...
+    def __iter__(
+        self,
+    ) -> Iterator[tuple[int, int, npt.NDArray[np.int64], npt.NDArray[np.int64]]]: ...
+
+
+class LabelledData(Protocol):
+    """A data set: its rows, their labels, and both as codes."""
+
+    @property
+    def X(self) -> Any: ...  # noqa: N802
+    @property
+    def y(self) -> Any: ...
+    def encoded(self) -> Encoded: ...
+
+
+def predict_plan(
+    estimator: Any,
+    data: LabelledData,
+    splits: Splits,
+    *,
+    seeds: Sequence[int] | None = None,
+) -> list[Codes]:
+    """Predicted class codes for every split, in the order (run, fold).
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        Not fitted, and left as it is.
+    data : DataSet
+        The rows.
+    splits : Splits
+        Which of them train and which test.
+    seeds : sequence of int, optional
+        One `random_state` for each split, for estimators that have one.
+
+    Returns
+    -------
+    list of int64 arrays
+        Codes among ``data.encoded().classes``, aligned with ``splits.test(run, fold)``. They
+        equal those of `predict_split_by_split`, prediction by prediction.
+    """
+    seeded = seeds is not None and _seed_names(estimator)
+    if hasattr(estimator, "_predict_plan") and not seeded:
+        predictions: list[Codes] = estimator._predict_plan(data.encoded(), splits)
+        return predictions
+    if hasattr(estimator, "fit_encoded"):
+        return _predict_encoded_splits(estimator, data.encoded(), splits, seeds)
+    return predict_split_by_split(estimator, data, splits, seeds=seeds)
+
+
+def predict_split_by_split(
+    estimator: Any,
+    data: LabelledData,
+    splits: Splits,
+    *,
+    seeds: Sequence[int] | None = None,
+) -> list[Codes]:
+    """The same as `predict_plan` by one public fit and predict for every split."""
+    classes = data.encoded().classes
+    position = {label: code for code, label in enumerate(classes.tolist())}
+    predictions = []
+    for split, (_, _, train, test) in enumerate(splits):
+        model = _fresh(estimator, seeds, split)
+        model.fit(data.X.iloc[train], data.y.iloc[train])
+        labels = np.asarray(model.predict(data.X.iloc[test])).tolist()
+        try:
+            codes = [position[label] for label in labels]
+        except (KeyError, TypeError):
+            strange = next(label for label in labels if label not in position)
+            raise RunError(
+                f"{type(estimator).__name__} predicted {strange!r}, which is none of the classes "
+                f"{list(position)}."
+            ) from None
+        predictions.append(np.array(codes, dtype=np.int64))
+    return predictions
+
+
+def _predict_encoded_splits(
+    estimator: Any, encoded: Encoded, splits: Splits, seeds: Sequence[int] | None
+) -> list[Codes]:
+    return [
+        _fresh(estimator, seeds, split)
+        .fit_encoded(encoded.take(train))
+        .predict_encoded(encoded.values[test])
+        for split, (_, _, train, test) in enumerate(splits)
+    ]
+
+
+def _fresh(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
+    from sklearn.base import clone
+
+    model = clone(estimator)
+    if seeds is not None:
+        model.set_params(**{name: int(seeds[split]) for name in _seed_names(estimator)})
+    return model
+
+
+def _seed_names(estimator: Any) -> list[str]:
+    return [
+        name
+        for name in estimator.get_params(deep=True)
+        if name == "random_state" or name.endswith("__random_state")
+    ]
