@@ -1,0 +1,151 @@
+"""JSON: one object a line, an array of objects, or an object of columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk.errors import TableError
+from bestofk.tables.table import Table, _size
+from bestofk.tables.values import arrow_column
+
+_CHUNK = 20_000
+
+
+def read_json(content: str, source: str, *, encoding: str) -> Table:
+    """A table from JSON text."""
+    if not content.strip():
+        raise TableError(f"{source}: the file is empty.")
+    whole = _whole(content, source)
+    if isinstance(whole, dict):
+        return _from_columns(whole, source)
+    if isinstance(whole, list):
+        for row, item in enumerate(whole, start=1):
+            if not isinstance(item, dict):
+                raise TableError(
+                    f"{source}: row {row} must be an object of cells; got {_short(item)}."
+                )
+        return _table(_columns([whole]), source, f"JSON array, {encoding}", None)
+    lines = content.split("\n")
+    numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
+    chunks = [
+        _objects(
+            [lines[n - 1] for n in numbers[at : at + _CHUNK]], numbers[at : at + _CHUNK], source
+        )
+        for at in range(0, len(numbers), _CHUNK)
+    ]
+    locate = None if numbers == list(range(1, len(numbers) + 1)) else tuple(numbers)
+    return _table(_columns(chunks), source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonLines:
+    """The line of a row: the same number unless blank lines stand between."""
+
+    numbers: tuple[int, ...] | None
+
+    def __call__(self, row: int) -> int:
+        return row + 1 if self.numbers is None else self.numbers[row]
+
+
+def _whole(content: str, source: str) -> Any:
+    """The array, or the one object of lists, that the text is; None where it is lines."""
+    start = content.lstrip()[:1]
+    if start == "[":
+        try:
+            return json.loads(content)
+        except json.JSONDecodeError as error:
+            if "\n[" in content or content.lstrip().split("\n", 1)[0].rstrip().endswith("]"):
+                first = content.lstrip().split("\n", 1)[0]
+                raise TableError(
+                    f"{source}: line 1 must be an object of cells; got {_short(first)}."
+                ) from None
+            raise TableError(
+                f"{source}: line {error.lineno} is not JSON ({error.msg}, column {error.colno})."
+            ) from None
+    if start == "{":
+        first = content.lstrip().split("\n", 1)[0]
+        try:
+            one = json.loads(first)
+        except json.JSONDecodeError:
+            try:
+                one = json.loads(content)
+            except json.JSONDecodeError:
+                return None
+        if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
+            return one
+        return None
+    raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
+
+
+def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str, Any]]:
+    try:
+        rows = json.loads("[" + ",".join(lines) + "]")
+    except json.JSONDecodeError:
+        rows = []
+    if len(rows) == len(lines) and all(type(row) is dict for row in rows):
+        return list(rows)
+    for number, line in zip(numbers, lines, strict=True):
+        try:
+            row = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise TableError(
+                f"{source}: line {number} is not JSON ({error.msg}, column {error.colno})."
+            ) from None
+        if not isinstance(row, dict):
+            raise TableError(
+                f"{source}: line {number} must be an object of cells; got {_short(row)}."
+            )
+    raise TableError(f"{source}: lines {numbers[0]} to {numbers[-1]} are not one object each.")
+
+
+def _columns(chunks: list[list[dict[str, Any]]]) -> dict[str, list[Any]]:
+    names = list(dict.fromkeys(name for rows in chunks for row in rows for name in row))
+    return {name: [row.get(name) for rows in chunks for row in rows] for name in names}
+
+
+def _from_columns(whole: dict[str, list[Any]], source: str) -> Table:
+    sizes = {name: len(values) for name, values in whole.items()}
+    if len(set(sizes.values())) > 1:
+        (first, n), *rest = sizes.items()
+        other, m = next(pair for pair in rest if pair[1] != n)
+        raise TableError(
+            f"{source}: columns must be of one length; got {n} cells in {first!r} and {m} in "
+            f"{other!r}."
+        )
+    return _table(whole, source, "JSON object of columns", None)
+
+
+def _table(
+    columns: dict[str, list[Any]], source: str, form: str, locate: JsonLines | None
+) -> Table:
+    rows = len(next(iter(columns.values()), []))
+    if not rows:
+        raise TableError(f"{source}: the file holds no rows.")
+
+    def where(row: int, name: str) -> str:
+        position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
+        return f"{source}: {position}, column {name!r}"
+
+    cells = {
+        name: arrow_column(
+            [json.dumps(v) if isinstance(v, dict) else v for v in values]
+            if name == "params"  # scikit-learn's cv_results_ holds settings as objects
+            else values,
+            where=lambda row, name=name: where(row, name),  # type: ignore[misc]
+        )
+        for name, values in columns.items()
+    }
+    return Table(
+        source=source,
+        cells=cells,
+        account=(f"{source}: {form}, {_size(rows, len(cells))}.",),
+        locate=locate,
+    )
+
+
+def _short(value: Any) -> str:
+    shown = value if isinstance(value, str) else json.dumps(value)
+    shown = shown.strip().split("\n", 1)[0]
+    return repr(shown if len(shown) <= 40 else shown[:37] + "...")

@@ -1,0 +1,165 @@
+"""One way to read a table from a file, whatever its format."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from bestofk.checks import one_of
+from bestofk.errors import TableError
+from bestofk.tables.table import Table
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".arff": "arff",
+}
+_KNOWN_BINARY = (
+    (b"PK\x03\x04", "a zip archive (an Excel workbook is one): export it as CSV"),
+    (b"\xd0\xcf\x11\xe0", "an old Office file: export it as CSV"),
+    (b"%PDF", "a PDF"),
+    (b"SQLite format 3\0", "an SQLite data base"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x80\x04", "a Python pickle"),
+    (b"\x93NUMPY", "a numpy array file"),
+    (b"ARROW1", "an Arrow IPC file: save it as Parquet"),
+)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Table:
+    r"""Read a file into columns of cells that remember where they stood.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV or other delimited text with a header, Parquet, JSON lines (also a JSON array of
+        objects or an object of columns), or ARFF; text may be compressed with gzip.
+    delimiter : str, optional
+        One character; found in the text when None (comma, semicolon, tab or pipe).
+    encoding : str, optional
+        Found when None: UTF-8, UTF-16 and UTF-32 by their marks, else Latin-1.
+    format : str, optional
+        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``; by content and
+        suffix when None.
+
+    Returns
+    -------
+    Table
+        Cells stay text until `Table.numbers` is asked for; `Table.account` says what was
+        understood.
+
+    Raises
+    ------
+    TableError
+        With one sentence that names the file, and the line and the column where there are some.
+
+    Notes
+    -----
+    Lines without content are skipped. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null``
+    and ``None`` in any case count as missing. Numbers may have a decimal comma where the comma is
+    not the delimiter.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "scores.csv")
+    >>> _ = file.write_text("learner;error\nnn;0,25\nc4.5;0,5\n")
+    >>> table = read_table(file)
+    >>> table.numbers("error")
+    array([0.25, 0.5 ])
+    >>> print(*table.account)
+    scores.csv: delimited text, utf-8, delimiter semicolon (found), 2 rows of 2 columns.
+    >>> folder.cleanup()
+    """
+    from bestofk.tables.text import decode, decompress
+
+    if format is not None:
+        one_of(format, "format", FORMATS)
+    if delimiter is not None and (
+        not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'
+    ):
+        raise TableError(f"delimiter must be one character other than a quote; got {delimiter!r}.")
+    file = Path(path)
+    source = file.name
+    data = decompress(_bytes(file), source)
+    if not data:
+        raise TableError(f"{source}: the file is empty.")
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    named = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if (format or "parquet") == "parquet" and (
+        data[:4] == b"PAR1" or "parquet" in (format, named if format is None else None)
+    ):
+        from bestofk.tables.columnar import read_parquet
+
+        return read_parquet(data, source)
+    if encoding is None:
+        for magic, what in _KNOWN_BINARY:
+            if data.startswith(magic):
+                raise TableError(f"{source}: not a table but {what}.")
+    content, encoding = decode(data, source, encoding=encoding)
+    chosen = format or _by_content(content) or named or "csv"
+    if chosen == "arff":
+        from bestofk.tables.arff import read_arff
+
+        return read_arff(content, source, encoding=encoding)
+    if chosen in ("json", "jsonl"):
+        from bestofk.tables.json_rows import read_json
+
+        return read_json(content, source, encoding=encoding)
+    from bestofk.tables.delimited import read_delimited
+
+    return read_delimited(
+        content, source, delimiter=delimiter, encoding=encoding, is_tsv=chosen == "tsv"
+    )
+
+
+def _bytes(file: Path) -> bytes:
+    """The content of the file, or why there is none."""
+    try:
+        return file.read_bytes()
+    except IsADirectoryError:
+        raise TableError(f"{file} must be a file; it is a directory.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise TableError(_not_found(file)) from None
+    except PermissionError:
+        raise TableError(f"{file} cannot be read: permission denied.") from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{str(file)!r} cannot be read: {error}.") from None
+
+
+def _not_found(file: Path) -> str:
+    from difflib import get_close_matches
+
+    if not file.parent.is_dir():
+        return f"There is no file {str(file)!r}, nor its directory {str(file.parent)!r}."
+    siblings = {entry.name.lower(): entry.name for entry in file.parent.iterdir()}
+    near = [siblings[name] for name in get_close_matches(file.name.lower(), siblings, n=3)]
+    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+    return f"There is no file {str(file)!r}{offer}"
+
+
+def _by_content(content: str) -> str | None:
+    """The format that the first words show beyond doubt."""
+    start = re.sub(r"\A(?:\s*%[^\n]*\n|\s+)*", "", content[:100_000])
+    if re.match(r"@relation\b", start, re.IGNORECASE):
+        return "arff"
+    if re.match(r'\{\s*"(?:[^"\\]|\\.)*"\s*:|\[\s*\{\s*"', start):
+        return "jsonl"
+    return None

@@ -1,0 +1,214 @@
+"""A table: named columns whose cells stay as written, and where in the file each row stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.errors import TableError, UnknownNameError
+from bestofk.tables.numerals import DecimalMark, parse_numbers
+
+MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
+"""What stands for a missing cell, in any case of letters and with blanks around it."""
+
+Objects = npt.NDArray[np.object_]
+Codes = npt.NDArray[np.int64]
+
+
+class Levels(NamedTuple):
+    """A column as codes into its distinct cells; -1 stands for a cell that is empty."""
+
+    codes: Codes
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Table:
+    """Columns of cells, as a file holds them.
+
+    Parameters
+    ----------
+    source : str
+        What errors call the table: the name of the file, or "the data frame".
+    cells : mapping of str to pyarrow.Array
+        The columns in order: text where the format is text, typed where the format is typed.
+    declared : mapping of str to tuple of str
+        The nominal values that the file declares for a column, in the order it declares them.
+    account : tuple of str
+        What was understood, in sentences.
+    delimiter : str or None
+        The delimiter of a delimited text.
+    locate : callable or None
+        Takes a row counted from 0 and gives its line in the file counted from 1; None where
+        rows have no lines, and errors count the rows from 1.
+
+    Examples
+    --------
+    >>> table = Table.from_columns({"learner": ["nn", "c4.5"], "error": ["0.25", "0.5"]})
+    >>> table.columns, table.n_rows
+    (('learner', 'error'), 2)
+    >>> table.numbers("error")
+    array([0.25, 0.5 ])
+    """
+
+    source: str
+    cells: Mapping[str, Any]
+    declared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    account: tuple[str, ...] = ()
+    delimiter: str | None = None
+    locate: Callable[[int], int] | None = None
+
+    @classmethod
+    def from_columns(
+        cls, columns: Mapping[str, Sequence[Any]], *, source: str = "the table"
+    ) -> Table:
+        """A table of sequences of equal length."""
+        from bestofk.tables.values import arrow_column
+
+        cells: dict[str, Any] = {}
+        for name, values in columns.items():
+            if str(name) in cells:
+                raise TableError(f"{source}: two columns are named {str(name)!r}.")
+            cells[str(name)] = arrow_column(
+                values, where=lambda row, name=name: f"{source}: row {row + 1}, column {name!r}"
+            )
+        sizes = {name: len(column) for name, column in cells.items()}
+        if len(set(sizes.values())) > 1:
+            (first, n), *rest = sizes.items()
+            other, m = next(pair for pair in rest if pair[1] != n)
+            raise TableError(
+                f"{source}: columns must be of one length; got {n} rows in {first!r} and {m} in "
+                f"{other!r}."
+            )
+        rows = next(iter(sizes.values()), 0)
+        return cls(source=source, cells=cells, account=(f"{source}: {_size(rows, len(cells))}.",))
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, source: str = "the data frame") -> Table:
+        """A table of a pandas data frame; an index that carries names becomes its first columns."""
+        import pandas as pd
+
+        if isinstance(frame.columns, pd.MultiIndex):
+            raise TableError(
+                f"{source} must have one level of column names; got {frame.columns.nlevels}."
+            )
+        index = frame.index
+        named = any(level is not None for level in index.names)
+        if named or not (isinstance(index, pd.RangeIndex) or index.inferred_type == "integer"):
+            names = [
+                str(level) if level is not None else f"column {i + 1}"
+                for i, level in enumerate(index.names)
+            ]
+            frame = frame.reset_index(names=names)
+        names = [str(name) for name in frame.columns]
+        twice = {name for name in names if names.count(name) > 1}
+        if twice:
+            raise TableError(f"{source}: two columns are named {sorted(twice)[0]!r}.")
+        columns = {name: frame.iloc[:, i].array for i, name in enumerate(names)}
+        return cls.from_columns(columns, source=source)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(self.cells)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows below the header."""
+        return len(next(iter(self.cells.values()))) if self.cells else 0
+
+    def __repr__(self) -> str:
+        return f"Table({self.source!r}, {_size(self.n_rows, len(self.cells))})"
+
+    def __contains__(self, column: object) -> bool:
+        return column in self.cells
+
+    def place(self, row: int, column: str | None = None) -> str:
+        """Where a cell stands: file, line (or row, counted from 1) and column."""
+        position = f"row {row + 1}" if self.locate is None else f"line {self.locate(row)}"
+        where = f"{self.source}: {position}"
+        return where if column is None else f"{where}, column {column!r}"
+
+    def _column(self, column: str) -> Any:
+        try:
+            return self.cells[column]
+        except KeyError:
+            raise UnknownNameError(f"column of {self.source}", column, self.columns) from None
+
+    def is_typed_number(self, column: str) -> bool:
+        """Whether the format itself says that the column holds numbers."""
+        import pyarrow.types as kinds
+
+        kind = self._column(column).type
+        return bool(kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind))
+
+    def raw(self, column: str) -> Any:
+        """The cells as text in an arrow array; null only where the format holds nothing."""
+        from bestofk.tables.values import as_text
+
+        return as_text(self._column(column))
+
+    def text(self, column: str) -> Objects:
+        """The cells as str without blanks around them; None where a cell is missing."""
+        cells = self.raw(column).to_numpy(zero_copy_only=False)
+        out = np.array([None if v is None else v.strip() for v in cells], dtype=np.object_)
+        out[self.missing(column)] = None
+        return out
+
+    def missing(self, column: str) -> npt.NDArray[np.bool_]:
+        """Which cells are empty or hold one of the marks of a missing value."""
+        from bestofk.tables.values import is_missing
+
+        return is_missing(self._column(column), MISSING_MARKERS)
+
+    def levels(self, column: str) -> Levels:
+        """The column as codes into its distinct cells, in order of appearance.
+
+        Blanks around a cell are dropped. Only an empty cell has the code -1: a learner may be
+        called ``NA``.
+        """
+        encoded = self.raw(column).dictionary_encode()
+        codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        names: dict[str, int] = {}
+        new = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)
+        for old, cell in enumerate(encoded.dictionary.to_pylist()):
+            stripped = cell.strip()
+            if stripped:
+                new[old] = names.setdefault(stripped, len(names))
+        return Levels(new[codes], tuple(names))
+
+    def numbers(self, column: str) -> Floats:
+        """The cells as floats, NaN where one is missing; the first that is no number is named."""
+        parsed = parse_numbers(self._column(column), self.missing(column), delimiter=self.delimiter)
+        if parsed.bad_row is not None:
+            cell = self.raw(column)[parsed.bad_row].as_py()
+            shown = repr(cell if len(cell) <= 60 else cell[:57] + "...")
+            raise TableError(
+                f"{self.place(parsed.bad_row, column)} must be a number"
+                f"{parsed.reason}; got {shown}."
+            )
+        return parsed.values
+
+    def is_numeric(self, column: str) -> bool:
+        """Whether every cell that is not missing is a number, and at least one is."""
+        missing = self.missing(column)
+        if missing.all():
+            return False
+        return (
+            parse_numbers(self._column(column), missing, delimiter=self.delimiter).bad_row is None
+        )
+
+    def decimal_mark(self, column: str) -> DecimalMark:
+        """The mark that the numbers of the column use: a point or a comma."""
+        return parse_numbers(
+            self._column(column), self.missing(column), delimiter=self.delimiter
+        ).mark
+
+
+def _size(rows: int, columns: int) -> str:
+    return f"{rows} row{'' if rows == 1 else 's'} of {columns} column{'' if columns == 1 else 's'}"
