@@ -1,0 +1,88 @@
+"""The plans that a specification can name: one entry each, read by the command line and the docs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bestofk.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry:
+    """What the library knows of one way to split the rows."""
+
+    name: str
+    pattern: str
+    """How the specification is written; capitals stand for what the user fills in."""
+    example: str
+    summary: str
+    kind: str
+    """The `kind` of the Design that comes out."""
+    paper: str
+    doi: str | None = None
+
+
+PLANS: Registry[PlanEntry] = Registry(
+    "plan",
+    PlanEntry(
+        name="rxk",
+        pattern="RUNSxFOLDS",
+        example="10x10",
+        summary="runs of k-fold cross-validation, each run with its own random folds",
+        kind="cv",
+        paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
+    ),
+    PlanEntry(
+        name="5x2",
+        pattern="5x2",
+        example="5x2",
+        summary="five random halvings; each half trains once and tests once",
+        kind="cv",
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+    ),
+    PlanEntry(
+        name="kfold",
+        pattern="kfold:FOLDS",
+        example="kfold:10",
+        summary="one run of k-fold cross-validation: every row is tested once",
+        kind="cv",
+        paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
+        doi="10.1111/j.2517-6161.1974.tb00994.x",
+    ),
+    PlanEntry(
+        name="holdout",
+        pattern="holdout:SHARE",
+        example="holdout:0.33",
+        summary="one random split; the share of the rows that is tested",
+        kind="holdout",
+        paper="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
+    ),
+    PlanEntry(
+        name="resample",
+        pattern="resample:SPLITS:SHARE",
+        example="resample:30:0.1",
+        summary="random splits, each drawn anew; how many, and the share of the rows tested",
+        kind="resample",
+        paper="Nadeau and Bengio 2003, Inference for the generalization error",
+        doi="10.1023/A:1024068626366",
+    ),
+    PlanEntry(
+        name="loo",
+        pattern="loo",
+        example="loo",
+        summary="leave one out: every row is tested by the learner trained on all the others",
+        kind="loo",
+        paper="Lachenbruch and Mickey 1968, Estimation of error rates in discriminant analysis",
+        doi="10.1080/00401706.1968.10490530",
+    ),
+    PlanEntry(
+        name="bootstrap",
+        pattern="bootstrap:SAMPLES",
+        example="bootstrap:200",
+        summary="samples drawn with replacement train, the rows that a sample left out test",
+        kind="bootstrap",
+        paper="Efron 1983, Estimating the error rate of a prediction rule",
+        doi="10.1080/01621459.1983.10477973",
+    ),
+)

@@ -1,0 +1,154 @@
+"""The specification of a plan: ``"10x10"``, ``"holdout:0.33"`` and their keyword forms."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk.checks import probability, refuse, whole
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.plans.registry import PLANS
+
+_RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
+_BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)|cv[ -]?(\d+)")
+
+# What each form takes, in the order in which the specification writes it.
+_TAKES: dict[str, tuple[str, ...]] = {
+    "rxk": ("runs", "folds"),
+    "kfold": ("folds",),
+    "holdout": ("test_fraction",),
+    "resample": ("splits", "test_fraction"),
+    "loo": (),
+    "bootstrap": ("samples",),
+}
+_LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specification:
+    """What a specification says, in the same fields for every form."""
+
+    kind: str
+    runs: int
+    folds: int | None
+    """Folds of a run, random splits or samples; None for leave-one-out, which takes every row."""
+    test_fraction: float | None
+
+    def __str__(self) -> str:
+        if self.kind == "cv":
+            return f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
+        if self.kind == "holdout":
+            return f"holdout:{self.test_fraction!r}"
+        if self.kind == "resample":
+            return f"resample:{self.folds}:{self.test_fraction!r}"
+        return "loo" if self.kind == "loo" else f"bootstrap:{self.folds}"
+
+
+def specify(spec: Any, given: dict[str, Any]) -> Specification:
+    """`spec` (a full text, or a name with its numbers `given` by keyword) understood."""
+    if not isinstance(spec, str):
+        raise refuse("plan", f"a text such as {_examples()}", spec)
+    given = {name: value for name, value in given.items() if value is not None}
+    name, written = _read(spec)
+    takes = _TAKES[name]
+    if not written and takes:
+        welcome = ("runs", *takes) if name == "kfold" else takes
+        unknown = [argument for argument in given if argument not in welcome]
+        missing = [argument for argument in takes if argument not in given]
+        if unknown or missing:
+            _refuse_keywords(spec, name, welcome, unknown, missing)
+        values = given
+    elif given:
+        raise ArgumentError(
+            f"plan {spec!r} is complete as it is: leave out {', '.join(given)}, or write "
+            f"only the name and give its numbers by keyword."
+        )
+    else:
+        values = dict(zip(takes, written, strict=True))
+    return _checked(name, values, spec)
+
+
+def _read(spec: str) -> tuple[str, list[Any]]:
+    """The name of the form and the numbers written after it (none, or all it takes)."""
+    text = spec.strip().lower()
+    crossed = _RUNS_BY_FOLDS.fullmatch(text)
+    if crossed:
+        return "rxk", [int(crossed[1]), int(crossed[2])]
+    head, colon, tail = text.partition(":")
+    if head not in _TAKES or head == "rxk":
+        raise _unknown(spec, head, colon + tail)
+    takes = _TAKES[head]
+    parts = [part.strip() for part in tail.split(":")] if colon else []
+    if colon and len(parts) != len(takes):
+        raise _malformed(spec, head)
+    return head, [_number(part, argument, spec, head) for part, argument in zip(parts, takes)]  # noqa: B905
+
+
+def _number(text: str, argument: str, spec: str, name: str) -> int | float:
+    try:
+        return float(text) if argument == "test_fraction" else int(text)
+    except ValueError:
+        raise _malformed(spec, name) from None
+
+
+def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
+    clean: dict[str, Any] = {}
+    for argument, value in values.items():
+        where = f"{argument} of plan {spec!r}"
+        if argument == "test_fraction":
+            clean[argument] = probability(value, where)
+        else:
+            clean[argument] = whole(value, where, at_least=_LEAST[argument])
+    return Specification(
+        kind="cv" if name in ("rxk", "kfold") else name,
+        runs=clean.get("runs", 1),
+        folds=clean.get("folds", clean.get("splits", clean.get("samples", _only(name)))),
+        test_fraction=clean.get("test_fraction"),
+    )
+
+
+def _only(name: str) -> int | None:
+    return 1 if name == "holdout" else None
+
+
+def _refuse_keywords(
+    spec: str, name: str, takes: tuple[str, ...], unknown: list[str], missing: list[str]
+) -> None:
+    example = PLANS[name].example
+    if unknown:
+        raise ArgumentError(
+            f"plan {spec!r} takes {' and '.join(takes)}, as in {example!r}; got {unknown[0]}."
+        )
+    raise ArgumentError(
+        f"plan {spec!r} must say {' and '.join(missing)}, as in {example!r} or by keyword; "
+        "got only the name."
+    )
+
+
+def _malformed(spec: str, name: str) -> ArgumentError:
+    entry = PLANS[name]
+    return ArgumentError(
+        f"plan must be written {entry.pattern!r}, as in {entry.example!r}; got {spec!r}."
+    )
+
+
+def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
+    from difflib import get_close_matches
+
+    bare = _BARE_FOLDS.fullmatch(head)
+    if bare and not tail:
+        return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2] or bare[3]}"])
+    crossed = _RUNS_BY_FOLDS.search(head)
+    if crossed:
+        return UnknownNameError("plan", spec, [f"{crossed[1]}x{crossed[2]}"])
+    names = [name for name in _TAKES if name != "rxk"]
+    near = get_close_matches(head, names, n=2, cutoff=0.6)
+    if near:
+        meant = [name + tail if tail and _TAKES[name] else PLANS[name].example for name in near]
+        return UnknownNameError("plan", spec, meant)
+    return UnknownNameError("plan", spec, [entry.example for entry in PLANS.values()])
+
+
+def _examples() -> str:
+    return ", ".join(repr(entry.example) for entry in PLANS.values())

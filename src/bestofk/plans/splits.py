@@ -1,0 +1,156 @@
+"""A plan made for certain rows: which of them train and which test, split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import whole
+from bestofk.errors import ArgumentError
+from bestofk.plans.design import Design
+from bestofk.plans.streams import Indices
+
+Split = tuple[int, int, Indices, Indices]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Splits:
+    """The splits of a plan for `n` rows, replayable and compact.
+
+    Iterating gives (run, fold, train, test) in the order of the plan. Two values are equal when
+    their fingerprints are.
+
+    Parameters
+    ----------
+    spec : str
+        The specification of the plan, in its one spelling.
+    seed : int
+        What fixed the random choices.
+    n : int
+        Number of rows.
+    design : Design
+        The shape: runs, folds, rows that train and test in each, stratified or not.
+    marks : ndarray
+        Read-only. Cross-validation and leave-one-out: (runs, n), the fold that tests the row.
+        Random splits: (splits, n), True where the row is tested. Bootstrap: (samples, n), how
+        often the row was drawn.
+    notes : tuple of str
+        What the reader should know, one sentence each.
+    fingerprint : str
+        SHA-256 over the specification and the marks: the same splits have the same one.
+    """
+
+    spec: str
+    seed: int
+    n: int
+    design: Design
+    marks: npt.NDArray[Any]
+    notes: tuple[str, ...]
+    fingerprint: str
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        spec: str,
+        seed: int,
+        design: Design,
+        marks: npt.NDArray[Any],
+        notes: tuple[str, ...],
+    ) -> Splits:
+        """The value with its fingerprint; `marks` is made read-only."""
+        marks.setflags(write=False)
+        portable = marks.astype(marks.dtype.newbyteorder("<"), copy=False)
+        digest = sha256(f"bestofk splits 1\n{spec}\n{portable.dtype.str} {marks.shape}\n".encode())
+        for row in portable:
+            digest.update(row.tobytes())
+        return cls(
+            spec=spec,
+            seed=seed,
+            n=marks.shape[1],
+            design=design,
+            marks=marks,
+            notes=notes,
+            fingerprint=digest.hexdigest(),
+        )
+
+    @property
+    def runs(self) -> int:
+        """Number of runs; 1 for random splits and bootstrap samples."""
+        return self.design.runs
+
+    @property
+    def folds(self) -> int:
+        """Folds of a run, or the number of random splits or samples."""
+        return self.design.folds
+
+    @property
+    def fold_of(self) -> npt.NDArray[np.int32] | None:
+        """(runs, n) the fold that tests each row; None where a row has no one fold."""
+        return self.marks if self.design.kind in ("cv", "loo") else None
+
+    def train(self, run: int, fold: int) -> Indices:
+        """Rows that train, ascending; a bootstrap sample repeats the rows drawn repeatedly."""
+        row, fold = self._at(run, fold)
+        if self.design.kind in ("cv", "loo"):
+            return np.flatnonzero(row != fold).astype(np.int64, copy=False)
+        if self.design.kind == "bootstrap":
+            return np.repeat(np.arange(self.n, dtype=np.int64), row)
+        return np.flatnonzero(~row).astype(np.int64, copy=False)
+
+    def test(self, run: int, fold: int) -> Indices:
+        """Rows that test, ascending."""
+        row, fold = self._at(run, fold)
+        if self.design.kind in ("cv", "loo"):
+            tested = row == fold
+        else:
+            tested = row == 0 if self.design.kind == "bootstrap" else row
+        return np.flatnonzero(tested).astype(np.int64, copy=False)
+
+    def _at(self, run: int, fold: int) -> tuple[npt.NDArray[Any], int]:
+        run = whole(run, "run", at_least=0)
+        fold = whole(fold, "fold", at_least=0)
+        if run >= self.runs or fold >= self.folds:
+            raise ArgumentError(
+                f"run and fold must be below {self.runs} and {self.folds}; "
+                f"got run {run}, fold {fold}."
+            )
+        return self.marks[run if self.design.kind in ("cv", "loo") else fold], fold
+
+    def __iter__(self) -> Iterator[Split]:
+        for run in range(self.runs):
+            for fold in range(self.folds):
+                yield run, fold, self.train(run, fold), self.test(run, fold)
+
+    def __len__(self) -> int:
+        return self.runs * self.folds
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Splits) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def explain(self) -> str:
+        """What was done, in sentences."""
+        assert self.design.n_train is not None
+        assert self.design.n_test is not None
+        words = [
+            f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
+            f"{self.design.describe()}.",
+            f"Each split trains on {_range(self.design.n_train)} rows and tests on "
+            f"{_range(self.design.n_test)}.",
+            *self.notes,
+            f"The fingerprint of these splits is {self.fingerprint[:12]}.",
+        ]
+        return " ".join(words)
+
+
+def _range(sizes: tuple[int, ...]) -> str:
+    least, most = min(sizes), max(sizes)
+    return str(least) if least == most else f"{least} to {most}"
