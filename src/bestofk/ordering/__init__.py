@@ -1,1 +1,66 @@
-"""..."""
+"""Procedures: from evidence and a prior preference to an order or a choice."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestofk.ordering.analysis_of_variance import anova_choice, newman_keuls_choice
+    from bestofk.ordering.evidence import Evidence, Pair
+    from bestofk.ordering.graph import Step, sort_by_overrides
+    from bestofk.ordering.multinomial import MultinomialSelection, multinomial_selection
+    from bestofk.ordering.pairwise_procedures import most_wins, multitest, test_first
+    from bestofk.ordering.registry import PROCEDURES
+    from bestofk.ordering.result import Order, Standing
+    from bestofk.ordering.roc import RocHull, roc_hull
+
+_HOMES = {
+    "anova_choice": "analysis_of_variance",
+    "newman_keuls_choice": "analysis_of_variance",
+    "Evidence": "evidence",
+    "Pair": "evidence",
+    "Step": "graph",
+    "sort_by_overrides": "graph",
+    "MultinomialSelection": "multinomial",
+    "multinomial_selection": "multinomial",
+    "most_wins": "pairwise_procedures",
+    "multitest": "pairwise_procedures",
+    "test_first": "pairwise_procedures",
+    "PROCEDURES": "registry",
+    "Order": "result",
+    "Standing": "result",
+    "RocHull": "roc",
+    "roc_hull": "roc",
+}
+
+__all__ = [
+    "PROCEDURES",
+    "Evidence",
+    "MultinomialSelection",
+    "Order",
+    "Pair",
+    "RocHull",
+    "Standing",
+    "Step",
+    "anova_choice",
+    "most_wins",
+    "multinomial_selection",
+    "multitest",
+    "newman_keuls_choice",
+    "roc_hull",
+    "sort_by_overrides",
+    "test_first",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'bestofk.ordering' has no attribute {name!r}")
+    value = getattr(import_module(f"bestofk.ordering.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

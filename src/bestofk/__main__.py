@@ -1,0 +1,7 @@
+"""``python -m bestofk``."""
+
+import sys
+
+from bestofk.cli import main
+
+sys.exit(main())

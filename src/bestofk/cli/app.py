@@ -1,0 +1,103 @@
+"""The command `bestofk`: verbs are imported only when they are called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+
+import click
+
+from bestofk import __version__
+from bestofk.errors import BestOfKError, RunError, StoreError
+
+EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
+
+VERBS = {
+    "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
+    "test": ("bestofk.cli.one_test:one_test", "Make one test on a table of losses."),
+    "tests": ("bestofk.cli.listings:tests", "List the tests and what they cover."),
+    "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
+    "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
+}
+"""Verb: (where its command is, one line of help)."""
+
+
+class LazyGroup(click.Group):
+    """A group that lists its verbs without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in VERBS:
+            return None
+        module, _, name = VERBS[cmd_name][0].partition(":")
+        command = getattr(import_module(module), name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl([(verb, line) for verb, (_, line) in VERBS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            from bestofk.errors import UnknownNameError
+
+            raise click.UsageError(str(UnknownNameError("command", args[0], VERBS)))
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "--version", prog_name="bestofk")
+def bestofk() -> None:
+    """Of these K learning algorithms, which should I use, and how sure can I be?
+
+    \b
+    Examples:
+      bestofk order breast-cancer-10x10
+      bestofk order scores.csv --prior small,medium,large
+      bestofk tests
+    """
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line; every error is one clear line on stderr and an exit code."""
+    try:
+        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else EXIT_DONE
+    except click.exceptions.NoArgsIsHelpError as wrong:
+        click.echo(wrong.format_message(), err=True)
+        return EXIT_WRONG_CALL
+    except click.UsageError as wrong:
+        where = wrong.ctx.command_path if wrong.ctx is not None else "bestofk"
+        complain(f"{wrong.format_message()} See '{where} --help'.")
+        return EXIT_WRONG_CALL
+    except click.ClickException as wrong:
+        complain(wrong.format_message())
+        return EXIT_WRONG_CALL
+    except (RunError, StoreError) as failed:
+        complain(str(failed))
+        return EXIT_FAILED
+    except BestOfKError as wrong:
+        complain(str(wrong))
+        return EXIT_WRONG_CALL
+    except (KeyboardInterrupt, click.Abort):
+        complain("interrupted.")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader went away (`| head`): that is no failure of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_DONE
+    except OSError as failed:
+        complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
+        return EXIT_FAILED
+
+
+def complain(message: str) -> None:
+    """One line on stderr."""
+    click.echo(f"bestofk: {' '.join(message.split())}", err=True)

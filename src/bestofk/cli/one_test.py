@@ -1,0 +1,75 @@
+"""``bestofk test``: one test on a table of losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bestofk.cli.options import (
+    decision_options,
+    df_value,
+    echo_json,
+    read_table,
+    table_options,
+    warnings_as_lines,
+)
+
+
+@click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
+@table_options
+@click.option("--test", required=True, metavar="NAME", help="See: bestofk tests.")
+@click.option("--pair", nargs=2, metavar="A B", help="Only these two learners (pairwise tests).")
+@click.option(
+    "--alternative",
+    type=click.Choice(["two-sided", "greater", "less"]),
+    default="two-sided",
+    show_default=True,
+    help="greater: H1 says that A has the larger loss.",
+)
+@click.option(
+    "--correction",
+    default="holm",
+    show_default=True,
+    help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
+)
+@decision_options
+def one_test(
+    losses: str,
+    test: str,
+    pair: tuple[str, str] | None,
+    alternative: str,
+    correction: str,
+    alpha: float,
+    df: str | None,
+    seed: int,
+    as_json: bool,
+    higher_is_better: bool | None,
+    **columns: Any,
+) -> None:
+    """Make one test on LOSSES: a pairwise one on all pairs, or one of all learners at once.
+
+    \b
+    Examples:
+      bestofk test breast-cancer-10x10 --test corrected-repeated-kfold-t
+      bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn decision-tree
+      bestofk test digits-5x2 --test newman-keuls
+    """
+    from bestofk.ordering.one_test import run_test
+
+    with warnings_as_lines():
+        table = read_table(losses, columns, higher_is_better)
+        result = run_test(
+            table,
+            test,
+            pair=pair,
+            alternative=alternative,
+            correction=correction,
+            alpha=alpha,
+            df=df_value(df),
+            random_state=seed,
+        )
+    if as_json:
+        echo_json({**result.as_json(), "account": str(table.account)})
+    else:
+        click.echo(result.explain())

@@ -1,0 +1,95 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bestofk.cli.app import complain
+from bestofk.errors import BestOfKWarning
+
+if TYPE_CHECKING:
+    from bestofk.losses import Losses
+
+Command = Callable[..., Any]
+
+ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
+
+
+def table_options(command: Command) -> Command:
+    """How to read a table of losses."""
+    for role in reversed(ROLES):
+        command = click.option(
+            f"--{role}-column",
+            metavar="COL",
+            help=f"Column that holds the {role}; guessed from the names by default.",
+        )(command)
+    command = click.option(
+        "--higher-is-better/--lower-is-better",
+        default=None,
+        help="The numbers are scores, not losses. Told by the column's name by default.",
+    )(command)
+    return click.argument("losses", metavar="LOSSES")(command)
+
+
+def decision_options(command: Command) -> Command:
+    """What a decision needs."""
+    command = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(
+        command
+    )
+    command = click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
+    )(command)
+    command = click.option("--df", metavar="N|calibrated", help="Degrees of freedom of the test.")(
+        command
+    )
+    return click.option(
+        "--alpha", type=float, default=0.05, show_default=True, help="Error allowed."
+    )(command)
+
+
+def df_value(df: str | None) -> float | str | None:
+    """``--df`` as a number or the word *calibrated*."""
+    if df is None or df == "calibrated":
+        return df
+    try:
+        return float(df)
+    except ValueError:
+        raise click.UsageError(f"--df must be a number or 'calibrated'; got {df!r}.") from None
+
+
+def read_table(path: str, columns: dict[str, str | None], higher_is_better: bool | None) -> Losses:
+    """The table of losses that the options describe."""
+    from bestofk.losses import read_losses
+
+    return read_losses(
+        path,
+        higher_is_better=higher_is_better,
+        **{role: columns[f"{role}_column"] for role in ROLES if columns[f"{role}_column"]},
+    )
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Print warnings of bestofk as plain lines on stderr."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BestOfKWarning)
+        yield
+    for warning in caught:
+        if issubclass(warning.category, BestOfKWarning):
+            complain(f"note: {warning.message}")
+        else:
+            warnings.warn_explicit(
+                warning.message, warning.category, warning.filename, warning.lineno
+            )
+
+
+def echo_json(value: dict[str, Any]) -> None:
+    """One strict JSON object on stdout."""
+    import json
+
+    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))

@@ -1,0 +1,92 @@
+"""The procedures: one entry each, read by the command line, the docs, the lab and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk.registry import Registry, resolve
+
+_MULTITEST = (
+    "Yildiz and Alpaydin 2006, Ordering and finding the best of K > 2 supervised learning "
+    "algorithms"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """What the library knows of one procedure."""
+
+    name: str
+    function: str
+    summary: str
+    paper: str
+    doi: str | None = None
+    takes_test: bool = False
+    """It decides from pairwise tests, which may be chosen, with a correction."""
+    takes_losses: bool = True
+    """It decides from losses; otherwise it wants scores or posteriors of every instance."""
+
+    def load(self) -> Callable[..., Any]:
+        """The function itself."""
+        function: Callable[..., Any] = resolve(self.function)
+        return function
+
+
+PROCEDURES: Registry[Procedure] = Registry(
+    "procedure",
+    Procedure(
+        name="multitest",
+        function="bestofk.ordering.pairwise_procedures:multitest",
+        summary="order all learners from one-sided pairwise tests and a prior; always decides",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        takes_test=True,
+    ),
+    Procedure(
+        name="test-first",
+        function="bestofk.ordering.pairwise_procedures:test_first",
+        summary="the smallest mean, if it beats every learner preferred to it",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        takes_test=True,
+    ),
+    Procedure(
+        name="anova-choice",
+        function="bestofk.ordering.analysis_of_variance:anova_choice",
+        summary="the most preferred, if ANOVA sees no difference at all",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+    ),
+    Procedure(
+        name="newman-keuls-choice",
+        function="bestofk.ordering.analysis_of_variance:newman_keuls_choice",
+        summary="the most preferred of those that Newman-Keuls does not tell from the first",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+    ),
+    Procedure(
+        name="most-wins",
+        function="bestofk.ordering.pairwise_procedures:most_wins",
+        summary="most significant wins over the others, ties reported",
+        paper="Ler, Fundamentals of algorithm selection, section 6.2",
+        takes_test=True,
+    ),
+    Procedure(
+        name="roc-hull",
+        function="bestofk.ordering.roc:roc_hull",
+        summary="binary classifiers that are best for some class shares and costs",
+        paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
+        doi="10.1023/A:1007601015854",
+        takes_losses=False,
+    ),
+    Procedure(
+        name="multinomial-selection",
+        function="bestofk.ordering.multinomial:multinomial_selection",
+        summary="most test instances on which it gives the true class the largest posterior",
+        paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",
+        doi="10.1016/S0031-3203(01)00203-3",
+        takes_losses=False,
+    ),
+)

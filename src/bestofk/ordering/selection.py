@@ -1,0 +1,207 @@
+"""Which pairwise test: the one that was asked for if it covers the design, else a sound one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bestofk.errors import ArgumentError, DesignError
+from bestofk.ordering.problem import Problem
+from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
+
+SITUATION_WORDS = {
+    "kfold": "one run of k folds",
+    "repeated-kfold": "several runs of k folds",
+    "5x2": "five runs of two folds",
+    "resample": "random splits of one data set",
+    "bootstrap": "bootstrap samples of one data set",
+    "test-set": "one loss per instance of a test set",
+    "datasets": "several data sets",
+}
+
+_AUTOMATIC = {
+    "5x2": (
+        "5x2cv-t",
+        "made for five runs of two folds",
+    ),
+    "repeated-kfold": (
+        "corrected-repeated-kfold-t",
+        "its variance is corrected for training rows that folds and runs share",
+    ),
+    "kfold": (
+        "corrected-repeated-kfold-t",
+        "its variance is corrected for training rows that the folds share",
+    ),
+    "resample": (
+        "corrected-resampled-t",
+        "its variance is corrected for training rows that the splits share",
+    ),
+    "bootstrap": (
+        "corrected-resampled-t",
+        "its variance is corrected for training rows that the samples share",
+    ),
+    "datasets": (
+        "permutation",
+        "exact for the mean over data sets, which it takes as independent",
+    ),
+}
+"""Situation: (test, why), for test="auto"."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A pairwise test with everything it needs but the losses."""
+
+    name: str
+    function: Callable[..., Any]
+    axes: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    entry: PairwiseTest | None = None
+
+    @property
+    def two_sided_only(self) -> bool:
+        """The test cannot say which of two is better."""
+        return self.entry is not None and self.entry.sides == ("two-sided",)
+
+    def __call__(self, a: Any, b: Any, alternative: str) -> Any:
+        """The result for losses `a` against `b`."""
+        if self.two_sided_only:
+            return self.function(a, b, **self.arguments)
+        return self.function(a, b, alternative=alternative, **self.arguments)
+
+
+def choose_test(
+    problem: Problem,
+    test: str | Callable[..., Any] = "auto",
+    *,
+    one_sided: bool,
+    df: float | str | None = None,
+    random_state: Any = None,
+    **arguments: Any,
+) -> Choice:
+    """The test to use on `problem`; refuses one that does not cover its design."""
+    if callable(test):
+        if df is not None:
+            arguments = {**arguments, "df": df}
+        name = getattr(test, "__name__", type(test).__name__)
+        axes = 1 if problem.values.ndim == 2 else 2
+        return Choice(
+            name=name, function=test, axes=axes, arguments=arguments, reason="given by the caller"
+        )
+    if test == "auto":
+        entry, reason = _automatic(problem)
+    else:
+        entry, reason = PAIRWISE_TESTS[test], "asked for"
+        _refuse_uncovered(problem, entry)
+    if one_sided and "greater" not in entry.sides:
+        raise DesignError(
+            f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
+            f"better: {_offer(problem, one_sided=True)}."
+        )
+    return Choice(
+        name=entry.name,
+        function=entry.load(),
+        axes=entry.axes,
+        arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
+        reason=reason,
+        entry=entry,
+    )
+
+
+def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
+    """Names of the registered tests that cover the design of `problem`."""
+    return [
+        entry.name
+        for entry in PAIRWISE_TESTS.values()
+        if set(entry.covers) & set(problem.situations)
+        and (not one_sided or "greater" in entry.sides)
+        and (not entry.zero_one or _is_zero_one(problem))
+    ]
+
+
+def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
+    situations = problem.situations
+    if not situations:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number a "
+            "learner. Give losses by fold, by data set or by test instance."
+        )
+    situation = situations[0]
+    if situation == "test-set":
+        if _is_zero_one(problem):
+            name, why = "mcnemar", "the losses are right or wrong on the same instances"
+        else:
+            name, why = "permutation", "exact for the mean over instances of one test set"
+    else:
+        name, why = _AUTOMATIC[situation]
+    reason = f"chosen for {SITUATION_WORDS[situation]}: {why}"
+    if problem.bare and problem.values.shape[1] == 1:
+        reason += "; an array of two axes is taken as one run of folds"
+    if situation == "datasets" and problem.n_datasets < 6:
+        n = problem.n_datasets
+        reason += f"; with {n} data sets no two-sided p-value can be below 2/2^{n} = {2 / 2**n:g}"
+    return PAIRWISE_TESTS[name], reason
+
+
+def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
+    if problem.bare:
+        # Only the shape is known: 5x2 is a matter of shape, the rest is the caller's word.
+        if entry.covers == ("5x2",) and problem.values.shape[1:] != (5, 2):
+            raise DesignError(
+                f"test {entry.name!r} covers five runs of two folds; "
+                f"got losses of shape {problem.values.shape}."
+            )
+        return
+    if not set(entry.covers) & set(problem.situations):
+        covers = " or ".join(SITUATION_WORDS[situation] for situation in entry.covers)
+        raise DesignError(
+            f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: "
+            f"{_offer(problem)}."
+        )
+    if entry.zero_one and not _is_zero_one(problem):
+        raise DesignError(
+            f"test {entry.name!r} covers losses of 0 or 1 per instance; "
+            f"these are others: {_offer(problem)}."
+        )
+
+
+def _offer(problem: Problem, *, one_sided: bool = False) -> str:
+    names = covering(problem, one_sided=one_sided)
+    return f"tests that do are {', '.join(names)}" if names else "no test does"
+
+
+def _is_zero_one(problem: Problem) -> bool:
+    return bool(np.isin(problem.values, (0.0, 1.0)).all())
+
+
+def _facts(
+    problem: Problem, entry: PairwiseTest, df: float | str | None, random_state: Any
+) -> dict[str, Any]:
+    """What the design tells the test, so that no user types it."""
+    facts: dict[str, Any] = {}
+    design = problem.design
+    if entry.needs_sizes and not problem.bare:
+        share = design.test_share()
+        if share is None:
+            raise DesignError(
+                f"test {entry.name!r} needs the sizes of the training and test parts, which the "
+                "losses do not tell: give their design n_train and n_test."
+            )
+        if design.n_train is not None and design.n_test is not None:
+            facts["n_train"] = float(np.mean(design.n_train))
+            facts["n_test"] = float(np.mean(design.n_test))
+        else:
+            facts["n_train"], facts["n_test"] = float(design.folds - 1), 1.0
+    if df is not None:
+        if not entry.takes_df:
+            raise ArgumentError(f"df does not apply to test {entry.name!r}; leave it out.")
+        facts["df"] = df
+    if entry.name == "mcnemar":
+        facts["exact"] = "auto"
+    if entry.random:
+        facts["random_state"] = random_state
+    return facts
