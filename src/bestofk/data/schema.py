@@ -178,7 +178,7 @@ def encode_labels(y: Any) -> tuple[Codes, npt.NDArray[Any]]:
     if is_categorical(y):
         column = pd.Categorical(y)
         codes = column.codes.astype(np.int64)
-        classes = np.array(column.categories.tolist())
+        classes = column.categories.to_numpy()
         missing = codes < 0
     else:
         labels = np.asarray(y)

@@ -71,7 +71,7 @@ def predict_plan(
         predictions: list[Codes] = estimator._predict_plan(data.encoded(), splits)
         return predictions
     if hasattr(estimator, "fit_encoded"):
-        return _predict_encoded_splits(estimator, data.encoded(), splits, seeds)
+        return predict_encoded_splits(estimator, data.encoded(), splits, seeds)
     return predict_split_by_split(estimator, data, splits, seeds=seeds)
 
 
@@ -102,7 +102,7 @@ def predict_split_by_split(
     return predictions
 
 
-def _predict_encoded_splits(
+def predict_encoded_splits(
     estimator: Any, encoded: Encoded, splits: Splits, seeds: Sequence[int] | None
 ) -> list[Codes]:
     return [
