@@ -1,0 +1,102 @@
+"""Both tails of the same sums by random rearrangements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.rearrange.grid import levelled
+from bestofk.rearrange.tails import Rows, Tails
+
+TABLE_SIZE = 2**14
+AT_ONCE = 2**15
+
+
+def drawn_tails(
+    values: Floats,
+    members: Rows,
+    queries: Rows,
+    *,
+    resamples: int,
+    generator: np.random.Generator,
+) -> list[Tails]:
+    """Estimated tails of the sums of several tables, all from the same rearrangements.
+
+    Parameters
+    ----------
+    values : ndarray of shape (rows, blocks)
+        All the values.
+    members : ndarray of int, shape (tables, choices)
+        The rows that each table draws from.
+    queries : ndarray of int, shape (tables, queries)
+        The rows whose sums each table is asked for.
+    resamples : int
+        Number m of random rearrangements.
+    generator : numpy.random.Generator
+        Where they come from. What is drawn depends on the number of blocks, of choices and of
+        resamples only.
+
+    Returns
+    -------
+    list of Tails
+        (b + 1) / (m + 1) with b the number of rearrangements in the tail, ties included.
+
+    Notes
+    -----
+    Every learner's total under rearrangement has the same distribution, one draw per block, so
+    one stream of totals serves all of them. Blocks are taken in groups: one number below
+    choices^group picks the values of a whole group, whose sum stands in a table.
+    """
+    heights, noise = levelled(values)
+    blocks = values.shape[1]
+    tables, choices = members.shape
+    group = 1
+    while choices ** (group + 1) <= TABLE_SIZE and group < blocks:
+        group += 1
+    starts = range(0, blocks, group)
+    sums = [
+        [_sums(heights[members[t], start : start + group]) for start in starts]
+        for t in range(tables)
+    ]
+    at = heights[queries].sum(axis=2)
+    # ties are sums that agree to within the rounding of their terms
+    margin = noise * blocks
+    counts = np.zeros((2, *at.shape), dtype=np.int64)
+    for done in range(0, resamples, AT_ONCE):
+        m = min(AT_ONCE, resamples - done)
+        totals = np.zeros((tables, m))
+        for g, start in enumerate(starts):
+            size = choices ** (min(start + group, blocks) - start)
+            picks = generator.integers(0, size, size=m, dtype=np.uint16 if size < 2**16 else np.int64)
+            for t in range(tables):
+                totals[t] += sums[t][g][picks]
+        for t in range(tables):
+            counts[:, t] += _tail_counts(totals[t], at[t], margin)
+    shares = (counts + 1) / (resamples + 1)
+    return [
+        Tails(
+            lower=shares[0, t],
+            upper=shares[1, t],
+            lower_bounds=np.stack([shares[0, t]] * 2, axis=1),
+            upper_bounds=np.stack([shares[1, t]] * 2, axis=1),
+        )
+        for t in range(tables)
+    ]
+
+
+def _sums(table: Floats) -> Floats:
+    sums = np.zeros(1)
+    for values in table.T:
+        sums = np.add.outer(sums, values).ravel()
+    return sums
+
+
+def _tail_counts(totals: Floats, at: Floats, margin: float) -> tuple[Floats, Floats]:
+    if at.size > 8:
+        totals = np.sort(totals)
+        lower = np.searchsorted(totals, at + margin, side="right")
+        upper = totals.size - np.searchsorted(totals, at - margin, side="left")
+        return lower, upper
+    lower = [np.count_nonzero(totals <= s + margin) for s in at]
+    upper = [np.count_nonzero(totals >= s - margin) for s in at]
+    return np.asarray(lower), np.asarray(upper)

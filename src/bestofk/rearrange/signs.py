@@ -1,0 +1,103 @@
+"""Tails of a sum of differences whose signs are flipped at random, for many pairs at once."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.rearrange.grid import NOISE, SNAP, place
+from bestofk.rearrange.tails import sum_tails
+
+COUNTED_TOGETHER = 26
+AT_ONCE = 2**21
+
+
+def scaled_pairs(a: Floats, b: Floats) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
+    """`a` and `b` of shape (pairs, n) over a power of 2 by pair, and the exponents."""
+    largest = np.maximum(np.abs(a).max(axis=1), np.abs(b).max(axis=1))
+    exponent = np.where(largest > 0, np.frexp(largest)[1] + 1, 0).astype(np.int64)
+    return np.ldexp(a, -exponent[:, None]), np.ldexp(b, -exponent[:, None]), exponent
+
+
+def magnitudes(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """|a - b| with rounding noise set to 0, and the noise of each pair, shape (pairs,)."""
+    scale = np.maximum(np.abs(a), np.abs(b))
+    sizes = np.abs(a - b)
+    sizes[sizes <= SNAP * scale] = 0.0
+    noise = NOISE * np.where(sizes > 0, scale, 0.0).max(axis=1)
+    return sizes, np.where(noise > 0, noise, NOISE)
+
+
+def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """P(sum of sign-flipped a - b >= observed sum), ties included, for each pair.
+
+    Parameters
+    ----------
+    a, b : ndarray of shape (pairs, n)
+        Losses; a flip of the sign of a - b exchanges the two.
+
+    Returns
+    -------
+    p : ndarray of shape (pairs,)
+        The tail. The lower tail is the upper tail of (b, a).
+    bounds : ndarray of shape (pairs, 2)
+        Its bounds where the values had to be rounded to a grid, else `p` twice.
+
+    Notes
+    -----
+    Equal losses drop out: they double the count of arrangements and of those in the tail alike.
+    """
+    a, b, _ = scaled_pairs(a, b)
+    sizes, noise = magnitudes(a, b)
+    effective = (sizes > 0).sum(axis=1)
+    p = np.ones(a.shape[0])
+    bounds = np.ones((a.shape[0], 2))
+    even = np.where(effective > COUNTED_TOGETHER, -1, effective + effective % 2)
+    for n in np.unique(even[even > 0]).tolist():
+        rows = np.flatnonzero(even == n)
+        chunk = max(AT_ONCE >> (n // 2 + 1), 1)
+        for start in range(0, rows.size, chunk):
+            some = rows[start : start + chunk]
+            p[some] = _counted(sizes[some], (a > b)[some], noise[some], n)
+    bounds[:] = p[:, None]
+    for row in np.flatnonzero(even < 0):
+        placed = place(np.stack([a[row], b[row]]), choices=2, queries=1)
+        tails = sum_tails(placed, np.arange(2), np.arange(1))
+        p[row], bounds[row] = tails.upper[0], tails.upper_bounds[0]
+    return p, bounds
+
+
+def _counted(
+    sizes: Floats, positive: npt.NDArray[np.bool_], noise: Floats, n: int
+) -> Floats:
+    """The tail of the sum of the flipped-in sizes, by meeting in the middle, all pairs together.
+
+    A pair of half sums (f, s) lies in the tail when s >= threshold - f. Both kinds are sorted
+    together, the lowest bit telling them apart (thresholds before equal sums); the place of a
+    threshold among the sums is its place in the row less its rank among the thresholds.
+    """
+    if sizes.shape[1] > n:
+        order = np.argsort(-sizes, axis=1, kind="stable")[:, :n]
+        sizes = np.take_along_axis(sizes, order, axis=1)
+        positive = np.take_along_axis(positive, order, axis=1)
+    steps = np.rint(sizes / noise[:, None]).astype(np.int64)
+    if steps.shape[1] < n:
+        steps = np.pad(steps, ((0, 0), (0, 1)))
+        positive = np.pad(positive, ((0, 0), (0, 1)))
+    observed = np.where(positive, steps, 0).sum(axis=1)
+    first, second = _subset_sums(steps[:, : n // 2]), _subset_sums(steps[:, n // 2 :])
+    thresholds = (observed - n)[:, None] - first
+    both = np.concatenate([thresholds << 1, (second << 1) | 1], axis=1)
+    both.sort(axis=1)
+    places = (~both & 1).astype(np.float64) @ np.arange(both.shape[1], dtype=np.float64)
+    m = float(first.shape[1])
+    sums_before = places - m * (m - 1) / 2
+    return np.asarray((m * m - sums_before) / (m * m))
+
+
+def _subset_sums(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    sums = np.zeros((steps.shape[0], 1), dtype=np.int64)
+    for column in steps.T:
+        sums = np.concatenate([sums, sums + column[:, None]], axis=1)
+    return sums
