@@ -52,5 +52,8 @@ def number_of_kfold_splits(n: int, k: int, *, ordered: bool = True) -> int:
         raise ArgumentError(f"k must be at most the number of rows n = {n}; got {k}.")
     m, p = divmod(n, k)
     q = k - p
-    count = factorial(n) // (factorial(m + 1) ** p * factorial(m) ** q)
+    count = factorial(n)
+    for size, times in ((m + 1, p), (m, q)):
+        # pow of two int arguments, the exponent not negative: an exact int.
+        count //= int(pow(factorial(size), times))
     return count if ordered else count // (factorial(p) * factorial(q))

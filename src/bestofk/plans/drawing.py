@@ -82,9 +82,9 @@ def split_groups_at_random(
         taken = away.argmin(axis=1) + 1
         inside = np.zeros(candidates.shape, dtype=bool)
         np.put_along_axis(inside, order, np.arange(count) < taken[:, None], axis=1)
-        inside = inside.reshape(-1, tries, count)
-        best = _nearest_shares(inside, groups, classes, n)
-        tested_groups[rows] = inside[np.arange(len(inside)), best]
+        by_split = inside.reshape(-1, tries, count)
+        best = _nearest_shares(by_split, groups, classes, n)
+        tested_groups[rows] = by_split[np.arange(len(by_split)), best]
     return tested_groups[:, groups.codes]
 
 
@@ -97,7 +97,8 @@ def _nearest_shares(
     table = np.bincount(flat, minlength=groups.count * classes.count)
     held = inside.astype(np.int64) @ table.reshape(groups.count, classes.count)
     rows_inside = held.sum(axis=2, keepdims=True)
-    return np.abs(held * n - rows_inside * classes.sizes).sum(axis=2).argmin(axis=1)
+    off = np.abs(held * n - rows_inside * classes.sizes).sum(axis=2)
+    return np.asarray(off.argmin(axis=1), dtype=np.int64)
 
 
 def draw_with_replacement(classes: Labelling, *, samples: int, seed: int) -> tuple[Drawn, int]:

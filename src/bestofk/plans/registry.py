@@ -1,4 +1,4 @@
-"""The plans that a specification can name: one entry each, read by the command line and the docs."""
+"""The plans that a specification can name: one entry each, read by CLI and docs."""
 
 from __future__ import annotations
 
