@@ -1,0 +1,114 @@
+"""``bestofk tests | procedures | plans``: what there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bestofk.cli.options import echo_json
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+
+
+@click.command(context_settings=_HELP)
+@_json_option
+def tests(as_json: bool) -> None:
+    """List the tests: what each does, which designs it covers, whose it is.
+
+    \b
+    Examples:
+      bestofk tests
+      bestofk tests --json
+    """
+    from bestofk.multiple.registry import MULTIPLE_TESTS
+    from bestofk.pairwise.registry import PAIRWISE_TESTS
+
+    groups = {"Two learners": PAIRWISE_TESTS, "All learners at once": MULTIPLE_TESTS}
+    if as_json:
+        echo_json(
+            {
+                "tests": [
+                    {
+                        "name": entry.name,
+                        "learners": "two" if registry is PAIRWISE_TESTS else "all",
+                        "summary": entry.summary,
+                        "covers": list(entry.covers),
+                        "sides": list(getattr(entry, "sides", ("two-sided",))),
+                        "paper": entry.paper,
+                        "doi": entry.doi,
+                    }
+                    for registry in groups.values()
+                    for entry in registry.values()
+                ]
+            }
+        )
+        return
+    for title, registry in groups.items():
+        click.echo(f"{title}:")
+        for entry in registry.values():
+            _show(
+                entry,
+                f"covers {', '.join(entry.covers)}",
+                "" if len(getattr(entry, "sides", ("two-sided",))) > 1 else "two-sided only",
+            )
+    click.echo("Without --test, a sound one is chosen by design; the verdict says which and why.")
+
+
+@click.command(context_settings=_HELP)
+@_json_option
+def procedures(as_json: bool) -> None:
+    """List the procedures: how evidence becomes an order or a choice.
+
+    \b
+    Examples:
+      bestofk procedures
+      bestofk procedures --json
+    """
+    from bestofk.ordering.registry import PROCEDURES
+
+    if as_json:
+        echo_json({"procedures": [_row(entry) for entry in PROCEDURES.values()]})
+        return
+    for entry in PROCEDURES.values():
+        wants = "decides from losses"
+        if entry.takes_test:
+            wants += " by a pairwise test"
+        if not entry.takes_losses:
+            wants = "decides from scores of every instance (Python only)"
+        _show(entry, wants)
+
+
+@click.command(context_settings=_HELP)
+@_json_option
+def plans(as_json: bool) -> None:
+    """List the resampling plans: which rows train, which test.
+
+    \b
+    Examples:
+      bestofk plans
+      bestofk plans --json
+    """
+    from bestofk.plans.registry import PLANS
+
+    if as_json:
+        echo_json({"plans": [_row(entry) for entry in PLANS.values()]})
+        return
+    for entry in PLANS.values():
+        _show(entry, f"e.g. {entry.example}")
+
+
+def _row(entry: Any) -> dict[str, Any]:
+    row = {"name": entry.name, "summary": entry.summary, "paper": entry.paper}
+    if hasattr(entry, "example"):
+        row["example"] = entry.example
+    return row
+
+
+def _show(entry: Any, *facts: str) -> None:
+    click.echo(f"  {click.style(entry.name, bold=True)}")
+    click.echo(f"      {entry.summary}")
+    for fact in (*facts, entry.paper):
+        if fact:
+            click.echo(click.style(f"      {fact}", dim=True))

@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bestofk.errors import ArgumentError
+from bestofk.ordering.graph import candidates_of_steps, sort_by_overrides
+
+
+def edges(n, *pairs):
+    matrix = np.zeros((n, n), dtype=bool)
+    for i, j in pairs:
+        matrix[i, j] = True
+    return matrix
+
+
+def by_the_pseudocode(matrix):
+    """Fig. 1 of Yildiz and Alpaydin, read literally, with sets."""
+    left = set(range(len(matrix)))
+    order, candidates = [], []
+    while left:
+        free = sorted(i for i in left if not any(matrix[i, j] for j in left))
+        candidates.append(free)
+        order.append(free[0])
+        left.remove(free[0])
+    return order, candidates
+
+
+def test_figure_2_of_the_paper():
+    # Edges 1->2, 1->3, 1->4, 2->3 give 3 < 2 < 4 < 1 (section 3.2); here counted from 0.
+    figure_2 = edges(4, (0, 1), (0, 2), (0, 3), (1, 2))
+    order = sort_by_overrides(figure_2)
+    assert order.tolist() == [2, 1, 3, 0]
+    found = [c.tolist() for c in candidates_of_steps(figure_2, order)]
+    assert found == [[2, 3], [1, 3], [3], [0]]
+
+
+def test_without_edges_the_prior_stands():
+    assert sort_by_overrides(edges(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_all_edges_reverse_the_prior():
+    assert sort_by_overrides(np.triu(np.ones((6, 6), dtype=bool), 1)).tolist() == [5, 4, 3, 2, 1, 0]
+
+
+def test_edges_need_not_be_transitive():
+    # 0 -> 1 and 1 -> 2 but not 0 -> 2: 2 first, then 1 (nothing beats it any more), then 0.
+    assert sort_by_overrides(edges(3, (0, 1), (1, 2))).tolist() == [2, 1, 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 9), st.integers(0, 2**32 - 1), st.floats(0, 1))
+def test_equals_the_pseudocode(n, seed, share):
+    matrix = np.triu(np.random.default_rng(seed).random((n, n)) < share, 1)
+    order, candidates = by_the_pseudocode(matrix)
+    assert sort_by_overrides(matrix).tolist() == order
+    found = candidates_of_steps(matrix, np.array(order))
+    assert [c.tolist() for c in found] == candidates
+
+
+def test_refuses_an_edge_against_the_prior():
+    with pytest.raises(ArgumentError, match="edge from 2 to 0"):
+        sort_by_overrides(edges(3, (2, 0)))
+
+
+def test_refuses_a_matrix_that_is_not_square():
+    with pytest.raises(ArgumentError, match=r"\(2, 3\)"):
+        sort_by_overrides(np.zeros((2, 3), dtype=bool))
