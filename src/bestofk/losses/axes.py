@@ -1,0 +1,182 @@
+"""From an array of any known axes to all five, with missing cells and the design settled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, refuse
+from bestofk.errors import ArgumentError
+from bestofk.plans.design import KINDS, Design
+
+DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+Mask = npt.NDArray[np.bool_]
+
+_GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
+    (1, False): ("algorithm",),
+    (2, False): ("algorithm", "fold"),
+    (3, False): ("algorithm", "run", "fold"),
+    (1, True): ("algorithm",),
+    (2, True): ("algorithm", "dataset"),
+    (3, True): ("algorithm", "dataset", "fold"),
+    (5, False): DIMS,
+    (5, True): DIMS,
+}
+
+
+def as_floats(values: Any) -> Floats:
+    """`values` as float64 with at least one axis and one cell."""
+    try:
+        array = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse("values", "an array of numbers", values) from None
+    if array.ndim < 1 or array.size == 0:
+        raise ArgumentError(
+            f"values must hold at least one loss of one learner; got shape {array.shape}."
+        )
+    return array
+
+
+def as_mask(array: Floats, missing: Any) -> Mask:
+    """Which cells are declared missing."""
+    if missing is None:
+        return np.zeros(array.shape, dtype=np.bool_)
+    if isinstance(missing, str):
+        if missing != "declared":
+            raise refuse("missing", "None, 'declared' or an array of bool", missing)
+        return np.isnan(array)
+    mask = np.asarray(missing)
+    if mask.dtype != np.bool_ or mask.shape != array.shape:
+        raise ArgumentError(
+            f"missing must be an array of bool of the shape {array.shape} of values; got "
+            f"{mask.dtype} of shape {mask.shape}."
+        )
+    return mask
+
+
+def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -> tuple[str, ...]:
+    """What each axis is, as told or as the number of axes tells."""
+    if dims is None:
+        guess = _GUESSES.get((ndim, named_datasets))
+        if guess is None:
+            raise ArgumentError(
+                f"dims must say what the {ndim} axes of values are, out of {', '.join(DIMS)}; "
+                "got None."
+            )
+        return guess
+    known = (dims,) if isinstance(dims, str) else tuple(dims)
+    wrong = [name for name in known if name not in DIMS]
+    if wrong or len(set(known)) != len(known) or "algorithm" not in known:
+        raise refuse("dims", f"'algorithm' and others out of {', '.join(DIMS)}, each once", known)
+    if len(known) != ndim:
+        raise ArgumentError(
+            f"dims must name each of the {ndim} axes of values; got {len(known)} names."
+        )
+    return known
+
+
+def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:
+    """`array` with all five axes in their order, those not known of size 1."""
+    order = sorted(range(len(known)), key=lambda axis: DIMS.index(known[axis]))
+    turned = array.transpose(order)
+    return turned.reshape(tuple(array.shape[known.index(n)] if n in known else 1 for n in DIMS))
+
+
+def settle_design(
+    array: Floats, absent: Mask, design: Design | str | None
+) -> tuple[Floats, Mask, Design]:
+    """The design of five axes; ``"5x2"`` parts one row of folds into runs."""
+    k, d, runs, folds, repetitions = array.shape
+    if design is None:
+        kind = "cv" if folds > 1 else "scores"
+        return array, absent, Design(kind=kind, runs=runs, folds=folds, repetitions=repetitions)
+    if isinstance(design, Design):
+        if (design.runs, design.folds, design.repetitions) != (runs, folds, repetitions):
+            raise ArgumentError(
+                f"design must have the {runs} runs, {folds} folds and {repetitions} repetitions "
+                f"of values; got {design.runs}, {design.folds} and {design.repetitions}."
+            )
+        return array, absent, design
+    if isinstance(design, str):
+        grid = re.fullmatch(r"(\d+)x(\d+)", design)
+        if grid:
+            asked = (int(grid[1]), int(grid[2]))
+            if asked != (runs, folds):
+                if runs != 1 or asked[0] * asked[1] != folds:
+                    raise ArgumentError(
+                        f"design must fit the {runs} runs of {folds} folds of values; got "
+                        f"{design!r}."
+                    )
+                shape = (k, d, *asked, repetitions)
+                array, absent = array.reshape(shape), absent.reshape(shape)
+                runs, folds = asked
+            return (
+                array,
+                absent,
+                Design(kind="cv", runs=runs, folds=folds, repetitions=repetitions),
+            )
+        if design in KINDS:
+            if design in ("resample", "bootstrap", "test-set") and runs > 1:
+                shape = (k, d, 1, runs * folds, repetitions)
+                array, absent = array.reshape(shape), absent.reshape(shape)
+                runs, folds = 1, runs * folds
+            return (
+                array,
+                absent,
+                Design(kind=design, runs=runs, folds=folds, repetitions=repetitions),
+            )
+    raise refuse(
+        "design", f"a Design, a form such as '10x10', or one of {', '.join(KINDS)}", design
+    )
+
+
+def cell_words(at: npt.NDArray[Any], learners: Sequence[str], sets: Sequence[str]) -> str:
+    """A cell in words, counted from 1."""
+    a, d, run, fold, repetition = (int(i) for i in at)
+    return (
+        f"{learners[a]!r} on {sets[d]!r} (run {run + 1}, fold {fold + 1}, "
+        f"repetition {repetition + 1})"
+    )
+
+
+def refuse_bad_cells(
+    array: Floats, absent: Mask, learners: Sequence[str], sets: Sequence[str]
+) -> None:
+    """Raise at the first cell that is neither a finite number nor declared missing."""
+    bad = ~np.isfinite(array) & ~absent
+    if not bad.any():
+        if absent.all():
+            raise ArgumentError("values must hold at least one loss; every cell is missing.")
+        return
+    at = np.argwhere(bad)[0]
+    value = array[tuple(at)]
+    where = cell_words(at, learners, sets)
+    if np.isnan(value):
+        raise ArgumentError(
+            f"values must be numbers; got NaN for {where} ({int(bad.sum())} such of {bad.size}): "
+            "pass missing='declared' if that cell is missing."
+        )
+    raise ArgumentError(f"values must be finite; got {value} for {where}.")
+
+
+def flip(array: Floats, absent: Mask) -> tuple[Floats, str]:
+    """Scores to losses, and the sentence that says how."""
+    present = array[~absent]
+    if present.min() >= 0.0 and present.max() <= 1.0:
+        return 1.0 - array, "Higher was better: every score became the loss 1 - score."
+    return -array, "Higher was better: every score became its negative."
+
+
+def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent: Mask) -> str:
+    """Learners, data sets and design in one sentence."""
+    k, d = len(learners), len(sets)
+    gap = int(absent.sum())
+    end = f", {gap} of {absent.size} cells missing" if gap else ""
+    return (
+        f"Losses of {k} learner{'s' * (k != 1)} on {d} data set{'s' * (d != 1)}: "
+        f"{design.describe()}{end}."
+    )

@@ -1,0 +1,375 @@
+"""The table of losses: one number for each learner, data set, run, fold and repetition."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, one_of
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.losses import axes
+from bestofk.losses.names import clean_names
+from bestofk.plans.design import Design
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIMS = axes.DIMS
+Mask = npt.NDArray[np.bool_]
+Path = str | os.PathLike[str]
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Losses:
+    """Losses of K learners on the same splits, with the names and the design.
+
+    Parameters
+    ----------
+    values : array_like
+        The losses: smaller is better.
+    dims : sequence of str, optional
+        What each axis of `values` is, out of ``"algorithm"``, ``"dataset"``, ``"run"``,
+        ``"fold"`` and ``"repetition"``, each at most once and ``"algorithm"`` always. When None:
+        (algorithm,), (algorithm, fold), (algorithm, run, fold) for one to three axes; where
+        `datasets` are named, (algorithm, dataset), (algorithm, dataset, fold); all five for five
+        axes. Four axes must be named.
+    algorithms : sequence of str, optional
+        The names of the learners; ``"0"``, ``"1"``, ... when None.
+    datasets : sequence of str, optional
+        The names of the data sets; ``"data"`` for one, else ``"0"``, ``"1"``, ... when None.
+    design : Design or str, optional
+        How the losses came about. A kind (``"cv"``, ``"resample"``, ``"holdout"``, ``"loo"``,
+        ``"bootstrap"``, ``"test-set"``, ``"scores"``) takes its sizes from the axes; ``"5x2"``
+        or ``"10x10"`` also parts one row of runs x folds losses into runs. When None:
+        cross-validation where there are several folds, else scores of unknown origin.
+    missing : None, "declared" or array_like of bool
+        None: no cell may be NaN. ``"declared"``: NaN marks a missing cell. A mask of the shape
+        of `values` marks them itself.
+    higher_is_better : bool
+        True: `values` are scores, and become losses here, once: ``1 - score`` where all lie
+        within [0, 1], else the negative.
+    loss_name : str
+        What the numbers are, for sentences and axes.
+    account : sequence of str
+        Sentences of what was understood before, such as a reader's.
+
+    Attributes
+    ----------
+    values : ndarray
+        Read-only floats in the order of `dims`, always all five; NaN only where `missing`.
+    dims : tuple of str
+        ``("algorithm", "dataset", "run", "fold", "repetition")``.
+    algorithms, datasets : tuple of str
+        The names.
+    design : Design
+        How the losses came about.
+    missing : ndarray
+        Read-only, True where a cell is missing.
+    loss_name : str
+        What the numbers are.
+    account : tuple of str
+        What was understood, in sentences.
+
+    Examples
+    --------
+    >>> losses = Losses([[0.1, 0.2, 0.3], [0.2, 0.2, 0.5]], algorithms=["nn", "c4.5"])
+    >>> losses
+    Losses(2 learners x 1 data set, one run of 3-fold cross-validation)
+    >>> losses.values.shape
+    (2, 1, 1, 3, 1)
+    >>> {name: round(mean, 3) for name, mean in losses.means().items()}
+    {'nn': 0.2, 'c4.5': 0.3}
+    """
+
+    values: Floats
+    algorithms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    design: Design
+    missing: Mask
+    loss_name: str
+    account: tuple[str, ...]
+
+    def __init__(
+        self,
+        values: Any,
+        *,
+        dims: Sequence[str] | None = None,
+        algorithms: Iterable[object] | None = None,
+        datasets: Iterable[object] | None = None,
+        design: Design | str | None = None,
+        missing: Any = None,
+        higher_is_better: bool = False,
+        loss_name: str = "loss",
+        account: Sequence[str] = (),
+    ) -> None:
+        if not isinstance(loss_name, str) or not loss_name.strip():
+            raise ArgumentError(f"loss_name must be a name; got {loss_name!r}.")
+        raw = axes.as_floats(values)
+        mask = axes.as_mask(raw, missing)
+        known = axes.known_dims(raw.ndim, dims, named_datasets=datasets is not None)
+        array = axes.spread(raw, known)
+        absent = axes.spread(mask, known)
+        array, absent, settled = axes.settle_design(array, absent, design)
+        learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
+        sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
+        axes.refuse_bad_cells(array, absent, learners, sets)
+        sentences = [*account]
+        if not isinstance(higher_is_better, bool | np.bool_):
+            raise ArgumentError(
+                f"higher_is_better must be True or False; got {higher_is_better!r}."
+            )
+        if higher_is_better:
+            array, how = axes.flip(array, absent)
+            sentences.append(how)
+        array = np.where(absent, np.nan, array + 0.0)
+        array.setflags(write=False)
+        absent = np.array(absent)
+        absent.setflags(write=False)
+        sentences.append(axes.summary(learners, sets, settled, absent))
+        for name, value in (
+            ("values", array),
+            ("algorithms", learners),
+            ("datasets", sets),
+            ("design", settled),
+            ("missing", absent),
+            ("loss_name", loss_name),
+            ("account", tuple(sentences)),
+        ):
+            object.__setattr__(self, name, value)
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        """The axes of `values`, always the same five."""
+        return DIMS
+
+    @property
+    def complete(self) -> bool:
+        """Whether no cell is missing."""
+        return not self.missing.any()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 over values, names, design and what the numbers are."""
+        import hashlib
+        import json
+
+        head = json.dumps(
+            [
+                self.algorithms,
+                self.datasets,
+                self.loss_name,
+                [getattr(self.design, name) for name in Design.__dataclass_fields__],
+                self.values.shape,
+            ]
+        )
+        digest = hashlib.sha256(head.encode("utf-8"))
+        digest.update(np.where(self.missing, 0.0, self.values).astype("<f8").tobytes())
+        digest.update(np.packbits(self.missing).tobytes())
+        return digest.hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Losses):
+            return NotImplemented
+        return (
+            self.algorithms == other.algorithms
+            and self.datasets == other.datasets
+            and self.design == other.design
+            and self.loss_name == other.loss_name
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def __repr__(self) -> str:
+        k, d = len(self.algorithms), len(self.datasets)
+        gap = "" if self.complete else f", {int(self.missing.sum())} cells missing"
+        return (
+            f"Losses({k} learner{'s' * (k != 1)} x {d} data set{'s' * (d != 1)}, "
+            f"{self.design.describe()}{gap})"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _again, (
+            np.array(self.values),
+            self.algorithms,
+            self.datasets,
+            self.design,
+            self.loss_name,
+            self.account,
+        )
+
+    def _with(self, values: Floats, learners: tuple[str, ...], sets: tuple[str, ...]) -> Losses:
+        account = self.account[:-1]
+        return _again(values, learners, sets, self.design, self.loss_name, (*account, ""))
+
+    def select(
+        self,
+        *,
+        algorithms: str | Iterable[str] | None = None,
+        datasets: str | Iterable[str] | None = None,
+    ) -> Losses:
+        """The losses of some learners and data sets, in the order in which they are named."""
+        rows, learners = _positions(algorithms, self.algorithms, "learner")
+        columns, sets = _positions(datasets, self.datasets, "data set")
+        return self._with(self.values[rows][:, columns], learners, sets)
+
+    def reorder(self, names: Sequence[str]) -> Losses:
+        """The same losses with the learners in the order of `names`, which names each once."""
+        rows, learners = _positions(names, self.algorithms, "learner")
+        if len(learners) != len(self.algorithms):
+            absent = next(name for name in self.algorithms if name not in learners)
+            raise ArgumentError(
+                f"names must hold every learner once; {absent!r} is not among them."
+            )
+        return self._with(self.values[rows], learners, self.datasets)
+
+    def _mean(self, axis: tuple[int, ...], missing: str, where: str) -> Floats:
+        """Mean over `axis`; what to do with missing cells is asked, never assumed."""
+        one_of(missing, "missing", ("refuse", "available", "complete"))
+        if self.complete:
+            mean: Floats = self.values.mean(axis=axis)
+            return mean
+        if missing == "refuse":
+            at = axes.cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
+            raise ArgumentError(
+                f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
+                f"{at} among them; missing='available' takes the mean of those that each learner "
+                "has, missing='complete' of those that all learners have."
+            )
+        absent = self.missing
+        if missing == "complete":
+            absent = np.broadcast_to(absent.any(axis=0, keepdims=True), absent.shape)
+        count = (~absent).sum(axis=axis)
+        if not count.all():
+            first = np.argwhere(count == 0)[0]
+            raise ArgumentError(
+                f"{where}: nothing is left to take the mean of for learner "
+                f"{self.algorithms[int(first[0])]!r}"
+                + (f" on data set {self.datasets[int(first[1])]!r}" if 1 not in axis else "")
+                + "."
+            )
+        total: Floats = np.where(absent, 0.0, self.values).sum(axis=axis)
+        return total / count
+
+    def means(self, *, missing: str = "refuse") -> Mapping[str, float]:
+        """Mean loss by learner.
+
+        Parameters
+        ----------
+        missing : str
+            ``"refuse"``: an error where a cell is missing. ``"available"``: the mean of the cells
+            that each learner has. ``"complete"``: of the cells that all learners have.
+        """
+        mean = self._mean((1, 2, 3, 4), missing, "means")
+        return dict(zip(self.algorithms, mean.tolist(), strict=True))
+
+    def by_dataset(self, *, missing: str = "refuse") -> Floats:
+        """Mean losses of shape (K, data sets); `missing` as in `means`."""
+        return self._mean((2, 3, 4), missing, "by_dataset")
+
+    def by_fold(self, dataset: str | None = None, *, missing: str = "refuse") -> Floats:
+        """Losses of shape (K, runs, folds) on one data set, mean over the repetitions."""
+        if dataset is None and len(self.datasets) > 1:
+            raise ArgumentError(
+                f"dataset must be named where there are several; got None for {len(self.datasets)} "
+                f"data sets from {self.datasets[0]!r}."
+            )
+        one = self if dataset is None else self.select(datasets=[dataset])
+        mean = one._mean((4,), missing, "by_fold")
+        folds: Floats = mean[:, 0]
+        return folds
+
+    def frame(self) -> pd.DataFrame:
+        """One row a cell: the five names (runs, folds and repetitions from 1) and the loss.
+
+        A cell that is declared missing has a row too, with NaN.
+        """
+        import pandas as pd
+
+        where = np.indices(self.values.shape).reshape(5, -1)
+        names = (np.array(self.algorithms, dtype=object), np.array(self.datasets, dtype=object))
+        return pd.DataFrame(
+            {
+                "algorithm": names[0][where[0]],
+                "dataset": names[1][where[1]],
+                "run": where[2] + 1,
+                "fold": where[3] + 1,
+                "repetition": where[4] + 1,
+                "loss": self.values.ravel(),
+            }
+        )
+
+    def to_csv(self, path: Path, *, layout: str = "long") -> None:
+        """Write comma-separated text; see `bestofk.losses.writers`."""
+        from bestofk.losses.writers import write_delimited
+
+        write_delimited(self, path, layout=layout, delimiter=",")
+
+    def to_tsv(self, path: Path, *, layout: str = "long") -> None:
+        """Write tab-separated text; see `bestofk.losses.writers`."""
+        from bestofk.losses.writers import write_delimited
+
+        write_delimited(self, path, layout=layout, delimiter="\t")
+
+    def to_parquet(self, path: Path, *, layout: str = "long") -> None:
+        """Write Parquet; see `bestofk.losses.writers`."""
+        from bestofk.losses.writers import write_parquet
+
+        write_parquet(self, path, layout=layout)
+
+    def to_jsonl(self, path: Path, *, layout: str = "long") -> None:
+        """Write one JSON object a line; see `bestofk.losses.writers`."""
+        from bestofk.losses.writers import write_jsonl
+
+        write_jsonl(self, path, layout=layout)
+
+    def to_arff(self, path: Path, *, layout: str = "long") -> None:
+        """Write ARFF; see `bestofk.losses.writers`."""
+        from bestofk.losses.writers import write_arff
+
+        write_arff(self, path, layout=layout)
+
+
+def _again(
+    values: Floats,
+    algorithms: tuple[str, ...],
+    datasets: tuple[str, ...],
+    design: Design,
+    loss_name: str,
+    account: tuple[str, ...],
+) -> Losses:
+    """A table from the parts of another; the last sentence of the account is made anew."""
+    return Losses(
+        values,
+        dims=DIMS,
+        algorithms=algorithms,
+        datasets=datasets,
+        design=design,
+        missing="declared",
+        loss_name=loss_name,
+        account=account[:-1],
+    )
+
+
+def _positions(
+    wanted: str | Iterable[str] | None, names: tuple[str, ...], kind: str
+) -> tuple[list[int], tuple[str, ...]]:
+    if wanted is None:
+        return list(range(len(names))), names
+    chosen = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+    if not chosen:
+        raise ArgumentError(f"at least one {kind} must be selected; got none.")
+    at = {name: position for position, name in enumerate(names)}
+    for place, name in enumerate(chosen):
+        if name not in at:
+            raise UnknownNameError(kind, name, names)
+        if name in chosen[:place]:
+            raise ArgumentError(f"every {kind} must be named once; got {name!r} twice.")
+    return [at[name] for name in chosen], chosen
