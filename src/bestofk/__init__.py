@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 if TYPE_CHECKING:
-    from bestofk import multiple, ordering, pairwise
+    from bestofk import estimates, intervals, multiple, ordering, pairwise
     from bestofk.errors import (
         ArgumentError,
         BestOfKError,
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
         TableError,
         UnknownNameError,
     )
+    from bestofk.losses.losses import Losses
+    from bestofk.losses.readers import read_losses
+    from bestofk.ordering.decide import order
+    from bestofk.ordering.result import Order
     from bestofk.plans.design import Design
+    from bestofk.plans.making import Plan, plan
 
-_MODULES = ("intervals", "multiple", "ordering", "pairwise", "estimates")
+_MODULES = ("estimates", "intervals", "multiple", "ordering", "pairwise")
 _HOMES = {
     "ArgumentError": "errors",
     "BestOfKError": "errors",
@@ -34,6 +39,12 @@ _HOMES = {
     "TableError": "errors",
     "UnknownNameError": "errors",
     "Design": "plans.design",
+    "Losses": "losses.losses",
+    "Order": "ordering.result",
+    "Plan": "plans.making",
+    "order": "ordering.decide",
+    "plan": "plans.making",
+    "read_losses": "losses.readers",
 }
 
 __all__ = [
@@ -42,15 +53,22 @@ __all__ = [
     "BestOfKWarning",
     "Design",
     "DesignError",
+    "Losses",
     "MissingExtraError",
+    "Order",
+    "Plan",
     "RunError",
     "StoreError",
     "TableError",
     "UnknownNameError",
+    "estimates",
     "intervals",
     "multiple",
+    "order",
     "ordering",
     "pairwise",
+    "plan",
+    "read_losses",
 ]
 
 

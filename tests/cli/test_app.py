@@ -1,0 +1,230 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+import bestofk
+from bestofk.cli import main
+from bestofk.cli.app import VERBS
+
+SCORES = """learner,fold,error
+small,1,0.24
+small,2,0.21
+small,3,0.25
+small,4,0.22
+large,1,0.12
+large,2,0.10
+large,3,0.13
+large,4,0.11
+"""
+
+
+@pytest.fixture
+def scores(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES)
+    return str(path)
+
+
+def run(capsys, *arguments):
+    code = main(list(arguments))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_version(capsys):
+    assert run(capsys, "--version") == (0, f"bestofk, version {bestofk.__version__}\n", "")
+
+
+def test_help_lists_every_verb(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    for verb in VERBS:
+        assert f"\n  {verb}" in out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_help_with_examples(capsys, verb):
+    code, out, _ = run(capsys, verb, "--help")
+    assert code == 0
+    assert f"bestofk {verb}" in out.split("Examples:")[1]
+
+
+def examples():
+    for verb in VERBS:
+        shown = subprocess.run(
+            [sys.executable, "-m", "bestofk", verb, "--help"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        for line in shown.stdout.split("Examples:")[1].split("Options:")[0].splitlines():
+            if line.strip():
+                yield line.split()[1:]
+
+
+@pytest.mark.parametrize("arguments", list(examples()), ids=" ".join)
+def test_examples_of_the_help_texts_work_as_printed(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert out
+    if "--json" in arguments:
+        json.loads(out, parse_constant=pytest.fail)
+
+
+def test_order_prints_the_verdict(capsys, scores):
+    code, out, err = run(capsys, "order", scores)
+    assert (code, err) == (0, "")
+    assert out.startswith("MultiTest chooses large as the best of 2 learners.")
+    assert "small" in out.split("learner")[-1]
+
+
+def test_order_as_json_is_one_object(capsys, scores):
+    code, out, err = run(capsys, "order", scores, "--json")
+    assert (code, err) == (0, "")
+    held = json.loads(out, parse_constant=pytest.fail)
+    assert held["best"] == "large"
+    assert held["edges"] == [["small", "large"]]
+    assert held["version"] == bestofk.__version__
+
+
+def test_order_quiet_prints_names_only(capsys, scores):
+    assert run(capsys, "order", scores, "--quiet") == (0, "large\nsmall\n", "")
+
+
+def test_order_takes_roles_direction_and_prior(capsys, tmp_path):
+    path = tmp_path / "odd.csv"
+    path.write_text(SCORES.replace("learner", "who").replace("error", "points"))
+    arguments = ["order", str(path), "--algorithm-column", "who", "--loss-column", "points"]
+    code, out, err = run(capsys, *arguments, "--higher-is-better", "--quiet")
+    assert (code, out, err) == (0, "small\nlarge\n", "")
+    code, out, _ = run(capsys, *arguments, "--lower-is-better", "--prior", "large, small", "--json")
+    assert json.loads(out)["prior"] == ["large", "small"]
+
+
+def test_ambiguous_direction_is_noted_on_stderr(capsys, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES.replace("error", "score"))
+    code, out, err = run(capsys, "order", str(path), "--json")
+    assert code == 0
+    json.loads(out)
+    assert err.startswith("bestofk: note: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["order", "nowhere.csv"], "nowhere.csv"),
+        (["order", "{scores}", "--test", "5x2cv-t"], "covers five runs of two folds"),
+        (["order", "{scores}", "--test", "t-test"], "There is no pairwise test 't-test'"),
+        (["order", "{scores}", "--procedure", "x"], "There is no procedure 'x'"),
+        (["order", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
+        (["order", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
+        (["order", "{scores}", "--prior", "tiny"], "'tiny', which is none of the learners"),
+        (["order", "{scores}", "--df", "many"], "--df must be a number or 'calibrated'"),
+        (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
+        (["order", "{scores}", "--nonsense"], "No such option"),
+        (["order", "{scores}", "--algorithm-column", "nobody"], "nobody"),
+        (["order"], "Missing argument"),
+        (["test", "{scores}"], "Missing option '--test'"),
+        (["test", "{scores}", "--test", "frieman"], "did you mean 'friedman'"),
+        (["test", "{scores}", "--test", "kfold-t", "--pair", "small", "tiny"], "tiny"),
+        (["oder", "x"], "did you mean 'order'"),
+    ],
+)
+def test_a_wrong_call_gets_a_short_sentence_and_exit_code_2(capsys, scores, arguments, words):
+    code, out, err = run(capsys, *[a.format(scores=scores) for a in arguments])
+    assert (code, out) == (2, "")
+    assert words in err
+    assert err.startswith("bestofk: ")
+    assert 1 <= err.count("\n") <= 3
+    assert "Traceback" not in err
+
+
+def test_interruption_is_130(capsys, monkeypatch, scores):
+    import bestofk.losses
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bestofk.losses, "read_losses", interrupted)
+    code, out, err = run(capsys, "order", scores)
+    assert (code, out, err) == (130, "", "bestofk: interrupted.\n")
+
+
+def test_a_reader_that_goes_away_is_no_failure(scores):
+    command = f"{sys.executable} -m bestofk tests | head -1"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert found.stdout == "Two learners:\n"
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize(("verb", "count"), [("tests", 30), ("procedures", 7), ("plans", 6)])
+def test_listings(capsys, verb, count):
+    code, out, _ = run(capsys, verb, "--json")
+    assert code == 0
+    rows = json.loads(out)[verb]
+    assert len(rows) >= count
+    _, text, _ = run(capsys, verb)
+    for row in rows:
+        assert row["name"] in text
+        assert row["summary"] in text
+
+
+def test_pairwise_test_on_all_pairs_and_on_one(capsys, scores):
+    code, out, _ = run(capsys, "test", scores, "--test", "kfold-t", "--json")
+    assert code == 0
+    rows = json.loads(out)["evidence"]
+    assert len(rows) == 1
+    # scipy.stats.ttest_rel of the eight numbers: t = 46.0, df = 3.
+    assert rows[0]["statistic"] == pytest.approx(46.0)
+    code, out, _ = run(
+        capsys, "test", scores, "--test", "kfold-t", "--pair", "large", "small",
+        "--alternative", "less",
+    )  # fmt: skip
+    assert code == 0
+    assert "large has a smaller mean loss than small" in out
+
+
+def test_test_of_all_learners(capsys, scores):
+    code, out, _ = run(capsys, "test", scores, "--test", "anova", "--json")
+    assert code == 0
+    held = json.loads(out, parse_constant=pytest.fail)
+    assert held["test"] == "anova"
+    assert held["pvalue"] < 0.001
+    code, out, _ = run(capsys, "test", scores, "--test", "newman-keuls")
+    assert "large" in out
+    assert "small" in out
+
+
+HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "numba", "pyarrow", "rich")
+
+
+@pytest.mark.parametrize(
+    ("code", "allowed"),
+    [
+        ("import bestofk", ()),
+        ("from bestofk.cli import main; main(['--help'])", ()),
+        ("from bestofk.cli import main; main(['order', '--help'])", ()),
+        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.ordering, bestofk.Losses",
+         ("numpy",)),
+    ],
+)  # fmt: skip
+def test_nothing_heavy_is_imported_before_it_is_used(code, allowed):
+    program = f"import sys; {code}\nprint('LOADED', *sorted(set({HEAVY}) & set(sys.modules)))"
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = found.stdout.split("LOADED")[1].split()
+    assert set(loaded) <= set(allowed)
+
+
+def test_tests_on_arrays_do_not_load_scipy_stats():
+    program = (
+        "import sys, bestofk as bk; bk.pairwise.five_by_two_t([[1, 2]] * 5, [[2, 2]] * 5);"
+        "bk.multiple.friedman([[1, 2, 3], [3, 1, 4]]); print('scipy.stats' in sys.modules)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.strip() == "False"

@@ -1,0 +1,164 @@
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, DesignError
+from bestofk.ordering.selection import choose_test, covering
+from bestofk.ordering.understood import as_problem
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+
+RNG = np.random.default_rng(7)
+
+
+def table(*, datasets=1, runs=1, folds=1, repetitions=1, design=None, values=None):
+    shape = (3, datasets, runs, folds, repetitions)
+    return bk.Losses(
+        RNG.random(shape) if values is None else values,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=["a", "b", "c"],
+        design=design,
+    )
+
+
+def split_design(kind, n, **sizes):
+    return bk.Design(kind=kind, folds=n, **sizes)
+
+
+TABLES = {
+    "5x2cv-t": table(runs=5, folds=2),
+    "corrected-repeated-kfold-t": table(runs=3, folds=4),
+    "corrected-resampled-t": table(
+        folds=12, design=split_design("resample", 12, n_train=(90,), n_test=(10,))
+    ),
+    "permutation": table(datasets=7),
+    "mcnemar": table(
+        folds=40,
+        values=RNG.integers(0, 2, (3, 1, 1, 40, 1)),
+        design=split_design("test-set", 40),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_auto_takes_the_test_of_the_contract(name):
+    decision = bk.order(TABLES[name])
+    assert decision.test == name
+    assert "chosen for" in decision.test_reason
+    assert name in decision.explain()
+
+
+def test_auto_on_one_run_of_folds():
+    assert bk.order(table(folds=10)).test == "corrected-repeated-kfold-t"
+
+
+def test_auto_on_graded_losses_of_one_test_set():
+    graded = table(folds=30, design=split_design("test-set", 30))
+    assert bk.order(graded).test == "permutation"
+
+
+def test_auto_on_bootstrap_samples():
+    sampled = table(folds=20, design=split_design("bootstrap", 20, n_train=(100,), n_test=(37,)))
+    assert bk.order(sampled).test == "corrected-resampled-t"
+
+
+def test_few_data_sets_get_a_warning_in_words():
+    assert (
+        "no two-sided p-value can be below 2/2^4 = 0.125" in bk.order(table(datasets=4)).explain()
+    )
+    assert "no two-sided p-value" not in bk.order(table(datasets=6)).explain()
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
+    losses = TABLES[name]
+    problem = as_problem(losses)
+    entry = PAIRWISE_TESTS[test]
+    covers = bool(
+        set(entry.covers) & set(losses.design.situations(n_datasets=len(losses.datasets)))
+    )
+    if covers and (not entry.zero_one or name == "mcnemar"):
+        assert test in covering(problem)
+        choice = choose_test(problem, test, one_sided=False)
+        assert choice.name == test
+        procedure = "multitest" if "greater" in entry.sides else "most-wins"
+        decision = bk.order(losses, test=test, procedure=procedure)
+        assert np.isfinite(decision.evidence.pvalue).all()
+        assert decision.explain()
+    else:
+        with pytest.raises(DesignError) as refusal:
+            choose_test(problem, test, one_sided=False)
+        message = str(refusal.value)
+        assert test in message
+        assert "tests that do are" in message
+        for offered in message.split("tests that do are ")[1].rstrip(".").split(", "):
+            assert choose_test(problem, offered, one_sided=False).name == offered
+
+
+def test_refusal_names_design_and_tests():
+    with pytest.raises(DesignError) as refusal:
+        bk.order(table(runs=1, folds=10), test="5x2cv-t")
+    message = str(refusal.value)
+    assert "covers five runs of two folds" in message
+    assert "one run of 10-fold cross-validation" in message
+    assert "corrected-repeated-kfold-t, kfold-t" in message
+
+
+def test_one_number_a_learner_cannot_be_tested():
+    with pytest.raises(DesignError, match="nothing to test"):
+        bk.order(table())
+
+
+def test_sizes_come_from_the_design():
+    losses = TABLES["corrected-resampled-t"]
+    decision = bk.order(losses, prior=["a", "b", "c"])
+    x = losses.values[:, 0, 0, :, 0]
+    by_hand = bk.pairwise.corrected_resampled_t(
+        x[0], x[1], n_train=90, n_test=10, alternative="greater"
+    )
+    assert decision.evidence.pair(0).pvalue == by_hand.pvalue
+
+
+def test_unknown_sizes_are_said():
+    unknown = table(folds=12, design=split_design("resample", 12))
+    with pytest.raises(DesignError, match="n_train and n_test"):
+        bk.order(unknown)
+    assert bk.order(unknown, test="resampled-t").test == "resampled-t"
+
+
+def test_df_reaches_the_test():
+    losses = TABLES["corrected-repeated-kfold-t"]
+    decision = bk.order(losses, test="use-all-data", df=4)
+    x = losses.values[:, 0, :, :, 0]
+    by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4, alternative="greater")
+    assert decision.evidence.pair(0).pvalue == by_hand.pvalue
+    with pytest.raises(ArgumentError, match="df does not apply"):
+        bk.order(TABLES["permutation"], df=4)
+
+
+def test_rope_reaches_a_bayesian_test():
+    losses = TABLES["corrected-repeated-kfold-t"]
+    decision = bk.order(losses, test="correlated-t", rope=10.0)
+    assert decision.edges == ()
+    assert all(pair.pvalue == pytest.approx(1) for pair in decision.evidence)
+
+
+def test_a_callable_serves_as_a_test():
+    from scipy import stats
+
+    def paired_t(a, b, alternative):
+        class Result:
+            pass
+
+        result = Result()
+        a, b = (x.reshape(*x.shape[:-2], -1) for x in (a, b))
+        found = stats.ttest_rel(a, b, axis=-1, alternative=alternative)
+        result.statistic, result.pvalue = found.statistic, found.pvalue
+        result.estimate = (a - b).mean(axis=-1)
+        return result
+
+    losses = table(folds=9)
+    decision = bk.order(losses, test=paired_t)
+    assert decision.test == "paired_t"
+    kfold = bk.order(losses, test="kfold-t")
+    np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
