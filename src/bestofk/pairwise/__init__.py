@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bestofk.pairwise.calibrated_df import CalibratedDf, calibrated_df
+    from bestofk.pairwise.calibrated_df import CalibratedDf
     from bestofk.pairwise.correlated import correlated_t
     from bestofk.pairwise.disagreement import mcnemar
     from bestofk.pairwise.five_by_two import five_by_two_f, five_by_two_t
@@ -59,9 +59,9 @@ __all__ = [
     "PairwiseTest",
     "PosteriorResult",
     "all_pairs",
-    "correlated_t",
     "corrected_repeated_kfold_t",
     "corrected_resampled_t",
+    "correlated_t",
     "five_by_two_f",
     "five_by_two_t",
     "kfold_t",

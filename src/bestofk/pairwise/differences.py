@@ -1,0 +1,157 @@
+"""Differences of two learners' losses, in blocks of pairs, with the rounding error they carry.
+
+All pairs of K learners have K * K * (trailing size) differences; only a block of them exists
+at a time. Inside a block the trailing axes come first, so that the pairs are contiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats, finite_array
+from bestofk.errors import ArgumentError
+
+BLOCK = 1 << 15
+"""Differences held at a time (or one slice of the longest leading axis, if that is more)."""
+
+_NOISE = (8.0 * np.finfo(np.float64).eps) ** 2
+
+
+def paired_losses(
+    a: Any,
+    b: Any,
+    *,
+    axes: int,
+    trailing: tuple[int, ...] | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    shape_words: str = "",
+) -> tuple[Floats, Floats]:
+    """Both inputs as finite float arrays with equal trailing axes and leading ones that fit."""
+    first, second = (
+        finite_array(value, name, min_ndim=axes) for value, name in zip((a, b), names, strict=True)
+    )
+    want = first.shape[-axes:] if trailing is None else trailing
+    words = shape_words or ("(runs, folds)" if axes == 2 else "(n,)")
+    for array, name in zip((first, second), names, strict=True):
+        if array.shape[-axes:] != want:
+            raise ArgumentError(
+                f"{name} must have the trailing axes {words} = {want}; "
+                f"got an array of shape {array.shape}."
+            )
+    try:
+        np.broadcast_shapes(first.shape[:-axes], second.shape[:-axes])
+    except ValueError:
+        raise ArgumentError(
+            f"{names[0]} and {names[1]} must have leading axes that broadcast; "
+            f"got shapes {first.shape} and {second.shape}."
+        ) from None
+    return first, second
+
+
+def _front(array: Floats, axes: int, n_leading: int) -> Floats:
+    """Trailing axes first, then exactly `n_leading` leading axes."""
+    lead, trail = array.shape[:-axes], array.shape[-axes:]
+    padded = array.reshape((1,) * (n_leading - len(lead)) + lead + trail)
+    return np.ascontiguousarray(np.moveaxis(padded, range(-axes, 0), range(axes)))
+
+
+def over_pairs(
+    a: Floats,
+    b: Floats,
+    kernel: Callable[[Floats, Floats], Sequence[Any]],
+    *,
+    axes: int,
+    outputs: int,
+    each: bool = False,
+) -> tuple[Floats, ...]:
+    """`kernel` over all pairs that the leading axes of `a` and `b` broadcast to.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Shapes (..., trailing axes).
+    kernel : callable
+        ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
+        `noise` of shape (trailing axes but the last, block) is the mean square of the rounding
+        error that they may carry. Returns `outputs` arrays of the shape of the block.
+    axes : int
+        Number of trailing axes.
+    outputs : int
+        Number of arrays that the kernel returns.
+    each : bool
+        `noise` for each difference on its own (data sets may differ in the scale of their
+        losses), of the shape of `d`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Each of the broadcast leading shape.
+    """
+    shape = np.broadcast_shapes(a.shape[:-axes], b.shape[:-axes])
+    fa, fb = _front(a, axes, len(shape)), _front(b, axes, len(shape))
+    # (mean) squares of the losses: what the size of the rounding error hangs on
+    with np.errstate(over="ignore", under="ignore"):
+        qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
+        if not each:
+            qa, qb = qa.mean(axis=axes - 1), qb.mean(axis=axes - 1)
+    noise_axes = axes if each else axes - 1
+    results = tuple(np.empty(shape) for _ in range(outputs))
+    if 0 in shape:
+        return results
+    for index in blocks_of(shape, per_pair=int(np.prod(fa.shape[:axes]))):
+        with np.errstate(over="ignore", under="ignore"):
+            d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
+            noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
+        for result, part in zip(results, kernel(d, noise), strict=True):
+            result[index] = part
+    return results
+
+
+def _pick(array: Floats, axes: int, index: tuple[slice, ...]) -> tuple[slice, ...]:
+    """The block's slice of an array whose leading axes may have length 1."""
+    sizes = array.shape[axes:]
+    own = (slice(None) if n == 1 else part for n, part in zip(sizes, index, strict=True))
+    return (slice(None),) * axes + tuple(own)
+
+
+def blocks_of(shape: tuple[int, ...], *, per_pair: int) -> list[tuple[slice, ...]]:
+    """Slices that cut the longest axis so that a block holds about `BLOCK` numbers."""
+    if not shape:
+        return [()]
+    longest = int(np.argmax(shape))
+    across = max(1, int(np.prod(shape)) // max(shape[longest], 1)) * per_pair
+    step = max(1, BLOCK // across)
+    whole = [slice(None)] * len(shape)
+    blocks = []
+    for start in range(0, shape[longest], step):
+        part = list(whole)
+        part[longest] = slice(start, start + step)
+        blocks.append(tuple(part))
+    return blocks
+
+
+def ratio(numerator: Floats, denominator: Floats) -> tuple[Floats, Any]:
+    """`numerator / denominator` and where it is 0/0: that is 0, and x/0 is +-inf."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        value = np.asarray(numerator / denominator)
+    empty = denominator == 0
+    if np.any(empty):
+        empty = empty & (numerator == 0)
+        value = np.where(empty, 0.0, value)
+    return value, empty
+
+
+def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance, where a variance that is mere rounding error is 0.
+
+    Losses such as 0.3 - 0.2 and 0.4 - 0.3 differ by 1e-17; a constant difference must not
+    look like a huge statistic, nor the rounding error of equal learners like a difference.
+    """
+    flat = variance <= noise
+    if np.any(flat):
+        variance = np.where(flat, 0.0, variance)
+        mean = np.where(flat & (mean * mean <= noise), 0.0, mean)
+    return mean, variance

@@ -1,0 +1,119 @@
+"""What a Bayesian comparison returns: the three probabilities, and their sentences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Alternative, probability, refuse
+from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array
+from bestofk.pairwise.sentences import number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PosteriorResult(PairwiseResult):
+    """Posterior probabilities about two learners; the fields of `PairwiseResult` and these.
+
+    Attributes
+    ----------
+    left, rope, right : float or ndarray
+        Probability that the loss of `a` is smaller than that of `b` by more than the region of
+        practical equivalence, that the two are equivalent, and that the loss of `a` is larger.
+    rope_width : float
+        Half the width of the region: differences from -rope_width to rope_width.
+    pvalue : float or ndarray
+        What stands in a procedure where a p-value would: 1 - right (``"greater"``), 1 - left
+        (``"less"``), or twice the smaller of the two, at most 1 (``"two-sided"``).
+    """
+
+    left: FloatOrArray
+    rope: FloatOrArray
+    right: FloatOrArray
+    rope_width: float
+
+    def explain(self, a: str = "a", b: str = "b", alpha: float = 0.05) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        a, b : str
+            Names of the two learners.
+        alpha : float
+            A statement is called decided when its probability is at least 1 - alpha.
+        """
+        alpha = probability(alpha, "alpha")
+        if np.ndim(self.pvalue):
+            return _explain_many(self, a, b, alpha)
+        estimate = float(self.estimate)
+        if estimate == 0:
+            first = f"{a} and {b} are tied: they have the same mean loss ({self.test})."
+        else:
+            better, worse = (a, b) if estimate < 0 else (b, a)
+            first = (
+                f"{better} has a smaller mean loss than {worse}, by {number(abs(estimate))} "
+                f"({self.test})."
+            )
+        margin = f" by more than {self.rope_width:g}" if self.rope_width else ""
+        claims = {
+            f"{a} has the smaller loss{margin}": float(self.left),
+            f"{b} has the smaller loss{margin}": float(self.right),
+        }
+        equivalent = (
+            f"the two differ by at most {self.rope_width:g}"
+            if self.rope_width
+            else "the two have the same loss"
+        )
+        if self.rope_width or float(self.rope) > 0:
+            claims[equivalent] = float(self.rope)
+        listed = ", that ".join(f"{claim} {_share(p)}" for claim, p in claims.items())
+        sentences = f"{first} Given the data, the probability that {listed}."
+        sure = [claim for claim, p in claims.items() if p >= 1 - alpha]
+        verdict = (
+            f"With probability at least {1 - alpha:g}, {sure[0]}."
+            if sure
+            else f"None of these reaches {1 - alpha:g}: the comparison is undecided."
+        )
+        return f"{sentences} {verdict} {self.note}".rstrip()
+
+
+def _share(p: float) -> str:
+    return f"is {p:.4g}" if not 0.99995 <= p < 1 else "is above 0.9999"
+
+
+def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:
+    count = np.size(result.pvalue)
+    if count == 0:
+        return f"No comparison of {a} with {b} was made."
+    sure = {
+        f"{a} has the smaller loss": np.asarray(result.left),
+        f"{b} has the smaller loss": np.asarray(result.right),
+        "the two are equivalent": np.asarray(result.rope),
+    }
+    parts = ", ".join(f"{claim} in {int((p >= 1 - alpha).sum())}" for claim, p in sure.items())
+    sentences = (
+        f"{count} comparisons of {a} with {b} ({result.test}): with probability at least "
+        f"{1 - alpha:g}, {parts} of them."
+    )
+    return f"{sentences} {result.note}".rstrip()
+
+
+def rope_half_width(rope: Any) -> float:
+    """The region of practical equivalence as a finite number of at least 0."""
+    try:
+        width = float(rope)
+    except (TypeError, ValueError):
+        raise refuse("rope", "a number of at least 0", rope) from None
+    if not (np.isfinite(width) and width >= 0):
+        raise refuse("rope", "a number of at least 0", rope)
+    return width
+
+
+def posterior_pvalue(not_right: Any, not_left: Any, alternative: Alternative) -> FloatOrArray:
+    """The p-value from the probabilities that the loss of a is not greater, not smaller."""
+    if alternative == "greater":
+        return scalar_or_array(not_right)
+    if alternative == "less":
+        return scalar_or_array(not_left)
+    return scalar_or_array(np.minimum(1.0, 2.0 * np.minimum(not_right, not_left)))
