@@ -1,0 +1,103 @@
+"""The first m of n keys in the order (key, row), and tools on words of 64 bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+_RUN = 16
+
+
+@intrinsic
+def first_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Position of the lowest set bit of a word that is not 0."""
+
+    def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]  # noqa: ARG001
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), emit
+
+
+@njit(cache=True, nogil=True)
+def transpose_bits(words):  # type: ignore[no-untyped-def]
+    """Bit b of word t becomes bit t of word b, for 64 words in place."""
+    j = 32
+    mask = np.uint64(0x00000000FFFFFFFF)
+    while j > 0:
+        shift = np.uint64(j)
+        k = 0
+        while k < 64:
+            swap = ((words[k] >> shift) ^ words[k + j]) & mask
+            words[k] ^= swap << shift
+            words[k + j] ^= swap
+            k = (k + j + 1) & ~j
+        j >>= 1
+        mask ^= mask << np.uint64(j)
+
+
+@njit(cache=True, nogil=True)
+def sort_pairs(keys, rows, count, spare_keys, spare_rows):  # type: ignore[no-untyped-def]
+    """Sort the first `count` pairs by key, keeping the order of equal keys (merge sort)."""
+    for start in range(0, count, _RUN):
+        for right in range(start + 1, min(start + _RUN, count)):
+            key, row = keys[right], rows[right]
+            left = right - 1
+            while left >= start and keys[left] > key:
+                keys[left + 1], rows[left + 1] = keys[left], rows[left]
+                left -= 1
+            keys[left + 1], rows[left + 1] = key, row
+    width = _RUN
+    while width < count:
+        for start in range(0, count, 2 * width):
+            middle, stop = min(start + width, count), min(start + 2 * width, count)
+            left, right = start, middle
+            for at in range(start, stop):
+                if left < middle and (right >= stop or keys[left] <= keys[right]):
+                    spare_keys[at], spare_rows[at] = keys[left], rows[left]
+                    left += 1
+                else:
+                    spare_keys[at], spare_rows[at] = keys[right], rows[right]
+                    right += 1
+        keys[:count] = spare_keys[:count]
+        rows[:count] = spare_rows[:count]
+        width *= 2
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
+def _smallest_key(keys, start, stop, limit):  # type: ignore[no-untyped-def]
+    for k in range(start, stop):
+        limit = min(limit, keys[k])
+    return limit
+
+
+@njit(cache=True, nogil=True)
+def first_rows(keys, m, found_keys, found_rows, spare_keys, spare_rows):  # type: ignore[no-untyped-def]
+    """Put the first m rows in the order (key, row) into `found_rows`; return how many they are.
+
+    Rows come in ascending order, so a later row with the key of the m-th found so far loses.
+    The buffers hold 2 m + 64 pairs or more.
+    """
+    n = keys.size
+    m = min(m, n)
+    capacity = min(2 * m + 64, found_keys.size)
+    limit = np.inf
+    count = 0
+    for start in range(0, n, 32):
+        stop = min(start + 32, n)
+        if _smallest_key(keys, start, stop, keys[start]) >= limit:
+            continue
+        for k in range(start, stop):
+            if keys[k] < limit:
+                if count == capacity:
+                    sort_pairs(found_keys, found_rows, count, spare_keys, spare_rows)
+                    count = m
+                    limit = found_keys[m - 1]
+                    if keys[k] >= limit:
+                        continue
+                found_keys[count] = keys[k]
+                found_rows[count] = k
+                count += 1
+    sort_pairs(found_keys, found_rows, count, spare_keys, spare_rows)
+    return min(count, m)
