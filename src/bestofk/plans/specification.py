@@ -11,7 +11,7 @@ from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.plans.registry import PLANS
 
 _RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
-_BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)|cv[ -]?(\d+)")
+_BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 
 # What each form takes, in the order in which the specification writes it.
 _TAKES: dict[str, tuple[str, ...]] = {
@@ -138,7 +138,7 @@ def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
 
     bare = _BARE_FOLDS.fullmatch(head)
     if bare and not tail:
-        return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2] or bare[3]}"])
+        return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2]}"])
     crossed = _RUNS_BY_FOLDS.search(head)
     if crossed:
         return UnknownNameError("plan", spec, [f"{crossed[1]}x{crossed[2]}"])
