@@ -1,0 +1,1 @@
+"""Running learners over plans: the only room that calls fit and predict."""
