@@ -55,7 +55,8 @@ class Losses:
         True: `values` are scores, and become losses here, once: ``1 - score`` where all lie
         within [0, 1], else the negative.
     loss_name : str
-        What the numbers are, for sentences and axes.
+        What the numbers are, for sentences and axes; of a score that was flipped it becomes
+        ``"1 - score"`` or ``"-score"``.
     account : sequence of str
         Sentences of what was understood before, such as a reader's.
 
@@ -125,8 +126,9 @@ class Losses:
                 f"higher_is_better must be True or False; got {higher_is_better!r}."
             )
         if higher_is_better:
-            array, how = axes.flip(array, absent)
+            array, how, sign = axes.flip(array, absent)
             sentences.append(how)
+            loss_name = loss_name if loss_name == "loss" else f"{sign}{loss_name}"
         array = np.where(absent, np.nan, array + 0.0)
         array.setflags(write=False)
         absent = np.array(absent)
@@ -234,8 +236,8 @@ class Losses:
         """Mean over `axis`; what to do with missing cells is asked, never assumed."""
         one_of(missing, "missing", ("refuse", "available", "complete"))
         if self.complete:
-            mean: Floats = self.values.mean(axis=axis)
-            return mean
+            full: Floats = self.values.mean(axis=axis)
+            return full
         if missing == "refuse":
             at = axes.cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
             raise ArgumentError(
@@ -255,8 +257,9 @@ class Losses:
                 + (f" on data set {self.datasets[int(first[1])]!r}" if 1 not in axis else "")
                 + "."
             )
-        total: Floats = np.where(absent, 0.0, self.values).sum(axis=axis)
-        return total / count
+        total = np.where(absent, 0.0, self.values).sum(axis=axis)
+        mean: Floats = total / count
+        return mean
 
     def means(self, *, missing: str = "refuse") -> Mapping[str, float]:
         """Mean loss by learner.

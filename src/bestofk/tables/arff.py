@@ -11,10 +11,10 @@ from bestofk.tables.table import Table, _size
 
 _NUMERIC = ("numeric", "real", "integer")
 _TOKEN = re.compile(
-    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,\s'"{}][^,{}]*?|))\s*(,|$)""", re.DOTALL
+    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,\s'"{}][^,{}]*?|))\s*(,|\Z)""", re.DOTALL
 )
 _NAME = re.compile(
-    r"""\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)$""", re.DOTALL
+    r"""\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)\Z""", re.DOTALL
 )
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "u001E": "\x1e"}
 _ESCAPE = re.compile(r"\\(u001E|.)", re.DOTALL)
@@ -75,7 +75,9 @@ class ArffLines:
 
 
 def quote(text: str) -> str:
-    """`text` as an ARFF value, in single quotes with Weka's escapes."""
+    """`text` as an ARFF value: in single quotes with Weka's escapes unless it is plain."""
+    if re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*", text):
+        return text
     for mark, escape in (
         ("\\", "\\\\"), ("'", "\\'"), ('"', '\\"'), ("%", "\\%"),
         ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t"), ("\x1e", "\\u001E"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bestofk.errors import TableError
-from bestofk.tables.table import Table, _size
+from bestofk.tables.table import RowPlace, Table, _size
 from bestofk.tables.values import arrow_column
 
 
@@ -33,9 +33,7 @@ def read_parquet(data: bytes, source: str) -> Table:
             words = column.chunk(0).dictionary
             if kinds.is_string(words.type) or kinds.is_large_string(words.type):
                 declared[name] = tuple(words.to_pylist())
-        cells[name] = arrow_column(
-            column, where=lambda row, name=name: f"{source}: row {row + 1}, column {name!r}"
-        )
+        cells[name] = arrow_column(column, where=RowPlace(source, name))
     return Table(
         source=source,
         cells=cells,

@@ -31,6 +31,7 @@ def read_delimited(
         delimiter = sniff(content, prefer="\t" if is_tsv else None)
     header_line, header = next(_records(content, delimiter))
     header = [name.strip() for name in header]
+    _refuse_numbers_as_header(header, source, header_line)
     cells = _parse(content, source, delimiter, len(header))
     names: list[str] = []
     columns: dict[str, Any] = {}
@@ -49,7 +50,6 @@ def read_delimited(
             )
         names.append(name)
         columns[name] = column
-    _refuse_numbers_as_header(header, source, header_line)
     rows = len(next(iter(columns.values())))
     if not rows:
         raise TableError(
@@ -93,11 +93,12 @@ class DelimitedLines:
 
 def sniff(content: str, *, prefer: str | None = None) -> str:
     """The delimiter under which the header has most columns and the rows agree with it."""
-    best, best_score = prefer or ",", (0.0, 0, 0)
+    best, best_score = prefer or ",", (0.0, 0, 0, 0)
     for rank, candidate in enumerate((",", "|", ";", "\t")):
-        counts = []
+        counts, broken = [], 0
         for _, record in _records(content[:200_000], candidate):
             counts.append(len(record))
+            broken += any(cell.count('"') % 2 for cell in record)
             if len(counts) > _SNIFFED:
                 break
         if counts[0] < 2:
@@ -106,7 +107,7 @@ def sniff(content: str, *, prefer: str | None = None) -> str:
             return candidate
         rows = counts[1:]
         agree = sum(count == counts[0] for count in rows) / len(rows) if rows else 1.0
-        if (score := (agree, counts[0], rank)) > best_score:
+        if (score := (agree, -broken, counts[0], rank)) > best_score:
             best, best_score = candidate, score
     return best
 

@@ -133,7 +133,7 @@ def _table(
             [json.dumps(v) if isinstance(v, dict) else v for v in values]
             if name == "params"  # scikit-learn's cv_results_ holds settings as objects
             else values,
-            where=lambda row, name=name: where(row, name),  # type: ignore[misc]
+            where=lambda row, name=name: where(row, name),
         )
         for name, values in columns.items()
     }

@@ -78,6 +78,16 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     return Numbers(np.empty(0), ".", _first_bad(text), "")
 
 
+def count_numbers(text: Any) -> int:
+    """How many cells look like a number, with a point or a comma."""
+    import pyarrow.compute as pc
+
+    looks = pc.match_substring_regex(
+        pc.utf8_trim_whitespace(text), r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$|^[+-]?inf"
+    )
+    return int(pc.sum(looks).as_py() or 0)
+
+
 def _cast(text: Any) -> Floats | None:
     import pyarrow as pa
 

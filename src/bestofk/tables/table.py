@@ -20,6 +20,18 @@ Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True)
+class RowPlace:
+    """Where the rows of a column stand, counted from 1."""
+
+    source: str
+    column: str
+
+    def __call__(self, row: int) -> str:
+        """The place of the row counted from 0."""
+        return f"{self.source}: row {row + 1}, column {self.column!r}"
+
+
 class Levels(NamedTuple):
     """A column as codes into its distinct cells; -1 stands for a cell that is empty."""
 
@@ -74,9 +86,7 @@ class Table:
         for name, values in columns.items():
             if str(name) in cells:
                 raise TableError(f"{source}: two columns are named {str(name)!r}.")
-            cells[str(name)] = arrow_column(
-                values, where=lambda row, name=name: f"{source}: row {row + 1}, column {name!r}"
-            )
+            cells[str(name)] = arrow_column(values, where=RowPlace(source, str(name)))
         sizes = {name: len(column) for name, column in cells.items()}
         if len(set(sizes.values())) > 1:
             (first, n), *rest = sizes.items()
@@ -202,6 +212,17 @@ class Table:
         return (
             parse_numbers(self._column(column), missing, delimiter=self.delimiter).bad_row is None
         )
+
+    def numeric_share(self, column: str) -> float:
+        """The share of numbers among the cells that are not missing; 0 where all are."""
+        from bestofk.tables.numerals import count_numbers
+
+        present = int((~self.missing(column)).sum())
+        if not present:
+            return 0.0
+        if self.is_typed_number(column):
+            return 1.0
+        return count_numbers(self.raw(column)) / present
 
     def decimal_mark(self, column: str) -> DecimalMark:
         """The mark that the numbers of the column use: a point or a comma."""

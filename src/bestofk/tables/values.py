@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,13 @@ import numpy.typing as npt
 from bestofk.errors import TableError
 
 
-def arrow_column(values: Any, *, where: Callable[[int], str]) -> Any:
+class Place(Protocol):
+    """Where the row counted from 0 stands, for errors."""
+
+    def __call__(self, row: int, /) -> str: ...
+
+
+def arrow_column(values: Any, *, where: Place) -> Any:
     """One column of typed cells, or of text where the types are mixed."""
     import pyarrow as pa
     import pyarrow.types as kinds
@@ -21,7 +27,9 @@ def arrow_column(values: Any, *, where: Callable[[int], str]) -> Any:
     if isinstance(values, pa.Array):
         array = values
     else:
-        if not isinstance(values, list | tuple) and hasattr(values, "to_numpy"):
+        if isinstance(values, np.ma.MaskedArray):
+            array = _from_objects(values.tolist(), where=where)
+        elif not isinstance(values, list | tuple) and hasattr(values, "to_numpy"):
             array = _from_pandas(values)
         elif isinstance(values, np.ndarray) and values.dtype != np.object_:
             array = pa.array(values)
@@ -59,7 +67,7 @@ def _from_pandas(values: Any) -> Any:
         return None
 
 
-def _from_objects(values: Sequence[Any], *, where: Callable[[int], str]) -> Any:
+def _from_objects(values: Sequence[Any], *, where: Place) -> Any:
     """Python objects: numbers stay numbers where all are, anything else becomes text."""
     import pyarrow as pa
 

@@ -1,0 +1,138 @@
+"""Direction and design of a file of losses: as told, as the file says, or as it shows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.errors import BestOfKWarning, TableError
+from bestofk.losses.axes import settle_design
+from bestofk.losses.roles import Direction
+from bestofk.plans.design import KINDS, Design
+from bestofk.tables.table import Table
+
+
+def only_value(table: Table, column: str) -> str | None:
+    """The one value of a column that must be the same in every row."""
+    levels = table.levels(column)
+    if len(levels.names) > 1:
+        row = int((levels.codes == 1).argmax())
+        raise TableError(
+            f"{table.place(row, column)} must be {levels.names[0]!r} as in the rows before; got "
+            f"{levels.names[1]!r}."
+        )
+    return levels.names[0] if levels.names else None
+
+
+def direction_of_file(
+    told: bool | None,
+    direction: Direction,
+    named: str,
+    layout: str,
+    source: str,
+    account: list[str],
+) -> bool:
+    """Whether to flip, and the sentence on it."""
+    if told is not None:
+        account.append(f"{'Higher' if told else 'Lower'} is better, as told.")
+        return bool(told)
+    if layout == "cv-results":
+        account.append("Higher is better, as for every scorer of scikit-learn.")
+        return True
+    if direction == "unknown":
+        what = "the layout" if layout == "wide" else f"the name {named!r}"
+        account.append(f"Lower is taken as better: {what} does not tell the direction.")
+        warnings.warn(
+            f"{source}: nothing tells whether lower or higher is better; the numbers were taken "
+            "as losses (lower is better): pass higher_is_better=True or False.",
+            BestOfKWarning,
+            stacklevel=3,
+        )
+        return False
+    account.append(
+        f"{'Higher' if direction == 'score' else 'Lower'} is better, as the name {named!r} says."
+    )
+    return direction == "score"
+
+
+def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
+    account.append("The rows carry no names: they were read as the folds of one data set.")
+    if design is None:
+        warnings.warn(
+            f"{source}: the rows carry no names; they were read as the folds of one run of "
+            "cross-validation: pass design=... or dataset=... to settle it.",
+            BestOfKWarning,
+            stacklevel=3,
+        )
+
+
+def design_of_file(
+    table: Table,
+    roles: dict[str, str],
+    values: Floats,
+    sizes: dict[str, Floats],
+    told: Design | str | None,
+    account: list[str],
+) -> tuple[Floats, Design]:
+    """The grid and the design that was told, that the file holds, or that its columns show."""
+    if isinstance(told, Design):
+        return values, told
+    _, n_sets, runs, folds, repetitions = values.shape
+    kind: str | None = None
+    if "design" in roles:
+        kind = only_value(table, roles["design"])
+        if kind not in KINDS:
+            raise TableError(
+                f"{table.place(0, roles['design'])} must be one of {', '.join(KINDS)}; "
+                f"got {kind!r}."
+            )
+    elif "instance" in roles and folds > 1:
+        kind = "test-set"
+    known: dict[str, tuple[int, ...]] = {}
+    for role, by_set in sizes.items():
+        first = by_set[0].ravel()
+        if (
+            np.isfinite(first).all()
+            and (by_set == by_set[:1]).all()
+            and (first >= 1).all()
+            and (first % 1 == 0).all()
+        ):
+            known[role] = tuple(int(n) for n in first)
+        elif n_sets > 1:
+            account.append(f"The column {roles[role]!r} differs between data sets: not kept.")
+        else:
+            account.append(
+                f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
+            )
+    if told is None and kind is None:
+        kind = "cv" if folds > 1 else "scores"
+        if folds == 1 and runs > 1:
+            if len(known) == 2:
+                kind = "resample"
+            else:
+                account.append(
+                    "There are runs but no folds: how the data were parted is not known; "
+                    "design='resample' says that each run is a random split."
+                )
+    stratified = None
+    if "stratified" in roles:
+        word = (only_value(table, roles["stratified"]) or "").lower()
+        if word not in ("true", "false", "yes", "no", "1", "0", ""):
+            raise TableError(
+                f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
+            )
+        stratified = None if word == "" else word in ("true", "yes", "1")
+    if told is not None or "design" not in roles:
+        values, _, made = settle_design(values, np.isnan(values), told or kind)
+        return values, made.with_(stratified=stratified, **known)
+    return values, Design(
+        kind=kind or "scores",
+        runs=runs,
+        folds=folds,
+        repetitions=repetitions,
+        stratified=stratified,
+        **known,
+    )
