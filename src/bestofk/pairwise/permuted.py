@@ -17,7 +17,7 @@ from bestofk.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.rearrange.signs import magnitudes, scaled_pairs, upper_tail
+from bestofk.rearrange.signs import magnitudes, mean_difference, scaled_pairs, two_sided, upper_tail
 
 PAIRS_AT_ONCE = 2**14
 SIGNS_AT_ONCE = 2**12
@@ -97,7 +97,7 @@ def permutation(
     if n == 0:
         raise ArgumentError("a and b must hold at least one loss; got none.")
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-    estimate = np.concatenate([_mean_difference(x, y) for x, y in _blocks(a, b)] or [np.empty(0)])
+    estimate = np.concatenate([mean_difference(x, y) for x, y in _blocks(a, b)] or [np.empty(0)])
     if method == "exact":
         p, bounds = _exact(a, b, alternative)
     else:
@@ -126,30 +126,15 @@ def _blocks(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
         yield a[index], b[index]
 
 
-def _mean_difference(a: Floats, b: Floats) -> Floats:
-    """Mean of a - b; 0 where it is only rounding noise."""
-    a, b, exponent = scaled_pairs(a, b)
-    sizes, noise = magnitudes(a, b)
-    total = np.where(a > b, sizes, -sizes).sum(axis=1)
-    n = a.shape[1]
-    total[np.abs(total) <= noise * n] = 0.0
-    return np.asarray(np.ldexp(total / n, exponent))
-
-
 def _exact(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
     parts = []
     for x, y in _blocks(a, b):
-        if alternative == "less":
-            x, y = y, x
-        elif alternative == "two-sided":
-            # the tail that the observed sum lies in is the smaller one
-            swap = (_mean_difference(x, y) < 0)[:, None]
-            x, y = np.where(swap, y, x), np.where(swap, x, y)
-        parts.append(upper_tail(x, y))
+        if alternative == "two-sided":
+            parts.append(two_sided(x, y))
+        else:
+            parts.append(upper_tail(x, y) if alternative == "greater" else upper_tail(y, x))
     p = np.concatenate([part[0] for part in parts] or [np.empty(0)])
     bounds = np.concatenate([part[1] for part in parts] or [np.empty((0, 2))])
-    if alternative == "two-sided":
-        return np.minimum(2 * p, 1.0), np.minimum(2 * bounds, 1.0)
     return p, bounds
 
 
@@ -170,8 +155,9 @@ def _resampled(
             sums = kept @ columns
             counts[0] += (sums <= observed + margin).sum(axis=0)
             counts[1] += (sums >= observed - margin).sum(axis=0)
-    counts = np.concatenate([block[3] for block in blocks] or [np.empty((2, 0))], axis=1)
-    lower, upper = (counts + 1) / (resamples + 1)
+    if not blocks:
+        return np.empty(0)
+    lower, upper = (np.concatenate([block[3] for block in blocks], axis=1) + 1) / (resamples + 1)
     if alternative == "two-sided":
         return np.asarray(np.minimum(2 * np.minimum(lower, upper), 1.0))
     return np.asarray(upper if alternative == "greater" else lower)
@@ -230,4 +216,4 @@ def _least_shift(a: Floats, b: Floats, alpha: float) -> Floats:
         accepted = upper_tail(a - middle[:, None], b)[0] > alpha
         high = np.where(accepted, middle, high)
         low = np.where(accepted, low, middle)
-    return np.ldexp(np.full_like(high, -np.inf) if open_end else high, exponent)
+    return np.full_like(high, -np.inf) if open_end else np.asarray(np.ldexp(high, exponent))

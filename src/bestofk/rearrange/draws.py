@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.rearrange.grid import levelled
+from bestofk.rearrange.grid import Whole, levelled
 from bestofk.rearrange.tails import Rows, Tails
 
 TABLE_SIZE = 2**14
@@ -67,7 +67,9 @@ def drawn_tails(
         totals = np.zeros((tables, m))
         for g, start in enumerate(starts):
             size = choices ** (min(start + group, blocks) - start)
-            picks = generator.integers(0, size, size=m, dtype=np.uint16 if size < 2**16 else np.int64)
+            picks = generator.integers(
+                0, size, size=m, dtype=np.uint16 if size < 2**16 else np.int64
+            )
             for t in range(tables):
                 totals[t] += sums[t][g][picks]
         for t in range(tables):
@@ -91,12 +93,17 @@ def _sums(table: Floats) -> Floats:
     return sums
 
 
-def _tail_counts(totals: Floats, at: Floats, margin: float) -> tuple[Floats, Floats]:
+def _tail_counts(totals: Floats, at: Floats, margin: float) -> Whole:
+    """How many totals are at most, and at least, each of the sums; shape (2, queries)."""
     if at.size > 8:
         totals = np.sort(totals)
         lower = np.searchsorted(totals, at + margin, side="right")
         upper = totals.size - np.searchsorted(totals, at - margin, side="left")
-        return lower, upper
-    lower = [np.count_nonzero(totals <= s + margin) for s in at]
-    upper = [np.count_nonzero(totals >= s - margin) for s in at]
-    return np.asarray(lower), np.asarray(upper)
+        return np.stack([lower, upper]).astype(np.int64)
+    return np.array(
+        [
+            [np.count_nonzero(totals <= s + margin) for s in at],
+            [np.count_nonzero(totals >= s - margin) for s in at],
+        ],
+        dtype=np.int64,
+    )

@@ -9,8 +9,8 @@ from bestofk.checks import Floats
 from bestofk.rearrange.grid import NOISE, SNAP, place
 from bestofk.rearrange.tails import sum_tails
 
-COUNTED_TOGETHER = 26
-AT_ONCE = 2**21
+COUNTED_TOGETHER = 32
+AT_ONCE = 2**16
 
 
 def scaled_pairs(a: Floats, b: Floats) -> tuple[Floats, Floats, npt.NDArray[np.int64]]:
@@ -27,6 +27,24 @@ def magnitudes(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     sizes[sizes <= SNAP * scale] = 0.0
     noise = NOISE * np.where(sizes > 0, scale, 0.0).max(axis=1)
     return sizes, np.where(noise > 0, noise, NOISE)
+
+
+def mean_difference(a: Floats, b: Floats) -> Floats:
+    """Mean of a - b for each pair; 0 where it is only rounding noise."""
+    a, b, exponent = scaled_pairs(a, b)
+    sizes, noise = magnitudes(a, b)
+    total = np.where(a > b, sizes, -sizes).sum(axis=1)
+    n = a.shape[1]
+    total[np.abs(total) <= noise * n] = 0.0
+    return np.asarray(np.ldexp(total / n, exponent))
+
+
+def two_sided(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """min(1, 2 min(P(T* <= T), P(T* >= T))) for each pair, and its bounds, as `upper_tail`."""
+    # the tail that the observed sum lies in is the smaller one
+    swap = (mean_difference(a, b) < 0)[:, None]
+    p, bounds = upper_tail(np.where(swap, b, a), np.where(swap, a, b))
+    return np.minimum(2 * p, 1.0), np.minimum(2 * bounds, 1.0)
 
 
 def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
@@ -53,13 +71,14 @@ def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     effective = (sizes > 0).sum(axis=1)
     p = np.ones(a.shape[0])
     bounds = np.ones((a.shape[0], 2))
+    positive = a > b
     even = np.where(effective > COUNTED_TOGETHER, -1, effective + effective % 2)
     for n in np.unique(even[even > 0]).tolist():
         rows = np.flatnonzero(even == n)
         chunk = max(AT_ONCE >> (n // 2 + 1), 1)
         for start in range(0, rows.size, chunk):
             some = rows[start : start + chunk]
-            p[some] = _counted(sizes[some], (a > b)[some], noise[some], n)
+            p[some] = _counted(sizes[some], positive[some], noise[some], n)
     bounds[:] = p[:, None]
     for row in np.flatnonzero(even < 0):
         placed = place(np.stack([a[row], b[row]]), choices=2, queries=1)
@@ -68,14 +87,11 @@ def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     return p, bounds
 
 
-def _counted(
-    sizes: Floats, positive: npt.NDArray[np.bool_], noise: Floats, n: int
-) -> Floats:
+def _counted(sizes: Floats, positive: npt.NDArray[np.bool_], noise: Floats, n: int) -> Floats:
     """The tail of the sum of the flipped-in sizes, by meeting in the middle, all pairs together.
 
     A pair of half sums (f, s) lies in the tail when s >= threshold - f. Both kinds are sorted
-    together, the lowest bit telling them apart (thresholds before equal sums); the place of a
-    threshold among the sums is its place in the row less its rank among the thresholds.
+    together, the lowest bit telling them apart, so that a threshold stands before an equal sum.
     """
     if sizes.shape[1] > n:
         order = np.argsort(-sizes, axis=1, kind="stable")[:, :n]
@@ -88,12 +104,15 @@ def _counted(
     observed = np.where(positive, steps, 0).sum(axis=1)
     first, second = _subset_sums(steps[:, : n // 2]), _subset_sums(steps[:, n // 2 :])
     thresholds = (observed - n)[:, None] - first
-    both = np.concatenate([thresholds << 1, (second << 1) | 1], axis=1)
+    both = np.concatenate([thresholds, second], axis=1)
+    both <<= 1
+    m = second.shape[1]
+    both[:, m:] |= 1
     both.sort(axis=1)
-    places = (~both & 1).astype(np.float64) @ np.arange(both.shape[1], dtype=np.float64)
-    m = float(first.shape[1])
-    sums_before = places - m * (m - 1) / 2
-    return np.asarray((m * m - sums_before) / (m * m))
+    both &= 1
+    # of every sum: its place less its rank among the sums is the number of thresholds before it
+    places = np.einsum("ij,j->i", both, np.arange(2 * m))
+    return np.asarray((places - m * (m - 1) / 2) / float(m * m))
 
 
 def _subset_sums(steps: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -87,11 +87,22 @@ def _meet(table: Whole, at: Whole, slack: int) -> tuple[Floats, Floats]:
     everything = choices**blocks
     lower, upper = np.empty(at.shape), np.empty(at.shape)
     for i, s in enumerate(at):
-        at_most = np.searchsorted(second, s + slack - first, side="right").sum(dtype=np.int64)
-        less = np.searchsorted(second, s - slack - first, side="left").sum(dtype=np.int64)
-        lower[i] = int(at_most) / everything
-        upper[i] = (everything - int(less)) / everything
+        lower[i] = (everything - _pairs_from(first, second, s + slack + 1)) / everything
+        upper[i] = _pairs_from(first, second, s - slack) / everything
     return lower, upper
+
+
+def _pairs_from(first: Whole, second: Whole, least: int) -> int:
+    """How many pairs, one of each sorted array, have a sum of at least `least`.
+
+    Thresholds and sums are merged (a stable sort of two runs is a merge), the lowest bit telling
+    them apart: the place of a sum less its rank among the sums counts the thresholds it reaches.
+    """
+    both = np.concatenate([least - first[::-1], second]) << 1
+    both[first.size :] |= 1
+    both.sort(kind="stable")
+    places = np.flatnonzero(both & 1)
+    return int(places.sum()) - second.size * (second.size - 1) // 2
 
 
 def _all_sums(table: Whole) -> Whole:
