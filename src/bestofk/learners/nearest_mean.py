@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -65,7 +66,7 @@ class NearestMean(EncodedClassifier):
     """
 
     means_: Floats
-    modes_: Codes
+    modes_: npt.NDArray[np.int32]
 
     def __init__(self, *, scale: str | None = None) -> None:
         self.scale = scale
@@ -92,7 +93,7 @@ class NearestMean(EncodedClassifier):
             sums, knowns, counts, rows,
         )  # fmt: skip
         self.means_ = np.empty((c, parts.numbers.shape[1]))
-        self.modes_ = np.empty((c, parts.codes.shape[1]), dtype=np.int64)
+        self.modes_ = np.empty((c, parts.codes.shape[1]), dtype=np.int32)
         kernel.summarise(
             sums[0], knowns[0], counts[0], rows[0], grid.first, grid.low, grid.width,
             parts.known.shape[1] > 0, parts.offset, self.means_, self.modes_,
@@ -100,7 +101,7 @@ class NearestMean(EncodedClassifier):
         self._scale = np.ones(parts.numbers.shape[1])
         if kind:
             kernel.training_scale(parts.numbers, everywhere, -1, kind, self._scale)
-        self._rows = rows[0]
+        self._rows = rows
         self._cardinality = encoded.cardinality
 
     def _predict_encoded(self, values: Floats) -> Codes:
@@ -109,8 +110,8 @@ class NearestMean(EncodedClassifier):
         parts = _Parts.of(values, self._cardinality)
         predicted = np.empty(len(values), dtype=np.int64)
         kernel.predict_rows(
-            parts.numbers, parts.codes, self.means_, self.modes_, self._rows, self._scale,
-            self._kind() > 0, predicted,
+            parts.numbers, parts.codes, self.means_[None], self.modes_[None], self._rows,
+            self._scale[None], self._kind() > 0, predicted,
         )  # fmt: skip
         return predicted
 
@@ -125,15 +126,15 @@ class NearestMean(EncodedClassifier):
         grid: Limbs = limbs(parts.numbers)
         fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
         predicted = np.empty(fold_of.shape, dtype=np.int64)
-        kernel.predict_folds(
+        begins = kernel.predict_folds(
             parts.numbers, grid.digits, parts.known, parts.codes, parts.offset, grid.first,
             grid.low, grid.width, encoded.y, encoded.n_classes, fold_of, splits.folds, kind,
             predicted,
         )  # fmt: skip
         return [
-            predicted[run][splits.test(run, fold)]
+            predicted[run, begin:end]
             for run in range(splits.runs)
-            for fold in range(splits.folds)
+            for begin, end in pairwise(begins[run].tolist())
         ]
 
     def complexity(self) -> int:

@@ -7,48 +7,12 @@ import math
 import numpy as np
 from numba import njit
 
+from bestofk.learners.nearest_mean_sums_kernel import rounded_sum
+
 RUNS_AT_ONCE = 16
+BATCH_BYTES = 1 << 20
 BLOCK_BYTES = 1 << 17
-
-
-@njit(cache=True, nogil=True)
-def rounded_sum(part, first, count, low, width):
-    """The float nearest to ``sum(part[first + k] * 2**(low + k * width))`` over `count` limbs."""
-    if count == 1:
-        return math.ldexp(float(part[first]), low)
-    limb = part[first : first + count].copy()
-    mask = (np.int64(1) << width) - 1
-    for attempt in range(2):
-        for k in range(count - 1):
-            carry = limb[k] >> width
-            limb[k] &= mask
-            limb[k + 1] += carry
-        negative = limb[count - 1] < 0
-        if attempt == 1 or not negative:
-            break
-        for k in range(count):
-            limb[k] = -limb[k]
-    flipped = attempt == 1
-    top = count - 1
-    while top > 0 and limb[top] == 0:
-        top -= 1
-    head = limb[top]
-    bits = 0
-    while bits < 62 and (head >> bits) != 0:
-        bits += 1
-    exponent = low + top * width
-    rest = False
-    for k in range(top - 1, -1, -1):
-        take = min(width, 62 - bits)
-        head = (head << take) | (limb[k] >> (width - take))
-        if limb[k] & ((np.int64(1) << (width - take)) - 1):
-            rest = True
-        bits += take
-        exponent -= take
-    if rest:  # the last of the 62 bits is far below the 53 that are kept: it only breaks ties
-        head |= 1
-    value = math.ldexp(float(head), exponent)
-    return -value if flipped else value
+EPS = 2.0**-52
 
 
 @njit(cache=True, nogil=True)
@@ -61,69 +25,68 @@ def add_rows(start, stop, fold, last, y, digits, known, codes, offset, sums, kno
             continue
         k = y[i]
         rows[f, k] += 1
-        total = sums[f, k]
-        row = digits[i]
         for j in range(d):
-            total[j] += row[j]
-        if e:
-            present = knowns[f, k]
-            for j in range(e):
-                present[j] += known[i, j]
-        if v:
-            tally = counts[f, k]
-            for j in range(v):
-                if codes[i, j] >= 0:
-                    tally[offset[j] + codes[i, j]] += 1
+            sums[f, k, j] += digits[i, j]
+        for j in range(e):
+            knowns[f, k, j] += known[i, j]
+        for j in range(v):
+            if codes[i, j] >= 0:
+                counts[f, k, offset[j] + codes[i, j]] += 1
 
 
 @njit(cache=True, nogil=True)
 def summarise(sums, knowns, counts, rows, first, low, width, with_missing, offset, means, modes):
-    """Class means and modes; the overall ones for a class without a known value of a column.
+    """Class means, shape (c, d), and modes, shape (c, v).
 
-    A column without any known value has the mean NaN and the mode -1.
+    A class without a known value of a column takes the mean or mode of all rows. Where no row has
+    a known value, all means of the column are NaN and all its modes -1. A class without rows has
+    numbers that mean nothing.
     """
     c, d, v = means.shape[0], means.shape[1], modes.shape[1]
     overall = np.zeros(first[d], dtype=np.int64)
     for j in range(d):
         size = first[j + 1] - first[j]
-        everyone = 0
+        everyone, lacking = 0, False
         for k in range(c):
             known = knowns[k, j] if with_missing else rows[k]
             everyone += known
             if known > 0:
                 means[k, j] = rounded_sum(sums[k], first[j], size, low[j], width) / known
             else:
-                means[k, j] = np.nan
-        if not with_missing:
+                lacking = True
+        if not lacking:
             continue
+        centre = np.nan
+        if everyone > 0:
+            for limb in range(first[j], first[j + 1]):
+                overall[limb] = 0
+                for k in range(c):
+                    overall[limb] += sums[k, limb]
+            centre = rounded_sum(overall, first[j], size, low[j], width) / everyone
         for k in range(c):
-            if knowns[k, j] == 0 and everyone > 0:
-                for limb in range(first[j], first[j + 1]):
-                    overall[limb] = 0
-                    for other in range(c):
-                        overall[limb] += sums[other, limb]
-                means[k, j] = rounded_sum(overall, first[j], size, low[j], width) / everyone
+            if (knowns[k, j] if with_missing else rows[k]) == 0:
+                means[k, j] = centre
     for j in range(v):
+        lacking = False
         for k in range(c):
             most, mode = 0, -1
             for value in range(offset[j], offset[j + 1]):
                 if counts[k, value] > most:
                     most, mode = counts[k, value], value - offset[j]
             modes[k, j] = mode
-        missing = False
-        for k in range(c):
-            missing |= modes[k, j] < 0
-        if missing:
-            most, mode = 0, -1
-            for value in range(offset[j], offset[j + 1]):
-                together = 0
-                for k in range(c):
-                    together += counts[k, value]
-                if together > most:
-                    most, mode = together, value - offset[j]
+            lacking |= mode < 0
+        if not lacking:
+            continue
+        most, centre_code = 0, -1
+        for value in range(offset[j], offset[j + 1]):
+            together = 0
             for k in range(c):
-                if modes[k, j] < 0:
-                    modes[k, j] = mode
+                together += counts[k, value]
+            if together > most:
+                most, centre_code = together, value - offset[j]
+        for k in range(c):
+            if modes[k, j] < 0:
+                modes[k, j] = centre_code
 
 
 @njit(cache=True, nogil=True)
@@ -159,63 +122,80 @@ def training_scale(numbers, fold, left_out, kind, scale):
 
 
 @njit(cache=True, nogil=True)
-def squared_distance(x, mean, scale, scaled):
-    """Sum of the squared differences, missing cells skipped, as four interleaved partial sums."""
-    d = x.shape[0]
-    s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-    j = 0
-    if scaled:
-        while j < d:
-            t = (x[j] - mean[j]) * scale[j]
-            if t == t:
-                s0 += t * t
-            j += 1
-        return s0
-    while j + 3 < d:
-        t0, t1 = x[j] - mean[j], x[j + 1] - mean[j + 1]
-        t2, t3 = x[j + 2] - mean[j + 2], x[j + 3] - mean[j + 3]
-        s0 += t0 * t0
-        s1 += t1 * t1
-        s2 += t2 * t2
-        s3 += t3 * t3
-        j += 4
-    while j < d:
-        t = x[j] - mean[j]
-        s0 += t * t
-        j += 1
-    distance = (s0 + s1) + (s2 + s3)
-    if distance == distance:
-        return distance
-    s0 = 0.0
-    for j in range(d):
-        t = x[j] - mean[j]
-        if t == t:
-            s0 += t * t
-    return s0
-
-
-@njit(cache=True, nogil=True)
-def nearest(x, code, means, modes, rows, scale, scaled):
-    """The nearest class that has training rows; the first of equally near ones."""
+def exactly_nearest(numbers, codes, i, means, modes, rows, scale, m):
+    """The definition: squared differences added in column order, then the mismatches."""
     best, winner = np.inf, -1
-    for k in range(means.shape[0]):
-        if rows[k] == 0:
+    for k in range(rows.shape[1]):
+        if rows[m, k] == 0:
             continue
-        mode = modes[k]
-        mismatches = 0
-        for j in range(code.shape[0]):
-            mismatches += (code[j] >= 0) & (mode[j] >= 0) & (code[j] != mode[j])
-        distance = squared_distance(x, means[k], scale, scaled) + mismatches
+        distance = 0.0
+        for j in range(numbers.shape[1]):
+            t = (numbers[i, j] - means[m, k, j]) * scale[m, j]
+            if t == t:
+                distance += t * t
+        count = 0
+        for j in range(codes.shape[1]):
+            code, mode = codes[i, j], modes[m, k, j]
+            count += (code >= 0) & (mode >= 0) & (code != mode)
+        distance += count
         if distance < best or winner < 0:
             best, winner = distance, k
     return winner
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def quick_distances(numbers, codes, i, means, modes, scale, scaled, m, distances):
+    """The distances with the squares added in whatever order is fastest; NaN for missing cells."""
+    d, v = numbers.shape[1], codes.shape[1]
+    for k in range(distances.shape[0]):
+        count = np.int32(0)
+        for j in range(v):
+            code, mode = codes[i, j], modes[m, k, j]
+            count += np.int32((code >= 0) & (mode >= 0) & (code != mode))
+        squares = 0.0
+        if scaled:
+            for j in range(d):
+                t = (numbers[i, j] - means[m, k, j]) * scale[m, j]
+                squares += t * t
+        else:
+            for j in range(d):
+                t = numbers[i, j] - means[m, k, j]
+                squares += t * t
+        distances[k] = squares + count
+
+
+@njit(cache=True, nogil=True)
+def nearest(numbers, codes, i, means, modes, rows, scale, scaled, m, distances):
+    """The nearest class to row i by model m; the first of equally near ones.
+
+    A sum of d squares is off by at most the relative (d + 4) eps whatever its order. Where the
+    best two differ by more than that for both, the quick sums name the same class as the sums in
+    column order; where not, those decide. Classes without training rows stay out.
+    """
+    quick_distances(numbers, codes, i, means, modes, scale, scaled, m, distances)
+    best, second, winner = np.inf, np.inf, -1
+    for k in range(distances.shape[0]):
+        distance = distances[k]
+        if rows[m, k] == 0:
+            continue
+        if not distance < np.inf:
+            return exactly_nearest(numbers, codes, i, means, modes, rows, scale, m)
+        if distance < best:
+            best, second, winner = distance, best, k
+        elif distance < second:
+            second = distance
+    d = numbers.shape[1]
+    if d and second - best <= second * (4 * (d + 8) * EPS):
+        return exactly_nearest(numbers, codes, i, means, modes, rows, scale, m)
+    return winner
+
+
 @njit(cache=True, nogil=True)
 def predict_rows(numbers, codes, means, modes, rows, scale, scaled, predicted):
-    """The nearest class of every row."""
+    """The nearest class of every row by the one model that is given."""
+    distances = np.empty(rows.shape[1])
     for i in range(numbers.shape[0]):
-        predicted[i] = nearest(numbers[i], codes[i], means, modes, rows, scale, scaled)
+        predicted[i] = nearest(numbers, codes, i, means, modes, rows, scale, scaled, 0, distances)
 
 
 @njit(cache=True, nogil=True)
@@ -224,12 +204,13 @@ def predict_folds(
 ):
     """Each row's prediction by the model of all rows outside its fold, for every run.
 
-    The sums of the last fold are the total less those of the others. Runs go in batches and rows
-    in blocks, so that a block is read once for a batch.
+    `predicted`, shape (runs, n), holds the rows of fold 0, then those of fold 1, and so on; where
+    each fold begins is returned. The sums of the last fold are the total less those of the
+    others. Runs go in batches and rows in blocks, so that a block is read once for a batch.
     """
     runs, n = fold_of.shape
     d, e, v = numbers.shape[1], known.shape[1], codes.shape[1]
-    limb, values = digits.shape[1], offset[v]
+    limb, values, last = digits.shape[1], offset[v], folds - 1
     nowhere = np.zeros(n, dtype=fold_of.dtype)
     all_sums = np.zeros((1, c, limb), dtype=np.int64)
     all_knowns = np.zeros((1, c, e), dtype=np.int64)
@@ -240,15 +221,18 @@ def predict_folds(
         all_sums, all_knowns, all_counts, all_rows,
     )  # fmt: skip
     cell = folds * c * max(limb + e + values + d + v, 1) * 8
-    batch = max(1, min(RUNS_AT_ONCE, (1 << 20) // cell))
+    batch = max(1, min(RUNS_AT_ONCE, BATCH_BYTES // cell))
     block = max(64, BLOCK_BYTES // (8 * max(limb, d, 1)))
-    sums = np.empty((batch, folds, c, limb), dtype=np.int64)
-    knowns = np.empty((batch, folds, c, e), dtype=np.int64)
-    counts = np.empty((batch, folds, c, values), dtype=np.int64)
-    rows = np.empty((batch, folds, c), dtype=np.int64)
-    means = np.empty((batch, folds, c, d))
-    modes = np.empty((batch, folds, c, v), dtype=np.int64)
-    scale = np.ones((batch, folds, d))
+    sums = np.empty((batch * folds, c, limb), dtype=np.int64)
+    knowns = np.empty((batch * folds, c, e), dtype=np.int64)
+    counts = np.empty((batch * folds, c, values), dtype=np.int64)
+    rows = np.empty((batch * folds, c), dtype=np.int64)
+    means = np.empty((batch * folds, c, d))
+    modes = np.empty((batch * folds, c, v), dtype=np.int32)
+    scale = np.ones((batch * folds, d))
+    distances = np.empty(c)
+    place = np.empty((runs, folds), dtype=np.int64)
+    begins = np.zeros((runs, folds + 1), dtype=np.int64)
     for begin in range(0, runs, batch):
         end = min(begin + batch, runs)
         sums[:] = 0
@@ -257,40 +241,44 @@ def predict_folds(
         rows[:] = 0
         for start in range(0, n, block):
             for run in range(begin, end):
-                b = run - begin
+                at = (run - begin) * folds
                 add_rows(
-                    start, min(start + block, n), fold_of[run], folds - 1, y, digits, known,
-                    codes, offset, sums[b], knowns[b], counts[b], rows[b],
+                    start, min(start + block, n), fold_of[run], last, y, digits, known, codes,
+                    offset, sums[at : at + folds], knowns[at : at + folds],
+                    counts[at : at + folds], rows[at : at + folds],
                 )  # fmt: skip
         for run in range(begin, end):
-            b = run - begin
-            last = folds - 1
-            sums[b, last] = all_sums[0]
-            knowns[b, last] = all_knowns[0]
-            counts[b, last] = all_counts[0]
-            rows[b, last] = all_rows[0]
-            for f in range(last):
-                sums[b, last] -= sums[b, f]
-                knowns[b, last] -= knowns[b, f]
-                counts[b, last] -= counts[b, f]
-                rows[b, last] -= rows[b, f]
+            at = (run - begin) * folds
+            sums[at + last] = all_sums[0]
+            knowns[at + last] = all_knowns[0]
+            counts[at + last] = all_counts[0]
+            rows[at + last] = all_rows[0]
+            for m in range(at, at + last):
+                sums[at + last] -= sums[m]
+                knowns[at + last] -= knowns[m]
+                counts[at + last] -= counts[m]
+                rows[at + last] -= rows[m]
             for f in range(folds):
-                sums[b, f] = all_sums[0] - sums[b, f]
-                knowns[b, f] = all_knowns[0] - knowns[b, f]
-                counts[b, f] = all_counts[0] - counts[b, f]
-                rows[b, f] = all_rows[0] - rows[b, f]
+                m = at + f
+                place[run, f] = begins[run, f]
+                begins[run, f + 1] = begins[run, f] + rows[m].sum()
+                sums[m] = all_sums[0] - sums[m]
+                knowns[m] = all_knowns[0] - knowns[m]
+                counts[m] = all_counts[0] - counts[m]
+                rows[m] = all_rows[0] - rows[m]
                 summarise(
-                    sums[b, f], knowns[b, f], counts[b, f], rows[b, f], first, low, width,
-                    e > 0, offset, means[b, f], modes[b, f],
+                    sums[m], knowns[m], counts[m], rows[m], first, low, width, e > 0, offset,
+                    means[m], modes[m],
                 )  # fmt: skip
                 if kind:
-                    training_scale(numbers, fold_of[run], f, kind, scale[b, f])
+                    training_scale(numbers, fold_of[run], f, kind, scale[m])
         for start in range(0, n, block):
             for run in range(begin, end):
-                b = run - begin
+                at = (run - begin) * folds
                 for i in range(start, min(start + block, n)):
                     f = fold_of[run, i]
-                    predicted[run, i] = nearest(
-                        numbers[i], codes[i], means[b, f], modes[b, f], rows[b, f], scale[b, f],
-                        kind > 0,
-                    )  # fmt: skip
+                    predicted[run, place[run, f]] = nearest(
+                        numbers, codes, i, means, modes, rows, scale, kind > 0, at + f, distances
+                    )
+                    place[run, f] += 1
+    return begins
