@@ -1,1 +1,93 @@
-"""..."""
+"""Tests of K learners at once: a table of losses in, one frozen result out."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestofk.multiple.block_ranks import FriedmanResult, friedman
+    from bestofk.multiple.blocks import RepeatedMeasuresResult, repeated_measures_anova
+    from bestofk.multiple.contingency import (
+        CochranResult,
+        LooneyResult,
+        cochran_q,
+        looney,
+    )
+    from bestofk.multiple.critical_difference import NemenyiResult, nemenyi
+    from bestofk.multiple.every_pair import PosthocResult, posthoc
+    from bestofk.multiple.honest_range import TukeyResult, tukey
+    from bestofk.multiple.interval_bootstrap import bootstrap_b
+    from bestofk.multiple.one_way import AnovaResult, anova
+    from bestofk.multiple.rank_sums import KruskalWallisResult, kruskal_wallis
+    from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
+    from bestofk.multiple.scalar_bootstrap import bootstrap_a
+    from bestofk.multiple.stepwise_range import NewmanKeulsResult, RangeWindow, newman_keuls
+
+_HOMES = {
+    "AnovaResult": "one_way",
+    "CochranResult": "contingency",
+    "FriedmanResult": "block_ranks",
+    "KruskalWallisResult": "rank_sums",
+    "LooneyResult": "contingency",
+    "MULTIPLE_TESTS": "registry",
+    "MultipleTest": "registry",
+    "NemenyiResult": "critical_difference",
+    "NewmanKeulsResult": "stepwise_range",
+    "PosthocResult": "every_pair",
+    "RangeWindow": "stepwise_range",
+    "RepeatedMeasuresResult": "blocks",
+    "TukeyResult": "honest_range",
+    "anova": "one_way",
+    "bootstrap_a": "scalar_bootstrap",
+    "bootstrap_b": "interval_bootstrap",
+    "cochran_q": "contingency",
+    "friedman": "block_ranks",
+    "kruskal_wallis": "rank_sums",
+    "looney": "contingency",
+    "nemenyi": "critical_difference",
+    "newman_keuls": "stepwise_range",
+    "posthoc": "every_pair",
+    "repeated_measures_anova": "blocks",
+    "tukey": "honest_range",
+}
+
+__all__ = [
+    "MULTIPLE_TESTS",
+    "AnovaResult",
+    "CochranResult",
+    "FriedmanResult",
+    "KruskalWallisResult",
+    "LooneyResult",
+    "MultipleTest",
+    "NemenyiResult",
+    "NewmanKeulsResult",
+    "PosthocResult",
+    "RangeWindow",
+    "RepeatedMeasuresResult",
+    "TukeyResult",
+    "anova",
+    "bootstrap_a",
+    "bootstrap_b",
+    "cochran_q",
+    "friedman",
+    "kruskal_wallis",
+    "looney",
+    "nemenyi",
+    "newman_keuls",
+    "posthoc",
+    "repeated_measures_anova",
+    "tukey",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        value = getattr(import_module(f"bestofk.multiple.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'bestofk.multiple' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,170 @@
+"""The tests of K learners: one entry each, read by the command line, the docs, the lab, the laws.
+
+`covers` names situations as in `bestofk.pairwise.registry`. `shape` says what the function
+takes, the learners first: ``(K, L)`` losses as K samples, ``(K, N)`` losses on N common blocks
+(data sets, folds or splits), ``(K, N) correct`` right answers (1 or 0) on N instances,
+``(A, D, F, R)`` losses by learner, data set, fold and repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk.registry import Registry, resolve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultipleTest:
+    """What the library knows of one test of K learners."""
+
+    name: str
+    function: str
+    """Where it is, as ``package.module:name``; imported on use."""
+    summary: str
+    covers: tuple[str, ...]
+    paper: str
+    doi: str | None = None
+    shape: str = "(K, N)"
+    posthoc: bool = False
+    """It compares pairs or groups; not only all learners at once."""
+    zero_one: bool = False
+    """It takes right answers (1 or 0) on the instances of one test set, not losses."""
+    takes_alpha: bool = False
+    """The function wants the level."""
+    batch: bool = False
+    """Leading axes are separate tests."""
+    random: bool = False
+    """The function takes `random_state`."""
+
+    @property
+    def axes(self) -> int:
+        """Number of axes of one table."""
+        return self.shape.split(")")[0].count(",") + 1
+
+    def load(self) -> Callable[..., Any]:
+        """The function itself."""
+        function: Callable[..., Any] = resolve(self.function)
+        return function
+
+
+_SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
+_BLOCKS = ("datasets", *_SPLITS)
+
+MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
+    "test of K learners",
+    MultipleTest(
+        name="anova",
+        function="bestofk.multiple.one_way:anova",
+        summary="one-way analysis of variance, each learner's losses as a sample of their own",
+        covers=_SPLITS,
+        paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
+        doi="10.1109/TPAMI.2006.61",
+        shape="(K, L)",
+        batch=True,
+    ),
+    MultipleTest(
+        name="repeated-measures-anova",
+        function="bestofk.multiple.blocks:repeated_measures_anova",
+        summary="analysis of variance with the blocks taken out, sphericity corrections",
+        covers=_BLOCKS,
+        paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
+        doi="10.1007/BF02289823",
+    ),
+    MultipleTest(
+        name="newman-keuls",
+        function="bestofk.multiple.stepwise_range:newman_keuls",
+        summary="neighbouring means that range tests of falling size cannot tell apart",
+        covers=_SPLITS,
+        paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
+        doi="10.1007/BF01908269",
+        shape="(K, L)",
+        posthoc=True,
+        takes_alpha=True,
+    ),
+    MultipleTest(
+        name="tukey",
+        function="bestofk.multiple.honest_range:tukey",
+        summary="honestly significant differences of all pairs by one range test",
+        covers=_SPLITS,
+        paper="Tukey 1949, Comparing individual means in the analysis of variance",
+        doi="10.2307/3001913",
+        shape="(K, L)",
+        posthoc=True,
+    ),
+    MultipleTest(
+        name="kruskal-wallis",
+        function="bestofk.multiple.rank_sums:kruskal_wallis",
+        summary="one-way analysis of variance on the ranks of all losses",
+        covers=_SPLITS,
+        paper="Kruskal and Wallis 1952, Use of ranks in one-criterion variance analysis",
+        doi="10.1080/01621459.1952.10483441",
+        shape="(K, L)",
+        batch=True,
+    ),
+    MultipleTest(
+        name="friedman",
+        function="bestofk.multiple.block_ranks:friedman",
+        summary="ranks within each block, chi-squared and Iman and Davenport's F",
+        covers=_BLOCKS,
+        paper="Friedman 1937, The use of ranks; Iman and Davenport 1980, Approximations of the "
+        "critical region of the Friedman statistic",
+        doi="10.1080/01621459.1937.10503522",
+        batch=True,
+    ),
+    MultipleTest(
+        name="nemenyi",
+        function="bestofk.multiple.critical_difference:nemenyi",
+        summary="all pairs of average ranks against one critical difference, after friedman",
+        covers=_BLOCKS,
+        paper="Nemenyi 1963, Distribution-free multiple comparisons; Demsar 2006, Statistical "
+        "comparisons of classifiers over multiple data sets",
+        posthoc=True,
+        takes_alpha=True,
+    ),
+    MultipleTest(
+        name="cochran-q",
+        function="bestofk.multiple.contingency:cochran_q",
+        summary="right answers of K classifiers on one test set, chi-squared",
+        covers=("test-set",),
+        paper="Cochran 1950, The comparison of percentages in matched samples",
+        doi="10.1093/biomet/37.3-4.256",
+        shape="(K, N) correct",
+        zero_one=True,
+        batch=True,
+    ),
+    MultipleTest(
+        name="looney",
+        function="bestofk.multiple.contingency:looney",
+        summary="right answers of K classifiers on one test set, F and F+ with epsilon",
+        covers=("test-set",),
+        paper="Looney 1988, A statistical technique for comparing the accuracies of several "
+        "classifiers",
+        doi="10.1016/0167-8655(88)90016-5",
+        shape="(K, N) correct",
+        zero_one=True,
+    ),
+    MultipleTest(
+        name="bootstrap-a",
+        function="bestofk.multiple.scalar_bootstrap:bootstrap_a",
+        summary="each learner's mean loss against learners permuted within data sets, exact",
+        covers=("datasets",),
+        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
+        "an interval-valued multiple comparison procedure",
+        doi="10.1016/j.jcss.2013.03.009",
+        shape="(A, D, F, R)",
+        random=True,
+    ),
+    MultipleTest(
+        name="bootstrap-b",
+        function="bestofk.multiple.interval_bootstrap:bootstrap_b",
+        summary="bootstrap-a on intervals of repetitions, with inconclusive as a verdict",
+        covers=("datasets",),
+        paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
+        "an interval-valued multiple comparison procedure",
+        doi="10.1016/j.jcss.2013.03.009",
+        shape="(A, D, F, R)",
+        random=True,
+    ),
+)
