@@ -11,7 +11,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 
 class Majority(ProbabilisticClassifier):

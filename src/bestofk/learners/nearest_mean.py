@@ -15,7 +15,7 @@ from bestofk.learners.base import EncodedClassifier
 from bestofk.learners.nearest_mean_sums import Limbs, limbs
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 _SCALES = {None: 0, "std": 1, "range": 2}
 
@@ -138,7 +138,7 @@ class NearestMean(EncodedClassifier):
         ]
 
     def complexity(self) -> int:
-        """c d: one centre a class, one value a column."""
+        """C d: one centre a class, one value a column."""
         return len(self.classes_) * self.n_features_in_
 
 

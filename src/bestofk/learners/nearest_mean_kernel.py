@@ -1,4 +1,5 @@
 """The compiled part of the nearest mean: exact class sums and counts, and the nearest class."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 

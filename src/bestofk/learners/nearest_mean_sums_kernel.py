@@ -1,4 +1,5 @@
 """The compiled part of the exact sums: the bits of floats into limbs, sums of limbs into floats."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 

@@ -2,32 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.errors import RunError
-
-
-class Splits(Protocol):
-    """What whole-plan evaluation reads of a materialised plan (see `bestofk.plans`)."""
-
-    @property
-    def n(self) -> int: ...
-    @property
-    def runs(self) -> int: ...
-    @property
-    def folds(self) -> int: ...
-    @property
-    def fold_of(self) -> npt.NDArray[np.integer] | None: ...
-    def train(self, run: int, fold: int) -> npt.NDArray[np.int64]: ...
-    def test(self, run: int, fold: int) -> npt.NDArray[np.int64]: ...
-    def __iter__(
-        self,
-    ) -> Iterator[tuple[int, int, npt.NDArray[np.int64], npt.NDArray[np.int64]]]: ...
+from bestofk.plans.splits import Splits
 
 
 class LabelledData(Protocol):
@@ -71,7 +53,7 @@ def predict_plan(
         predictions: list[Codes] = estimator._predict_plan(data.encoded(), splits)
         return predictions
     if hasattr(estimator, "fit_encoded"):
-        return predict_encoded_splits(estimator, data.encoded(), splits, seeds)
+        return predict_encoded_splits(estimator, data.encoded(), splits, seeds=seeds)
     return predict_split_by_split(estimator, data, splits, seeds=seeds)
 
 
@@ -103,8 +85,9 @@ def predict_split_by_split(
 
 
 def predict_encoded_splits(
-    estimator: Any, encoded: Encoded, splits: Splits, seeds: Sequence[int] | None
+    estimator: Any, encoded: Encoded, splits: Splits, *, seeds: Sequence[int] | None = None
 ) -> list[Codes]:
+    """The same, by one fit and predict for every split on rows that are encoded once."""
     return [
         _fresh(estimator, seeds, split)
         .fit_encoded(encoded.take(train))

@@ -1,0 +1,341 @@
+"""A data set: named columns of kind numeric or nominal, a label or number for every row."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import one_of, refuse
+from bestofk.data.encoded import Encoded
+from bestofk.data.schema import Schema, declared_values, encode_labels, is_categorical
+from bestofk.errors import ArgumentError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TASKS = ("classification", "regression")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class DataSet:
+    """Rows to learn from.
+
+    Made by `as_dataset`, `read_dataset` and `load`.
+
+    Parameters
+    ----------
+    name : str
+        What reports call it.
+    X : DataFrame, shape (n, d)
+        Numeric columns hold numbers (NaN where missing); nominal columns are categorical, with
+        their declared values in order.
+    y : Series, shape (n,)
+        The labels, categorical with the classes in declared order; numbers for a regression.
+    task : str
+        ``"classification"`` or ``"regression"``.
+    account : tuple of str
+        What was understood of the source, in sentences.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> data = as_dataset(pd.DataFrame({"height": [1.5, 1.8], "eyes": ["blue", None]}),
+    ...                   ["child", "adult"], name="people")
+    >>> data
+    DataSet('people', 2 rows, 1 numeric and 1 nominal column, 2 classes)
+    >>> data.kinds, list(data.classes)
+    ({'height': 'numeric', 'eyes': 'nominal'}, ['adult', 'child'])
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: pd.Series[Any]
+    task: str = "classification"
+    account: tuple[str, ...] = ()
+    _cache: dict[str, Any] = field(default_factory=dict, init=False)
+
+    @property
+    def schema(self) -> Schema:
+        """The columns and their declared values."""
+        if "schema" not in self._cache:
+            self._cache["schema"] = Schema.of(self.X)
+        found: Schema = self._cache["schema"]
+        return found
+
+    @property
+    def kinds(self) -> dict[Hashable, str]:
+        """``"numeric"`` or ``"nominal"`` by column."""
+        return self.schema.kinds
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.X)
+
+    @property
+    def d(self) -> int:
+        """The number of columns."""
+        return int(self.X.shape[1])
+
+    @property
+    def classes(self) -> npt.NDArray[Any]:
+        """The labels in declared order; none for a regression."""
+        return encode_labels(self.y)[1] if self.task == "classification" else np.array([])
+
+    @property
+    def n_missing(self) -> int:
+        """The number of missing cells."""
+        return int(self.X.isna().to_numpy().sum())
+
+    def encoded(self) -> Encoded:
+        """The rows as numbers and codes, as the kernels want them."""
+        if self.task != "classification":
+            raise ArgumentError(
+                f"Only rows with class labels can be encoded; the target of {self.name!r} is a "
+                "number."
+            )
+        if "encoded" not in self._cache:
+            codes, classes = encode_labels(self.y)
+            self._cache["encoded"] = Encoded(
+                values=self.schema.encode(self.X),
+                cardinality=self.schema.cardinality,
+                y=codes,
+                classes=classes,
+            )
+        found: Encoded = self._cache["encoded"]
+        return found
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 over columns, kinds, declared values, cells and target, whatever the name."""
+        if "fingerprint" not in self._cache:
+            self._cache["fingerprint"] = _fingerprint(self)
+        found: str = self._cache["fingerprint"]
+        return found
+
+    def explain(self) -> str:
+        """What the data set holds and how its source was understood, in sentences."""
+        return " ".join((f"{self._size()}.", *self.account))
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __repr__(self) -> str:
+        return f"DataSet({self._size()})"
+
+    def _size(self) -> str:
+        numeric = sum(kind == "numeric" for kind in self.kinds.values())
+        nominal = self.d - numeric
+        parts = [f"{count} {kind}" for count, kind in ((numeric, "numeric"), (nominal, "nominal"))
+                 if count]  # fmt: skip
+        last = nominal or numeric
+        target = (
+            f"{len(self.classes)} classes"
+            if self.task == "classification"
+            else "a number to predict"
+        )
+        return (
+            f"{self.name!r}, {self.n} rows, {' and '.join(parts)} column{'s' * (last != 1)}, "
+            f"{target}"
+        )
+
+
+def as_dataset(
+    X: Any,
+    y: Any,
+    *,
+    name: str = "data",
+    nominal: Iterable[Hashable] = (),
+    numeric: Iterable[Hashable] = (),
+    ignore: Iterable[Hashable] = (),
+    task: str = "classification",
+    account: tuple[str, ...] = (),
+) -> DataSet:
+    """A data set from arrays or data frames.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, d)
+        Categorical, text and truth-value columns are nominal, numbers numeric. The columns of an
+        array are called x1, x2, ...
+    y : array or Series, shape (n,)
+        The labels; their order is that of the categories if y is categorical, else sorted.
+    name : str, optional
+        What reports call it.
+    nominal, numeric, ignore : names of columns, optional
+        Columns whose kind is stated, and columns to leave out.
+    task : str, optional
+        ``"classification"``, or ``"regression"`` for a target that is a number.
+
+    Returns
+    -------
+    DataSet
+        The arguments are copied, never changed.
+
+    Examples
+    --------
+    >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
+    {'x1': 'numeric', 'x2': 'nominal'}
+    """
+    one_of(task, "task", TASKS)
+    frame = _frame(X)
+    _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
+    frame = frame.drop(columns=list(ignore))
+    if min(frame.shape) < 1:
+        raise ArgumentError(
+            f"A data set must have at least one row and one column to learn from; got "
+            f"{frame.shape[0]} rows and {frame.shape[1]} columns."
+        )
+    settled = {
+        column: settle_column(
+            frame[column],
+            column,
+            kind="nominal"
+            if column in set(nominal)
+            else "numeric"
+            if column in set(numeric)
+            else None,
+        )
+        for column in frame.columns
+    }
+    import pandas as pd
+
+    X = pd.DataFrame(settled, index=pd.RangeIndex(len(frame)))
+    target = settle_target(y, n=len(X), task=task)
+    return DataSet(name=name, X=X, y=target, task=task, account=account)
+
+
+def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -> pd.Series[Any]:
+    """The column as numbers or as a categorical, of the kind stated or of its own."""
+    import pandas as pd
+
+    column = column.reset_index(drop=True)
+    declared = declared_values(column, name)
+    if kind == "numeric" and declared is not None:
+        try:
+            numbers = pd.to_numeric(
+                column.astype(object).where(column.notna(), None), errors="raise"
+            )
+        except (TypeError, ValueError):
+            raise refuse(
+                f"Column {name!r}, stated as numeric,", "made of numbers", declared[:5]
+            ) from None
+        return numbers.astype(np.float64)
+    if kind == "nominal" and declared is None:
+        values = np.unique(column.dropna().to_numpy())
+        return pd.Series(pd.Categorical(column, categories=values))
+    if declared is None:
+        if column.dtype.kind in "iuf" and isinstance(column.dtype, np.dtype):
+            column = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
+        else:
+            column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        infinite = np.isinf(column.to_numpy())
+        if infinite.any():
+            row = int(np.flatnonzero(infinite)[0]) + 1
+            raise ArgumentError(
+                f"Column {name!r} must hold finite numbers; got infinity in row {row}."
+            )
+        return column.copy()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.copy()
+    return pd.Series(pd.Categorical(column, categories=list(declared)))
+
+
+def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
+    """The target as a categorical of at least two classes, or as numbers."""
+    import pandas as pd
+
+    if isinstance(y, pd.DataFrame):
+        y = y.iloc[:, 0] if y.shape[1] == 1 else y.to_numpy()
+    column = y if is_categorical(y) else np.asarray(y)
+    if np.ndim(column) != 1 or len(column) != n:
+        raise ArgumentError(
+            f"y must hold one target for each of the {n} rows of X; got shape {np.shape(column)}."
+        )
+    if task == "regression":
+        try:
+            numbers = np.asarray(column, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise refuse("y of a regression", "numbers", column) from None
+        if not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            raise ArgumentError(
+                f"y must hold a finite number in every row; got {numbers[row]} in row {row + 1}."
+            )
+        return pd.Series(numbers, name="target")
+    if not is_categorical(column) and column.dtype.kind == "f":
+        known = column[~np.isnan(column)]
+        if (known != np.floor(known)).any():
+            raise ArgumentError(
+                "y must hold class labels; got numbers with fractions "
+                f"({known[known != np.floor(known)][0]} ...): for a number to predict say "
+                "task='regression'."
+            )
+    codes, classes = encode_labels(column)
+    present = np.bincount(codes, minlength=len(classes)) > 0
+    if present.sum() < 2:
+        raise ArgumentError(
+            f"y must hold at least two classes; every one of the {n} rows is "
+            f"{classes[codes[0]] if n else 'none'!r}."
+        )
+    return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        frame = X.copy(deep=False)
+        frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+    else:
+        if hasattr(X, "toarray"):
+            raise refuse("X", "a dense array or a data frame", type(X).__name__)
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise ArgumentError(
+                f"X must have two axes, rows and columns; got an array of shape {array.shape}."
+            )
+        frame = pd.DataFrame(
+            array, columns=pd.Index([f"x{j + 1}" for j in range(array.shape[1])], dtype=object)
+        )
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise ArgumentError(
+            f"The columns of X must have names of their own; got {twice[0]!r} twice."
+        )
+    return frame
+
+
+def _check_names(frame: pd.DataFrame, **stated: Iterable[Hashable]) -> None:
+    for role, names in stated.items():
+        if isinstance(names, str):
+            raise refuse(role, "a list of names of columns", names)
+        for column in names:
+            if column not in frame.columns:
+                raise UnknownNameError(f"column to take as {role}", column, frame.columns)
+    both = set(stated["nominal"]) & set(stated["numeric"])
+    if both:
+        raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
+
+
+def _fingerprint(data: DataSet) -> str:
+    from hashlib import sha256
+
+    digest = sha256(b"bestofk data set 1\n")
+    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
+        shown = None if declared is None else [str(value) for value in declared]
+        digest.update(repr((str(name), shown)).encode())
+    values = data.schema.encode(data.X) + 0.0  # one zero, not two
+    values[np.isnan(values)] = np.nan
+    digest.update(values.astype("<f8").tobytes())
+    if data.task == "classification":
+        codes, classes = encode_labels(data.y)
+        digest.update(repr([str(label) for label in classes]).encode())
+        digest.update(codes.astype("<i8").tobytes())
+    else:
+        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,268 @@
+"""A data set from a file: which column is the class, which are numbers, which are words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import one_of, refuse
+from bestofk.data.dataset import TASKS, DataSet
+from bestofk.errors import ArgumentError, TableError
+from bestofk.tables import Table, read_table
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TARGET_NAMES = ("class", "target", "label")
+_INDEX_NAMES = ("id", "index", "row", "rowid", "row_id", "unnamed: 0")
+_FEWEST_FOR_IDENTIFIER = 10
+
+
+def read_dataset(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    nominal: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    name: str | None = None,
+    task: str = "classification",
+) -> DataSet:
+    r"""Read a data set from CSV, TSV, Parquet, ARFF or JSON lines.
+
+    Parameters
+    ----------
+    path : path
+        The file; text may be compressed with gzip.
+    target : str, optional
+        The column to predict. By default the one called class, target or label, else the last.
+    nominal, numeric, ignore : sequences of str, optional
+        Columns whose kind is stated, and columns to leave out.
+    name : str, optional
+        What reports call it; by default the name of the file.
+    task : str, optional
+        ``"classification"`` (the target is a label even where it looks like a number) or
+        ``"regression"`` (it is a number).
+
+    Returns
+    -------
+    DataSet
+        Its `account` says what was understood: the target, the kinds, what was left out.
+
+    Notes
+    -----
+    A column is numeric when every cell that is not missing is a number, else nominal. Values and
+    classes keep the order that the file declares (ARFF, Parquet dictionaries), else that in which
+    they first appear. A text column that has another value in every row tells rows apart and
+    teaches nothing, nor does a column called id or index of whole numbers that are all
+    different: such a column is left out unless its kind is stated. A constant column is kept.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "credit.csv")
+    >>> _ = file.write_text("income;house;class\n1,5;own;good\n0,7;rent;bad\n?;rent;bad\n")
+    >>> data = read_dataset(file)
+    >>> data
+    DataSet('credit', 3 rows, 1 numeric and 1 nominal column, 2 classes)
+    >>> data.X["income"].tolist(), data.classes.tolist()
+    ([1.5, 0.7, nan], ['good', 'bad'])
+    >>> folder.cleanup()
+    """
+    one_of(task, "task", TASKS)
+    for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
+        if isinstance(names, str):
+            raise refuse(role, "a list of names of columns", names)
+    table = read_table(path)
+    if name is None:
+        name = Path(path).name.removesuffix(".gz")
+        name = name.rpartition(".")[0] or name
+    return dataset_of(
+        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task
+    )
+
+
+def dataset_of(
+    table: Table,
+    *,
+    target: str | None,
+    nominal: Sequence[str],
+    numeric: Sequence[str],
+    ignore: Sequence[str],
+    name: str,
+    task: str,
+) -> DataSet:
+    """The data set that a table holds; see `read_dataset`."""
+    import pandas as pd
+
+    for column in (*nominal, *numeric, *ignore):
+        table.missing(column)  # names the nearest column when there is none of that name
+    both = set(nominal) & set(numeric)
+    if both:
+        raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
+    target, account = _target(table, target, ignore)
+    if table.n_rows == 0:
+        raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
+    y = _target_column(table, target, task)
+    columns: dict[str, pd.Series[Any]] = {}
+    left_out, constant, empty, texts = [], [], [], []
+    for column in table.columns:
+        if column == target or column in ignore:
+            continue
+        stated = "nominal" if column in nominal else "numeric" if column in numeric else None
+        cells = _column(table, column, stated)
+        if stated is None and _tells_rows_apart(cells, column):
+            left_out.append(column)
+            continue
+        distinct = cells.nunique()
+        if distinct == 0:
+            empty.append(column)
+        elif distinct == 1 and len(cells) > 1:
+            constant.append(column)
+        columns[column] = cells
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            texts.append(column)
+    if not columns:
+        raise TableError(
+            f"{table.source}: there must be a column to learn from beside the target {target!r}; "
+            + (f"only identifiers were left ({_list(left_out)})." if left_out else "got none.")
+        )
+    if texts:
+        account.append(f"Nominal: {_list(texts)}; the other columns are numeric.")
+    if left_out:
+        account.append(
+            f"Left out, since every row has another value: {_list(left_out)} "
+            "(state the kind of such a column to keep it)."
+        )
+    if constant:
+        account.append(f"The same value in every row, kept: {_list(constant)}.")
+    if empty:
+        account.append(f"Without any known value, kept: {_list(empty)}.")
+    if ignore:
+        account.append(f"Ignored as asked: {_list(list(ignore))}.")
+    data = DataSet(name=name, X=pd.DataFrame(columns), y=y, task=task)
+    if data.n_missing:
+        account.append(f"{data.n_missing} cells are missing and stay so.")
+    return replace(data, account=(*table.account, *account))
+
+
+def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str]]:
+    if target is not None:
+        table.missing(target)
+        if target in ignore:
+            raise ArgumentError(f"Column {target!r} is the target and cannot be ignored.")
+        return target, []
+    usable = [column for column in table.columns if column not in ignore]
+    if not usable:
+        raise TableError(f"{table.source}: there must be a column to predict; all are ignored.")
+    lowered = {column.strip().lower(): column for column in reversed(usable)}
+    for word in _TARGET_NAMES:
+        if word in lowered:
+            return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."]
+    return usable[-1], [f"The target is the last column, {usable[-1]!r}."]
+
+
+def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    missing = table.missing(target)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise TableError(
+            f"{table.place(row, target)} must hold the target; the cell is missing "
+            f"({int(missing.sum())} such of {len(missing)})."
+        )
+    if task == "regression":
+        numbers = table.numbers(target)
+        if not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            raise TableError(f"{table.place(row, target)} must be finite; got {numbers[row]}.")
+        return pd.Series(numbers, name=target)
+    y = _words(table, target, missing)
+    if y.nunique() < 2:
+        raise TableError(
+            f"{table.source}: the target {target!r} must hold at least two classes; every row is "
+            f"{y.iloc[0]!r}."
+        )
+    if y.nunique() == len(y) and len(y) >= _FEWEST_FOR_IDENTIFIER:
+        kind = "number: for one to predict say task='regression'" if table.is_numeric(
+            target
+        ) else "label: it is no class, name the target"  # fmt: skip
+        raise TableError(
+            f"{table.source}: the target {target!r} must hold classes; every row has another "
+            f"{kind}."
+        )
+    return y.rename(target)
+
+
+def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
+    import pandas as pd
+
+    missing = table.missing(column)
+    if stated == "numeric" or (stated is None and _is_numeric(table, column, missing)):
+        numbers = table.numbers(column)
+        if np.isinf(numbers).any():
+            row = int(np.flatnonzero(np.isinf(numbers))[0])
+            raise TableError(f"{table.place(row, column)} must be finite; got {numbers[row]}.")
+        if len(numbers) and not missing.any() and (numbers == np.floor(numbers)).all() and (
+            np.abs(numbers).max() < 2.0**53
+        ):  # fmt: skip
+            return pd.Series(numbers.astype(np.int64))
+        return pd.Series(numbers)
+    return _words(table, column, missing)
+
+
+def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bool:
+    if column in table.declared:
+        return False
+    if table.is_typed_number(column):
+        return True
+    import pyarrow.types as kinds
+
+    if kinds.is_boolean(table.cells[column].type):
+        return False
+    return bool(missing.all()) or table.is_numeric(column)
+
+
+def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
+    """The column as a categorical of text, values in declared order or that of appearance."""
+    import pandas as pd
+
+    levels = table.levels(column)
+    codes = np.where(missing, -1, levels.codes)
+    declared = table.declared.get(column)
+    if declared is None:
+        used = np.zeros(len(levels.names), dtype=bool)
+        used[codes[codes >= 0]] = True
+        place = np.cumsum(used) - 1
+        names = [word for word, seen in zip(levels.names, used, strict=True) if seen]
+    else:
+        where = {word: position for position, word in enumerate(declared)}
+        names = list(declared)
+        place = np.array([where.get(word, -1) for word in levels.names], dtype=np.int64)
+    if len(place):
+        codes = np.where(codes < 0, -1, place[codes])
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
+
+
+def _tells_rows_apart(cells: pd.Series[Any], column: str) -> bool:
+    import pandas as pd
+
+    if len(cells) < _FEWEST_FOR_IDENTIFIER or cells.nunique() < len(cells):
+        return False
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return True
+    return cells.dtype.kind == "i" and column.strip().lower() in _INDEX_NAMES
+
+
+def _list(names: Sequence[str]) -> str:
+    shown = [repr(name) for name in names[:8]]
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
