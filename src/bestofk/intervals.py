@@ -109,8 +109,7 @@ def _z(level: float) -> float:
     """The z with P(|Z| <= z) = level, to full relative precision at both ends."""
     from scipy import special
 
-    z = special.erfinv(level) if level < 0.5 else special.erfcinv(1.0 - level)
-    return float(np.sqrt(2.0) * z)
+    return float(np.sqrt(2.0) * special.erfinv(level))
 
 
 def _result(

@@ -46,7 +46,7 @@ def test_folds_differ_by_no_more_than_the_largest_group(data, seed):
 
 @given(data=grouped(), seed=st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
-def test_test_part_is_within_half_a_group_of_its_share(data, seed):
+def test_test_part_is_within_a_group_of_its_share(data, seed):
     groups, _ = data
     n, largest = len(groups), np.bincount(groups).max()
     splits = plan("resample:5:0.4", random_state=seed).materialise(n, None, groups)
@@ -75,6 +75,16 @@ def test_stratified_and_grouped_is_better_than_grouped_alone():
         assert unevenness(with_y) < unevenness(without) / 2
         assert with_y.design.stratified is True
         assert "only as far as that allows" in " ".join(with_y.notes)
+
+
+def test_a_rare_class_is_spread_over_the_folds():
+    # 40 groups of 10 rows, 8 of them with one row of a rare class: two such groups a fold.
+    groups = np.arange(400) // 10
+    y = np.where((groups % 5 == 0) & (np.arange(400) % 10 == 3), "rare", "common")
+    splits = plan("20x4").materialise(400, y, groups)
+    for row in splits.fold_of:
+        assert np.bincount(row[y == "rare"], minlength=4).tolist() == [2, 2, 2, 2]
+        assert np.bincount(row).tolist() == [100] * 4
 
 
 def test_runs_that_cannot_differ_are_said():

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError
 from bestofk.plans import Plan, Splits, plan
+from bestofk.plans.streams import BOOTSTRAP, raw_keys
 
 SPECS = ("3x4", "5x2", "kfold:3", "holdout:0.33", "resample:7:0.25", "loo", "bootstrap:6")
 seeds = st.integers(0, 2**64)
@@ -308,6 +309,7 @@ def test_few_rows_of_a_class_are_spread_and_said():
     )
     for row in splits.fold_of:
         assert len(set(row[20:23])) == 3
+    assert plan("kfold:3").materialise(24, ["a"] * 21 + ["b"] * 3).notes == ()
     many = plan("kfold:3").materialise(24, [str(i) for i in range(24)])
     assert "and 21 more have fewer rows" in many.notes[0]
 
@@ -350,6 +352,13 @@ def test_notes_for_odd_targets():
     drawn = plan("bootstrap:50").materialise(2)
     assert "was drawn again" in drawn.notes[0]
     assert drawn.design.n_test == (1,) * 50
+    # Sample 0 of 3 rows, drawn again as often as it takes, uses fresh keys of its own stream.
+    for seed in range(40):
+        keys = raw_keys(seed, BOOTSTRAP, 0, 60).reshape(20, 3) % 3
+        first = next(row for row in keys.tolist() if len(set(row)) < 3)
+        assert plan("bootstrap:1", random_state=seed).materialise(3).train(0, 0).tolist() == (
+            sorted(first)
+        )
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,14 @@ def _read(spec: str) -> tuple[str, list[Any]]:
     if head not in _TAKES or head == "rxk":
         raise _unknown(spec, head, colon + tail)
     takes = _TAKES[head]
-    parts = [part.strip() for part in tail.split(":")] if colon else []
-    if colon and len(parts) != len(takes):
+    if not colon:
+        return head, []
+    parts = tail.split(":")
+    if len(parts) != len(takes):
         raise _malformed(spec, head)
-    return head, [_number(part, argument, spec, head) for part, argument in zip(parts, takes)]  # noqa: B905
+    return head, [
+        _number(part, argument, spec, head) for part, argument in zip(parts, takes, strict=True)
+    ]
 
 
 def _number(text: str, argument: str, spec: str, name: str) -> int | float:
