@@ -10,7 +10,7 @@ RNG = np.random.default_rng(11)
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 
 
-def losses(means=(0.4, 0.2, 0.21), runs=4, folds=5, names=("a", "b", "c"), **more):
+def losses(means=(0.4, 0.2, 0.2005), runs=4, folds=5, names=("a", "b", "c"), **more):
     noise = RNG.normal(0, 0.01, (len(means), 1, runs, folds, 1))
     values = np.asarray(means)[:, None, None, None, None] + noise
     return bk.Losses(values, dims=DIMS, algorithms=names, **more)

@@ -25,7 +25,10 @@ def tests(as_json: bool) -> None:
     from bestofk.multiple.registry import MULTIPLE_TESTS
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 
-    groups = {"Two learners": PAIRWISE_TESTS, "All learners at once": MULTIPLE_TESTS}
+    groups: dict[str, Any] = {
+        "Two learners": PAIRWISE_TESTS,
+        "All learners at once": MULTIPLE_TESTS,
+    }
     if as_json:
         echo_json(
             {

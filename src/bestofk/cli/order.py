@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from bestofk.cli.options import (
     table_options,
     warnings_as_lines,
 )
-
-if TYPE_CHECKING:
-    from bestofk.ordering import Order
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -77,16 +74,11 @@ def order(
             random_state=seed,
         )
     if as_json:
-        echo_json({**decision.as_json(), "account": str(table.account)})
+        echo_json({**decision.as_json(), "account": list(table.account)})
     elif quiet:
         for name in decision.order:
             click.echo(str(name))
     else:
-        show(decision, str(table.account))
+        from bestofk.cli.terminal import print_order
 
-
-def show(decision: Order, account: str) -> None:
-    """The verdict, a table of the learners and how the file was understood."""
-    from bestofk.cli.terminal import print_order
-
-    print_order(decision, account)
+        print_order(decision, table.account)

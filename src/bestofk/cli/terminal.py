@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from bestofk.pairwise.sentences import pvalue_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,18 +16,21 @@ if TYPE_CHECKING:
 
 WIDTH = 28
 """Columns of the small picture."""
+LONG_LINE = 200
+"""Columns of a table in a file or a pipe."""
 ROWS = 40
 """So many learners are shown; the JSON has all."""
 
 
 def console() -> Console:
-    """Standard output; plain text when it is not a terminal."""
+    """Standard output: wrapped at words on a terminal, plain long lines elsewhere."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
+    out = Console(highlight=False)
+    return out if out.is_terminal else Console(highlight=False, width=LONG_LINE, soft_wrap=True)
 
 
-def print_order(decision: Order, account: str) -> None:
+def print_order(decision: Order, account: Sequence[str]) -> None:
     """The verdict in sentences, then every learner with its mean loss as a picture."""
     from rich.table import Table
     from rich.text import Text
@@ -40,7 +46,7 @@ def print_order(decision: Order, account: str) -> None:
     table.add_column("learner", no_wrap=True)
     table.add_column("mean loss", justify="right")
     table.add_column("", no_wrap=True)
-    table.add_column("against the best")
+    table.add_column("against the best", no_wrap=True)
     verdicts = {standing.name: standing for standing in decision.standings}
     shown = decision.order if len(decision.order) > 1 else decision.prior
     means = np.array([decision.means[name] for name in shown])
@@ -51,7 +57,7 @@ def print_order(decision: Order, account: str) -> None:
         elif standing is None:
             verdict = ""
         else:
-            verdict = f"{standing.verdict} (p = {standing.adjusted_pvalue:.2g})"
+            verdict = f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
         table.add_row(
             str(place + 1),
             Text(one_line(str(name))),
@@ -63,7 +69,7 @@ def print_order(decision: Order, account: str) -> None:
     if len(shown) > ROWS:
         out.print(Text(f"... and {len(shown) - ROWS} more"))
     out.print()
-    out.print(Text(account, style="dim"))
+    out.print(Text(" ".join(account), style="dim"))
 
 
 def bar(value: float, values: np.ndarray) -> str:

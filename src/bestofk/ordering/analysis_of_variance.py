@@ -10,8 +10,9 @@ from bestofk.multiple import anova, newman_keuls
 from bestofk.ordering.comparisons import no_pairs
 from bestofk.ordering.problem import Name, Prior, Problem
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import listing, number
+from bestofk.ordering.sentences import listing
 from bestofk.ordering.understood import as_problem
+from bestofk.pairwise.sentences import number
 
 
 def anova_choice(

@@ -102,4 +102,4 @@ def _interval_verdict(problem: Problem) -> Any:
     runs = losses.values
     # Folds of all runs are folds of one experiment.
     shape = (runs.shape[0], runs.shape[1], -1, runs.shape[4])
-    return bootstrap_b(runs.reshape(shape), names=problem.names)
+    return bootstrap_b(runs.reshape(shape), names=[str(name) for name in problem.names])

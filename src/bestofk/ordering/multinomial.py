@@ -12,7 +12,9 @@ from bestofk.adjust import CORRECTIONS, adjust
 from bestofk.checks import finite_array, one_of, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.problem import Name
-from bestofk.ordering.sentences import listing, number, pvalue
+from bestofk.ordering.sentences import listing
+from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.tails import binomial_at_most
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -67,7 +69,7 @@ class MultinomialSelection:
         return " ".join(parts)
 
     def _against(self, name: Name) -> str:
-        return f"{name} ({number(self.wins[name])}, {pvalue(self.adjusted_pvalues[name])})"
+        return f"{name} ({number(self.wins[name])}, {pvalue_words(self.adjusted_pvalues[name])})"
 
 
 def multinomial_selection(
@@ -145,21 +147,19 @@ def multinomial_selection(
         raise ArgumentError(
             f"posteriors must lie between 0 and 1; got {array.min():g} to {array.max():g}."
         )
-    known = tuple(names) if names is not None else tuple(range(len(array)))
+    known: tuple[Name, ...] = tuple(names) if names is not None else tuple(range(len(array)))
     if len(known) != len(array):
         raise ArgumentError(f"names must hold {len(array)} names; got {len(known)}.")
     alpha = probability(alpha, "alpha")
     one_of(correction, "correction", tuple(CORRECTIONS))
-    from scipy import special
-
     top = array == array.max(axis=0)
     wins = (top / top.sum(axis=0)).sum(axis=1)
     order = np.argsort(-wins, kind="stable")
     first, rivals = order[0], order[1:]
     won = np.floor(wins[first] + 1e-9)
     lost = np.ceil(wins[rivals] - 1e-9)
-    # P(X >= won) for X binomial(won + lost, 1/2); nothing won is no evidence.
-    p = np.where(won > 0, special.bdtr(lost, won + lost, 0.5), 1.0)
+    # P(X >= won) for X binomial(won + lost, 1/2)
+    p = binomial_at_most(lost, won + lost)
     adjusted = adjust(p, correction)
     tied = bool(np.isclose(wins[rivals[0]], wins[first], rtol=0, atol=1e-9))
     return MultinomialSelection(

@@ -15,8 +15,9 @@ from bestofk.ordering.graph import sort_by_overrides
 from bestofk.ordering.problem import Name, Prior, Problem
 from bestofk.ordering.result import Order
 from bestofk.ordering.selection import choose_test
-from bestofk.ordering.sentences import listing, number, plural
+from bestofk.ordering.sentences import listing, plural
 from bestofk.ordering.understood import as_problem
+from bestofk.pairwise.sentences import number
 
 
 def multitest(

@@ -10,6 +10,7 @@ import numpy as np
 
 from bestofk.checks import Floats, finite_array, one_of
 from bestofk.errors import ArgumentError, DesignError
+from bestofk.ordering.graph import Bools
 from bestofk.plans.design import Design
 
 if TYPE_CHECKING:
@@ -193,7 +194,7 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
     """Keep the data sets (or, of one data set, the folds) that every learner has in full."""
     missing = losses.missing
     if len(losses.datasets) > 1:
-        keep = ~missing.any(axis=(0, 2, 3, 4))
+        keep: Bools = np.logical_not(missing.any(axis=(0, 2, 3, 4)))
         if keep.sum() < 2:
             raise DesignError(
                 f"losses hold {int(keep.sum())} data sets that every learner has in full; "
@@ -204,9 +205,9 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
             "lacks them."
         )
         return losses.values[:, keep].mean(axis=4), losses.design, note
-    keep_fold = ~missing.any(axis=(0, 1, 4))
+    keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
     if losses.design.runs > 1:
-        keep_run = keep_fold.all(axis=1)
+        keep_run: Bools = np.logical_and.reduce(keep_fold, axis=1)
         values = losses.values[:, :, keep_run]
         n_kept, n_all, what = int(keep_run.sum()), len(keep_run), "runs"
         sizes = np.repeat(keep_run[:, np.newaxis], losses.design.folds, axis=1).ravel()

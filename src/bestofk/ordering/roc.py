@@ -12,7 +12,8 @@ from bestofk.checks import Floats, finite_array, positive, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.graph import Ints
 from bestofk.ordering.problem import Name
-from bestofk.ordering.sentences import listing, number
+from bestofk.ordering.sentences import listing
+from bestofk.pairwise.sentences import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -188,7 +189,7 @@ def roc_hull(scores: Any, truth: Any, *, names: Sequence[str] | None = None) -> 
     n_positive, n_negative = int(labels.sum()), int((~labels).sum())
     if not (n_positive and n_negative):
         raise ArgumentError("truth must hold both positive and negative instances.")
-    known = tuple(names) if names is not None else tuple(range(len(array)))
+    known: tuple[Name, ...] = tuple(names) if names is not None else tuple(range(len(array)))
     if len(known) != len(array):
         raise ArgumentError(f"names must hold {len(array)} names; got {len(known)}.")
     counts = [_counts(row, labels) for row in array]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bestofk.ordering.problem import Name
+from bestofk.pairwise.sentences import number, pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order, Standing
@@ -36,18 +37,6 @@ _GUARANTEES = {
     "{alpha:g} (for independent or positively dependent tests)",
     "none": "each single test errs with probability {alpha:g}, the whole decision more often",
 }
-
-
-def number(value: float) -> str:
-    """A loss or a difference with the digits that matter."""
-    return f"{value:.4g}"
-
-
-def pvalue(value: float) -> str:
-    """A p-value as papers print it."""
-    if value == 0:
-        return "p = 0"
-    return f"p = {value:.3f}" if value >= 0.001 else f"p = {value:.1e}"
 
 
 def listing(items: Iterable[str], conjunction: str = "and") -> str:
@@ -108,7 +97,7 @@ def _standing_sentences(order: Order) -> list[str]:
 
 
 def _against(standing: Standing) -> str:
-    return f"{standing.name} ({number(standing.mean)}, {pvalue(standing.adjusted_pvalue)})"
+    return f"{standing.name} ({number(standing.mean)}, {pvalue_words(standing.adjusted_pvalue)})"
 
 
 def _smaller_means(ties: Sequence[Standing]) -> str:

@@ -1,0 +1,253 @@
+"""One test on a table of losses: a pairwise one on all pairs or on one, or one of all learners."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk.adjust import CORRECTIONS
+from bestofk.checks import RandomState, one_of, probability, side
+from bestofk.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
+from bestofk.multiple.wording import pairs_words
+from bestofk.ordering.comparisons import compare_all_pairs
+from bestofk.ordering.evidence import Evidence
+from bestofk.ordering.problem import Problem
+from bestofk.ordering.selection import SITUATION_WORDS, choose_test
+from bestofk.ordering.sentences import CORRECTION_WORDS, plural
+from bestofk.ordering.understood import as_problem
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestReport:
+    """The outcome of one test on a table, in words and as a JSON object."""
+
+    __test__ = False
+
+    test: str
+    design: str
+    alpha: float
+    names: tuple[int | str, ...]
+    result: Any
+    """The `Evidence` of all pairs, or the result of the test's own function."""
+    words: str
+
+    def explain(self) -> str:
+        """The outcome in sentences."""
+        return self.words
+
+    def as_json(self) -> dict[str, Any]:
+        """What a strict JSON writer takes: no NaN, no infinity."""
+        from bestofk import __version__
+
+        head: dict[str, Any] = {
+            "test": self.test,
+            "design": self.design,
+            "alpha": self.alpha,
+            "learners": list(self.names),
+        }
+        if isinstance(self.result, Evidence):
+            body: dict[str, Any] = {"evidence": [pair.as_json() for pair in self.result]}
+        else:
+            body = _plain(self.result)
+        return {**head, **body, "explanation": self.words, "version": __version__}
+
+
+def run_test(
+    losses: Any,
+    test: str,
+    *,
+    pair: tuple[str, str] | None = None,
+    alternative: str = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    df: float | str | None = None,
+    random_state: RandomState = 0,
+) -> TestReport:
+    """Make one test on a table of losses.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array
+        As for `bestofk.order`.
+    test : str
+        A name of ``bestofk tests``.
+    pair : two names, optional
+        Only these two learners, for pairwise tests.
+    alternative, alpha, df, random_state
+        As for the test.
+    correction : str
+        Over all pairs.
+
+    Returns
+    -------
+    TestReport
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = bk.Losses([[0.3, 0.2, 0.3], [0.1, 0.1, 0.2]], algorithms=["a", "b"])
+    >>> report = run_test(table, "kfold-t", pair=("a", "b"))
+    >>> round(report.result.statistic, 3)
+    4.0
+    """
+    alpha = probability(alpha, "alpha")
+    problem = as_problem(losses)
+    if test in PAIRWISE_TESTS:
+        if pair is not None:
+            return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
+        one_of(correction, "correction", tuple(CORRECTIONS))
+        return _all_pairs(problem, test, side(alternative), alpha, df, random_state, correction)
+    if test not in MULTIPLE_TESTS:
+        raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
+    for name, given in {
+        "pair": pair,
+        "df": df,
+        "alternative": None if alternative == "two-sided" else alternative,
+    }.items():
+        if given is not None:
+            raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
+    return _all_learners(problem, MULTIPLE_TESTS[test], alpha, random_state)
+
+
+def _one_pair(
+    problem: Problem,
+    test: str,
+    pair: tuple[str, str],
+    alternative: str,
+    alpha: float,
+    df: float | str | None,
+    random_state: RandomState,
+) -> TestReport:
+    places = []
+    for name in pair:
+        if name not in problem.names:
+            raise UnknownNameError("learner", name, [str(known) for known in problem.names])
+        places.append(problem.names.index(name))
+    choice = choose_test(
+        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
+    )
+    values = problem.sample(choice.axes)
+    result = choice(values[places[0]], values[places[1]], alternative)
+    words = result.explain(a=pair[0], b=pair[1], alpha=alpha)
+    return TestReport(
+        test=test,
+        design=problem.describe(),
+        alpha=alpha,
+        names=pair,
+        result=result,
+        words=f"{words}\nOn {problem.describe()}.",
+    )
+
+
+def _all_pairs(
+    problem: Problem,
+    test: str,
+    alternative: str,
+    alpha: float,
+    df: float | str | None,
+    random_state: RandomState,
+    correction: str,
+) -> TestReport:
+    choice = choose_test(
+        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
+    )
+    evidence = compare_all_pairs(
+        problem, choice, alternative=alternative, alpha=alpha, correction=correction
+    )
+    found = pairs_words(
+        np.stack((evidence.first, evidence.second), axis=1),
+        evidence.adjusted_pvalue,
+        problem.means(),
+        [str(name) for name in problem.names],
+        alpha,
+        "mean loss",
+    )
+    words = (
+        f"{test}, {alternative}, on {problem.describe()}, with {CORRECTION_WORDS[correction]} "
+        f"over {plural(len(evidence), 'pair')}. {found}"
+    )
+    return TestReport(
+        test=test,
+        design=problem.describe(),
+        alpha=alpha,
+        names=problem.names,
+        result=evidence,
+        words=words,
+    )
+
+
+def _all_learners(
+    problem: Problem, entry: MultipleTest, alpha: float, random_state: RandomState
+) -> TestReport:
+    if not set(entry.covers) & set(problem.situations) and not problem.bare:
+        covers = " or ".join(SITUATION_WORDS[situation] for situation in entry.covers)
+        fits = [
+            name
+            for name, other in MULTIPLE_TESTS.items()
+            if set(other.covers) & set(problem.situations)
+        ]
+        offer = f"tests that do are {', '.join(fits)}" if fits else "no test of all learners does"
+        raise DesignError(
+            f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: {offer}."
+        )
+    names = [str(name) for name in problem.names]
+    function = entry.load()
+    known = inspect.signature(function).parameters
+    arguments = {
+        name: value
+        for name, value in {"alpha": alpha, "random_state": random_state, "names": names}.items()
+        if name in known
+    }
+    result = function(_table(problem, entry), **arguments)
+    said = inspect.signature(result.explain).parameters
+    words = result.explain(
+        **{name: value for name, value in {"names": names, "alpha": alpha}.items() if name in said}
+    )
+    return TestReport(
+        test=entry.name,
+        design=problem.describe(),
+        alpha=alpha,
+        names=problem.names,
+        result=result,
+        words=f"{words}\nOn {problem.describe()}.",
+    )
+
+
+def _table(problem: Problem, entry: MultipleTest) -> Any:
+    if entry.zero_one:
+        wrong = problem.sample(1)
+        if not np.isin(wrong, (0.0, 1.0)).all():
+            raise DesignError(
+                f"test {entry.name!r} covers losses of 0 or 1 per instance; these are others."
+            )
+        return 1.0 - wrong
+    if entry.axes == 4 and problem.losses is not None and problem.losses.complete:
+        values = problem.losses.values
+        return values.reshape(values.shape[0], values.shape[1], -1, values.shape[4])
+    return problem.sample(1)
+
+
+def _plain(value: Any) -> Any:
+    """Results as JSON: numbers that JSON cannot hold are null."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: _plain(getattr(value, field.name))
+            for field in dataclasses.fields(value)
+            if field.repr and field.name != "test"
+        }
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float):
+        return value if np.isfinite(value) else None
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value

@@ -1,0 +1,92 @@
+"""What is to be run: learners, data sets, their splits and the loss; and blocks of its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bestofk.data.dataset import DataSet
+from bestofk.plans.splits import Splits
+from bestofk.run.cells import CellKey
+from bestofk.run.fingerprints import learner_fingerprint, split_fingerprint
+from bestofk.run.scoring import Loss
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contender:
+    """A learner under its name."""
+
+    name: str
+    estimator: Any
+    fingerprint: str
+
+    @classmethod
+    def of(cls, name: str, estimator: Any) -> Contender:
+        """The contender with its fingerprint."""
+        return cls(name=name, estimator=estimator, fingerprint=learner_fingerprint(estimator))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a cell is: positions of its learner and data set, run, fold and repetition."""
+
+    learner: int
+    dataset: int
+    run: int
+    fold: int
+    repetition: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Experiment:
+    """Everything that the cells are a pure function of; picklable."""
+
+    contenders: tuple[Contender, ...]
+    datasets: tuple[DataSet, ...]
+    splits: tuple[Splits, ...]
+    """One for each data set."""
+    loss: Loss
+    repetitions: int
+    random_state: int
+    keep_predictions: bool = False
+    _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
+
+    def key(self, place: Place) -> CellKey:
+        """The names of the cell at `place`."""
+        splits = self.splits[place.dataset]
+        # one fingerprint serves all folds of a run of cross-validation
+        fold = 0 if splits.fold_of is not None else place.fold
+        at = (place.dataset, place.run, fold)
+        if at not in self._splits_keys:
+            self._splits_keys[at] = split_fingerprint(splits, place.run, fold)
+        return CellKey(
+            dataset=self.datasets[place.dataset].fingerprint,
+            learner=self.contenders[place.learner].fingerprint,
+            splits=self._splits_keys[at],
+            loss=self.loss.name,
+            run=place.run,
+            fold=place.fold,
+            repetition=place.repetition,
+        )
+
+    def places(self) -> Iterator[Place]:
+        """Every cell, round by round: all learners of a fold before the next fold."""
+        for dataset, splits in enumerate(self.splits):
+            for run in range(splits.runs):
+                for fold in range(splits.folds):
+                    for repetition in range(self.repetitions):
+                        for learner in range(len(self.contenders)):
+                            yield Place(
+                                learner=learner,
+                                dataset=dataset,
+                                run=run,
+                                fold=fold,
+                                repetition=repetition,
+                            )
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        per_learner = sum(splits.runs * splits.folds for splits in self.splits)
+        return len(self.contenders) * per_learner * self.repetitions

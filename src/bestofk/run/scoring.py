@@ -1,0 +1,249 @@
+"""Losses of one fold: from predictions to one number, smaller is better.
+
+A loss is a literal entry of `LOSSES`, the name of a scikit-learn scorer (turned round once, here)
+or a callable ``loss(y_true, y_pred)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, refuse
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.registry import Registry
+
+Task = Literal["classification", "regression"]
+Labels = npt.NDArray[Any]
+Needs = Literal["labels", "probabilities", "ranking", "model"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loss:
+    """What the runner must know of a loss.
+
+    `of` takes what `needs` says: ``"labels"``: (y_true, y_pred); ``"probabilities"``:
+    (codes of the true classes, probabilities (n, C)); ``"ranking"``: (true where positive,
+    scores); ``"model"``: (fitted estimator, X, y), as scikit-learn's scorers.
+    """
+
+    name: str
+    summary: str
+    task: Task | None
+    needs: Needs
+    of: Callable[..., float]
+
+
+def zero_one(y_true: Labels, y_pred: Labels) -> float:
+    """Share of wrong labels, as wrong / n."""
+    return int(np.count_nonzero(y_true != y_pred)) / len(y_true)
+
+
+def squared(y_true: Floats, y_pred: Floats) -> float:
+    """Mean squared error."""
+    return float(np.mean(np.square(y_true - y_pred)))
+
+
+def absolute(y_true: Floats, y_pred: Floats) -> float:
+    """Mean absolute error."""
+    return float(np.mean(np.abs(y_true - y_pred)))
+
+
+def log_loss(codes: npt.NDArray[np.int64], probabilities: Floats) -> float:
+    """Mean of -log of the probability of the true class, kept off 0 by the float's resolution."""
+    true = probabilities[np.arange(len(codes)), codes]
+    return float(-np.mean(np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))))
+
+
+def brier(codes: npt.NDArray[np.int64], probabilities: Floats) -> float:
+    """Mean squared distance between the probabilities and the true class (0 to 2)."""
+    target = np.zeros_like(probabilities)
+    target[np.arange(len(codes)), codes] = 1.0
+    return float(np.mean(np.square(probabilities - target).sum(axis=1)))
+
+
+def one_minus_auc(positive: npt.NDArray[np.bool_], scores: Floats) -> float:
+    """1 minus the area under the ROC curve; ties count half.
+
+    The share of pairs (positive, negative) that the scores put in the wrong order.
+    """
+    n_positive = int(np.count_nonzero(positive))
+    n_negative = len(positive) - n_positive
+    if not (n_positive and n_negative):
+        raise ArgumentError("The AUC needs both classes among the test rows; got one.")
+    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    above = np.cumsum(counts)
+    midranks = above - (counts - 1) / 2
+    rank_sum = float(midranks[place][positive].sum())
+    area = (rank_sum - n_positive * (n_positive + 1) / 2) / (n_positive * n_negative)
+    return 1.0 - area
+
+
+def pinball(quantile: float) -> Loss:
+    """The loss whose minimiser is the given quantile."""
+    if not 0 < quantile < 1:
+        raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}")
+
+    def of(y_true: Floats, y_pred: Floats) -> float:
+        over = y_true - y_pred
+        return float(np.mean(np.maximum(quantile * over, (quantile - 1) * over)))
+
+    return Loss(
+        name=f"pinball:{quantile:g}",
+        summary=f"pinball loss of the quantile {quantile:g}",
+        task="regression",
+        needs="labels",
+        of=of,
+    )
+
+
+def cost_matrix(costs: Any, classes: Labels) -> Loss:
+    """Mean cost of predicting column j where row i is true, in the order of `classes`."""
+    matrix = np.asarray(costs, dtype=np.float64)
+    if matrix.shape != (len(classes), len(classes)) or not np.isfinite(matrix).all():
+        raise ArgumentError(
+            f"loss as a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
+            f"true and columns predicted in the order {list(classes)}; got shape {matrix.shape}."
+        )
+    place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
+
+    def of(y_true: Labels, y_pred: Labels) -> float:
+        rows = [place[label] for label in y_true.tolist()]
+        columns = [place[label] for label in y_pred.tolist()]
+        return float(np.mean(matrix[rows, columns]))
+
+    digest = ",".join(f"{cost:g}" for cost in matrix.ravel())
+    return Loss(
+        name=f"cost:{digest}",
+        summary="mean cost by a cost matrix",
+        task="classification",
+        needs="labels",
+        of=of,
+    )
+
+
+LOSSES: Registry[Loss] = Registry(
+    "loss",
+    Loss(
+        name="zero-one",
+        summary="share of wrong labels",
+        task="classification",
+        needs="labels",
+        of=zero_one,
+    ),
+    Loss(
+        name="log-loss",
+        summary="mean -log probability of the true class",
+        task="classification",
+        needs="probabilities",
+        of=log_loss,
+    ),
+    Loss(
+        name="brier",
+        summary="mean squared distance of the probabilities from the truth",
+        task="classification",
+        needs="probabilities",
+        of=brier,
+    ),
+    Loss(
+        name="auc",
+        summary="1 - area under the ROC curve (two classes)",
+        task="classification",
+        needs="ranking",
+        of=one_minus_auc,
+    ),
+    Loss(
+        name="squared", summary="mean squared error", task="regression", needs="labels", of=squared
+    ),
+    Loss(
+        name="absolute",
+        summary="mean absolute error",
+        task="regression",
+        needs="labels",
+        of=absolute,
+    ),
+)
+
+
+def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
+    """The loss that a name, a scorer's name, a cost matrix or a callable stands for.
+
+    `classes` are the labels of a classification task, None for regression.
+    """
+    if isinstance(loss, Loss):
+        found = loss
+    elif isinstance(loss, str):
+        found = _by_name(loss)
+    elif callable(loss):
+        found = Loss(
+            name=f"callable:{getattr(loss, '__module__', '?')}.{_called(loss)}",
+            summary="given by the caller",
+            task=None,
+            needs="labels",
+            of=lambda y_true, y_pred: float(loss(y_true, y_pred)),
+        )
+    elif np.ndim(loss) == 2 and classes is not None:
+        found = cost_matrix(loss, classes)
+    else:
+        raise refuse("loss", "a name, a callable or a cost matrix", loss)
+    task: Task = "regression" if classes is None else "classification"
+    if found.task is not None and found.task != task:
+        fit = [name for name, entry in LOSSES.items() if entry.task == task]
+        raise ArgumentError(
+            f"loss {found.name!r} is for {found.task}, and the target makes this a {task} task: "
+            f"losses for it are {', '.join(fit)}."
+        )
+    if found.name == "auc" and classes is not None and len(classes) != 2:
+        raise ArgumentError(
+            f"loss 'auc' is for two classes; the target has {len(classes)}: "
+            "'roc_auc_ovr' averages one against the rest."
+        )
+    return found
+
+
+def _by_name(name: str) -> Loss:
+    if name in LOSSES:
+        return LOSSES[name]
+    if name.startswith("pinball:"):
+        try:
+            return pinball(float(name.removeprefix("pinball:")))
+        except ValueError as wrong:
+            if isinstance(wrong, ArgumentError):
+                raise
+            raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", name) from None
+    from sklearn.metrics import get_scorer_names
+
+    scorers = get_scorer_names()
+    if name not in scorers:
+        raise UnknownNameError("loss", name, [*LOSSES, "pinball:Q", *scorers])
+    return _from_scorer(name)
+
+
+def _from_scorer(name: str) -> Loss:
+    from sklearn.metrics import get_scorer
+
+    scorer = get_scorer(name)
+    # 1 - score for scores that end at 1, the negative for the others (neg_... and unbounded ones)
+    turned = 0.0 if name.startswith("neg_") or name in _UNBOUNDED else 1.0
+
+    def of(model: Any, X: Any, y: Any) -> float:
+        return turned - float(scorer(model, X, y))
+
+    return Loss(
+        name=name,
+        summary=f"{'1 - ' if turned else '-'}scikit-learn's {name}",
+        task=None,
+        needs="model",
+        of=of,
+    )
+
+
+_UNBOUNDED = frozenset({"max_error"})
+
+
+def _called(function: Any) -> str:
+    return str(getattr(function, "__qualname__", type(function).__name__))
