@@ -120,6 +120,7 @@ class C45(ProbabilisticClassifier):
     def _fit_encoded(self, encoded: Encoded) -> None:
         from bestofk.learners import c45_kernel as kernel
         from bestofk.learners.c45_test_kernel import entropy_terms
+        from bestofk.learners.sorted_columns_kernel import sort_columns
 
         settings = self._settings()
         grown = np.ones(encoded.n, dtype=np.bool_)
@@ -130,7 +131,7 @@ class C45(ProbabilisticClassifier):
         self.tree_ = Tree(
             *kernel.fit_tree(
                 columns, encoded.cardinality, encoded.y[grown], encoded.n_classes,
-                *kernel.sort_columns(columns, encoded.cardinality),
+                *sort_columns(columns, encoded.cardinality),
                 np.ascontiguousarray(encoded.values[~grown].T), encoded.y[~grown],
                 *settings, entropy_terms(len(encoded.y)),
             )
@@ -160,7 +161,7 @@ class C45(ProbabilisticClassifier):
 
         marks = SplitMarks.of(splits)
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):
-            return predict_encoded_splits(self, encoded, splits, None)
+            return predict_encoded_splits(self, encoded, splits)
         settings = self._settings()
         held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
         return marks.cut(

@@ -8,40 +8,10 @@ from numba import njit
 from bestofk.learners.c45_grow_kernel import grow
 from bestofk.learners.c45_prune_kernel import collapse, prune_holdout, prune_pessimistic
 from bestofk.learners.c45_test_kernel import TOLERANCE, branch_of
+from bestofk.learners.sorted_columns_kernel import keep_rows, sort_columns
 
 UNPRUNED, PESSIMISTIC, HOLDOUT = 0, 1, 2
 """Ways to prune."""
-
-
-@njit(cache=True)
-def sort_columns(columns, cardinality):
-    """Known rows of each numeric column by rising value (ties by row), and how many they are."""
-    d, n = columns.shape
-    order = np.empty((d, n), dtype=np.int64)
-    n_known = np.zeros(d, dtype=np.int64)
-    for a in range(d):
-        if cardinality[a] == 0:
-            order[a] = np.argsort(columns[a], kind="mergesort")
-            n_known[a] = n - np.isnan(columns[a]).sum()
-    return order, n_known
-
-
-@njit(cache=True)
-def keep_rows(order, n_known, position, cardinality, n_kept):
-    """The order of a part of the rows; `position` is a row's place in the part, -1 outside."""
-    d = order.shape[0]
-    kept = np.empty((d, n_kept), dtype=np.int64)
-    n_kept_known = np.zeros(d, dtype=np.int64)
-    for a in range(d):
-        if cardinality[a] == 0:
-            to = 0
-            for at in range(n_known[a]):
-                place = position[order[a, at]]
-                if place >= 0:
-                    kept[a, to] = place
-                    to += 1
-            n_kept_known[a] = to
-    return kept, n_kept_known
 
 
 @njit(cache=True)

@@ -24,7 +24,7 @@ MANY_VALUES = 0.3
 
 
 def entropy_terms(n: int) -> np.ndarray:
-    """k log2 k for k = 0..n."""
+    """K log2 k for k = 0..n."""
     terms = np.zeros(n + 1)
     counts = np.arange(1.0, n + 1.0)
     terms[1:] = counts * np.log2(counts)
@@ -33,7 +33,7 @@ def entropy_terms(n: int) -> np.ndarray:
 
 @njit(cache=True, inline="always")
 def term(x, terms):
-    """x log2 x, from the table where x is a count in it."""
+    """X log2 x, from the table where x is a count in it."""
     k = int(x)
     if k == x and k < len(terms):
         return terms[k]

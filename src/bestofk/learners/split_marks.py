@@ -43,31 +43,22 @@ class SplitMarks:
         wanted = np.column_stack((np.arange(len(marks)), np.zeros(len(marks), dtype=np.int64)))
         return cls(marks=marks, wanted=wanted)
 
-    def test_sizes(self) -> Codes:
-        """The number of rows that each split tests."""
-        lines, most = len(self.marks), int(self.marks.max(initial=0)) + 1
-        flat = self.marks + most * np.arange(lines)[:, None]
-        counts = np.bincount(flat.ravel(), minlength=lines * most)
-        sizes: Codes = counts.reshape(lines, most)[self.wanted[:, 0], self.wanted[:, 1]]
-        return sizes
+    @property
+    def n_marks(self) -> int:
+        """One more than the largest mark that is wanted or stands in the table."""
+        return 1 + int(max(self.marks.max(initial=0), self.wanted.max(initial=0)))
 
     def train_sizes(self) -> Codes:
         """The distinct numbers of rows that train."""
-        return np.unique(self.marks.shape[1] - self.test_sizes())
+        lines, most = len(self.marks), self.n_marks
+        flat = self.marks + most * np.arange(lines)[:, None]
+        counts = np.bincount(flat.ravel(), minlength=lines * most).reshape(lines, most)
+        return np.unique(self.marks.shape[1] - counts[self.wanted[:, 0], self.wanted[:, 1]])
 
     def cut(self, predicted: Codes) -> list[Codes]:
         """One array a split, its tested rows ascending, from a table like `marks`."""
-        by_mark = np.take_along_axis(
-            predicted, np.argsort(self.marks, axis=1, kind="stable"), axis=1
-        )
-        ends = np.cumsum(self.test_sizes()) if self._is_dense() else None
-        if ends is not None:
-            return np.split(by_mark.ravel(), ends[:-1])
-        return [
-            row[:size]
-            for row, size in zip(by_mark[self.wanted[:, 0]], self.test_sizes(), strict=True)
-        ]
+        from bestofk.learners.split_marks_kernel import cut_by_mark
 
-    def _is_dense(self) -> bool:
-        """Whether the splits, in order, test every row of every line once."""
-        return int(self.test_sizes().sum()) == self.marks.size
+        flat, stops = cut_by_mark(predicted, self.marks, self.wanted, self.n_marks)
+        ends = stops.tolist()
+        return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]

@@ -1,0 +1,138 @@
+"""The voted perceptron of Freund and Schapire, for two classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.data.encoded import Codes, Encoded
+from bestofk.errors import ArgumentError
+from bestofk.learners.base import EncodedClassifier
+
+if TYPE_CHECKING:
+    from bestofk.learners.whole_plan import Splits
+
+_MOST_ROWS_FOR_PRODUCTS = 2000
+"""Up to this many rows all dot products are kept (32 MB)."""
+
+
+class VotedPerceptron(EncodedClassifier):
+    """Predict by the vote of all the vectors that a perceptron went through.
+
+    Two classes only: more are refused. Where the training rows hold one class, it is predicted.
+
+    Attributes
+    ----------
+    vectors_ : array of shape (mistakes, inputs)
+        The rows on which the perceptron erred, in order; vector k is the signed sum of the first
+        k of them.
+    signs_ : array of shape (mistakes,)
+        1 where the row was of the second class, else -1.
+    votes_ : array of shape (mistakes + 1,)
+        For how many rows each vector was right, the row that made it included; the first vector
+        is zero.
+
+    Notes
+    -----
+    One pass over the training rows **as they come**: the order matters, shuffle before if it
+    carries meaning. A score of at least 0 means the second class. Inputs are the numeric columns
+    as they are, nominal columns of two values as 0 and 1, other nominal columns as one 0/1
+    input a value, and a constant 1. A row takes the second class when the votes of the vectors
+    that give it are more than the others', ties go to the first [1]_.
+
+    *Missing cells* take the mean or the mode (first of ties) of the training rows.
+
+    References
+    ----------
+    .. [1] Y. Freund and R. E. Schapire, "Large margin classification using the perceptron
+       algorithm", Machine Learning 37, 1999, 277-296. :doi:`10.1023/A:1007662407062`
+
+    Examples
+    --------
+    >>> X = [[0.0], [1.0], [4.0], [5.0]] * 5
+    >>> model = VotedPerceptron().fit(X, ["low", "low", "high", "high"] * 5)
+    >>> model.predict([[0.5], [4.5]]).tolist()
+    ['low', 'high']
+    """
+
+    vectors_: Floats
+    signs_: Floats
+    votes_: Codes
+
+    def _fit_encoded(self, encoded: Encoded) -> None:
+        if encoded.n_classes > 2:
+            raise _too_many(encoded.n_classes)
+        from bestofk.learners import voted_perceptron_kernel as kernel
+
+        n = encoded.n
+        rows = np.arange(n)
+        self._cardinality = encoded.cardinality
+        self._filling = kernel.find_filling(encoded.values, encoded.cardinality, rows)
+        inputs = self._inputs(encoded.values)
+        second = encoded.y == encoded.n_classes - 1
+        mistakes = np.empty(n, dtype=np.int64)
+        signs = np.empty(n)
+        votes = np.empty(n + 1, dtype=np.int64)
+        k = kernel.train(inputs, second, rows, mistakes, signs, votes)
+        self.vectors_ = inputs[mistakes[:k]]
+        self.signs_ = signs[:k].copy()
+        self.votes_ = votes[: k + 1].copy()
+
+    def _inputs(self, values: Floats) -> Floats:
+        from bestofk.learners import voted_perceptron_kernel as kernel
+
+        inputs: Floats = kernel.expand(
+            np.ascontiguousarray(values), self._cardinality, self._filling,
+            _n_inputs(self._cardinality),
+        )  # fmt: skip
+        return inputs
+
+    def _predict_encoded(self, values: Floats) -> Codes:
+        from bestofk.learners import voted_perceptron_kernel as kernel
+
+        if len(self.classes_) == 1:
+            return np.zeros(len(values), dtype=np.int64)
+        codes: Codes = kernel.predict_rows(
+            self.vectors_, self.signs_, self.votes_, self._inputs(values)
+        )
+        return codes
+
+    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
+        from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.split_marks import SplitMarks
+        from bestofk.learners.whole_plan import predict_encoded_splits
+
+        marks = SplitMarks.of(splits)
+        if marks is None:
+            return predict_encoded_splits(self, encoded, splits)
+        predicted, refused = kernel.predict_splits(
+            encoded.values, encoded.cardinality, _n_inputs(encoded.cardinality), encoded.y,
+            encoded.n_classes, marks.marks, marks.wanted,
+            not bool(np.isnan(encoded.values).any()), encoded.n <= _MOST_ROWS_FOR_PRODUCTS,
+        )  # fmt: skip
+        if refused >= 0:
+            raise _too_many(encoded.n_classes)
+        return marks.cut(predicted)
+
+    def complexity(self) -> int:
+        """Vectors (the zero vector left out) times their length."""
+        return int(self.vectors_.size)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def _n_inputs(cardinality: Codes) -> int:
+    """Inputs of the perceptron, the constant 1 included."""
+    return int(np.where((cardinality == 0) | (cardinality == 2), 1, cardinality).sum()) + 1
+
+
+def _too_many(n_classes: int) -> ArgumentError:
+    return ArgumentError(
+        f"y must hold at most two classes for voted-perceptron; got {n_classes}. Only binary "
+        "classification is supported. The type of the target is multiclass."
+    )
