@@ -104,6 +104,6 @@ def df_of_design(variant: str, runs: int, folds: int) -> tuple[float, str]:
             f"no df was calibrated for {variant} on {runs} runs of {folds} folds; "
             f"the nearest measurement stands in (df = {df:g}: {entry})"
         )
-        warn(message, BestOfKWarning, stacklevel=4)
+        warn(message, BestOfKWarning, stacklevel=3)
         note = f"{note} The design tested has {runs} x {folds} folds: the nearest stood in."
     return df, note

@@ -14,7 +14,7 @@ import numpy as np
 from bestofk.checks import Floats, finite_array
 from bestofk.errors import ArgumentError
 
-BLOCK = 1 << 15
+BLOCK = 1 << 17
 """Differences held at a time (or one slice of the longest leading axis, if that is more)."""
 
 _NOISE = (8.0 * np.finfo(np.float64).eps) ** 2

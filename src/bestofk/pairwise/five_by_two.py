@@ -142,25 +142,19 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
 
 def _spread(d: Floats, noise: Floats) -> Floats:
     """Sum of s_i^2, which is half the squared difference of the two folds."""
-    total = None
+    total: Floats = np.zeros(d.shape[2:])
     for i in range(5):
         s_squared = d[i, 0] - d[i, 1]
-        s_squared *= s_squared
-        s_squared *= 0.5
+        s_squared = 0.5 * (s_squared * s_squared)
         flat = s_squared <= noise[i]
         if flat.any():
             s_squared = np.where(flat, 0.0, s_squared)
-        total = s_squared if total is None else total + s_squared
-    assert total is not None
+        total += s_squared
     return total
 
 
 def _mean(d: Floats, noise: Floats) -> Floats:
-    mean = d[0, 0] + d[0, 1]
-    for i in range(1, 5):
-        mean += d[i, 0]
-        mean += d[i, 1]
-    mean *= 0.1
+    mean = d.sum(axis=(0, 1)) / 10.0
     return np.asarray(np.where(mean * mean <= noise.mean(axis=0), 0.0, mean))
 
 

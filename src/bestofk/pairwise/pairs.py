@@ -14,7 +14,7 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.pairwise.sentences import pvalue_words
 
-_PAIRS_AT_A_TIME = 1 << 14
+_PAIRS_AT_A_TIME = 1 << 15
 _ROWS_AT_MOST = 32
 
 

@@ -1,0 +1,111 @@
+"""Expected values: baycomp within Monte Carlo error, double sums over the weights."""
+
+from __future__ import annotations
+
+import baycomp
+import numpy as np
+import pytest
+
+from bestofk.errors import ArgumentError
+from bestofk.pairwise import signed_rank_bayes
+
+N = 14
+
+
+def losses(seed=0, shift=0.01):
+    rng = np.random.default_rng(seed)
+    return rng.normal(0.3 + shift, 0.03, N), rng.normal(0.3, 0.03, N)
+
+
+@pytest.mark.parametrize("rope", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("seed", range(3))
+def test_agrees_with_baycomp_in_distribution(rope, seed):
+    a, b = losses(seed)
+    sample = baycomp.SignedRankTest.sample(b, a, rope, nsamples=20_000, random_state=seed)
+    winners = np.bincount(np.argmax(sample, axis=1), minlength=3) / 20_000
+    r = signed_rank_bayes(a, b, rope=rope, samples=20_000, random_state=seed + 9)
+    # two independent samples of 20,000: 4.5 standard errors of a difference of shares
+    bound = 4.5 * np.sqrt(2 * 0.25 / 20_000)
+    assert (r.left, r.rope, r.right) == pytest.approx(tuple(winners), abs=bound)
+    mean = (sample[:, 2] - sample[:, 0]).mean()
+    spread = (sample[:, 2] - sample[:, 0]).std()
+    assert r.statistic == pytest.approx(mean, abs=4.5 * spread * np.sqrt(2 / 20_000))
+
+
+@pytest.mark.parametrize("place", ["left", "rope", "right"])
+@pytest.mark.parametrize("rope", [0.0, 0.02])
+def test_equals_the_double_sum(place, rope):
+    """The same weights through the printed double sum (few draws, so that one chunk holds)."""
+    d = np.array([3, -1, 2, -2, 4, 4, -8]) / 100  # ties, and sums that lie exactly at the rope
+    draws = 500
+    r = signed_rank_bayes(
+        d, d * 0, rope=rope, prior=0.7, prior_place=place, samples=draws, random_state=5
+    )
+    rng = np.random.default_rng(5)
+    w = np.vstack([rng.standard_exponential((7, draws)), rng.standard_gamma(0.7, (1, draws))])
+    w /= w.sum(axis=0)
+    z = np.append(d, {"left": -np.inf, "rope": 0.0, "right": np.inf}[place])
+    sums = np.where(np.isinf(z[:, None] + z), z[:, None] + z, np.round(z[:, None] + z, 9))
+
+    def mass(value):
+        step = (value > 2 * rope) + 0.5 * (value == 2 * rope)
+        return np.einsum("is,ij,js->s", w, step, w)
+
+    right, left = mass(sums), mass(-sums)
+    middle = 1 - left - right if rope else np.full(draws, -1.0)
+    assert r.statistic == pytest.approx((right - left).mean(), rel=1e-9)
+    assert r.right == pytest.approx(np.mean((right > left) & (right > middle)))
+    assert r.left == pytest.approx(np.mean((left > right) & (left > middle)))
+    assert r.left + r.rope + r.right == pytest.approx(1.0)
+
+
+def test_identical_learners_lie_in_the_rope():
+    a, _ = losses()
+    for rope in (0.0, 0.01):
+        r = signed_rank_bayes(a, a, rope=rope, samples=200, random_state=0)
+        assert (r.left, r.rope, r.right, r.pvalue) == (0.0, 1.0, 0.0, 1.0)
+
+
+def test_mirrored_differences_favour_neither():
+    d = np.array([0.1, -0.1, 0.3, -0.3])
+    r = signed_rank_bayes(d, d * 0, random_state=1)
+    assert r.statistic == pytest.approx(0.0, abs=0.01)
+    assert r.left == pytest.approx(r.right, abs=0.015)
+
+
+def test_prior_place_pulls():
+    a, b = losses(3, shift=0.0)
+    left, right = (
+        signed_rank_bayes(a, b, prior=20.0, prior_place=place, random_state=1).left
+        for place in ("left", "right")
+    )
+    assert left > 0.9 > 0.1 > right
+
+
+def test_deterministic_and_swappable():
+    a, b = losses(2)
+    one, two = (signed_rank_bayes(a, b, rope=0.01, random_state=4) for _ in range(2))
+    assert one == two
+    back = signed_rank_bayes(b, a, rope=0.01, random_state=4)
+    assert (back.left, back.rope, back.right) == (one.right, one.rope, one.left)
+    given = signed_rank_bayes(a, b, rope=0.01, random_state=np.random.default_rng(4))
+    assert given.left == one.left
+
+
+def test_more_draws_than_a_chunk():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0.31, 0.05, 300), rng.normal(0.3, 0.05, 300)
+    r = signed_rank_bayes(a, b, samples=2001, random_state=0)
+    assert r.left + r.rope + r.right == pytest.approx(1.0)
+    assert r.left * 2001 == pytest.approx(round(r.left * 2001))
+
+
+def test_refusals():
+    a, b = losses()
+    for name, value in (
+        ("prior", 0), ("prior_place", "middle"), ("samples", 0), ("rope", -1), ("random_state", "x")
+    ):  # fmt: skip
+        with pytest.raises(ArgumentError, match=name):
+            signed_rank_bayes(a, b, **{name: value})
+    with pytest.raises(ArgumentError, match="signed-rank-bayes"):
+        signed_rank_bayes(a, b, samples=10).confidence_interval()
