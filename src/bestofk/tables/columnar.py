@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bestofk.errors import TableError
-from bestofk.tables.table import RowPlace, Table, _size
+from bestofk.tables.table import RowPlace, Table, size_words
 from bestofk.tables.values import arrow_column
 
 
@@ -38,5 +38,5 @@ def read_parquet(data: bytes, source: str) -> Table:
         source=source,
         cells=cells,
         declared=declared,
-        account=(f"{source}: Parquet, {_size(table.num_rows, len(names))}.",),
+        account=(f"{source}: Parquet, {size_words(table.num_rows, len(names))}.",),
     )

@@ -9,7 +9,7 @@ from io import StringIO
 from typing import Any
 
 from bestofk.errors import TableError
-from bestofk.tables.table import Table, _size
+from bestofk.tables.table import Table, size_words
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _SNIFFED = 100
@@ -61,7 +61,7 @@ def read_delimited(
     account = [
         f"{source}: delimited text, {encoding}"
         + (f", delimiter {word} ({how})" if len(header) > 1 else "")
-        + f", {_size(rows, len(columns))}."
+        + f", {size_words(rows, len(columns))}."
     ]
     if dropped:
         account.append("A last column without name and content was left out.")

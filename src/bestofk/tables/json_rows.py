@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestofk.errors import TableError
-from bestofk.tables.table import Table, _size
+from bestofk.tables.table import Table, size_words
 from bestofk.tables.values import arrow_column
 
 _CHUNK = 20_000
@@ -18,6 +18,7 @@ def read_json(content: str, source: str, *, encoding: str) -> Table:
     if not content.strip():
         raise TableError(f"{source}: the file is empty.")
     whole = _whole(content, source)
+    columns: dict[str, list[Any]] = {}
     if isinstance(whole, dict):
         return _from_columns(whole, source)
     if isinstance(whole, list):
@@ -26,17 +27,15 @@ def read_json(content: str, source: str, *, encoding: str) -> Table:
                 raise TableError(
                     f"{source}: row {row} must be an object of cells; got {_short(item)}."
                 )
-        return _table(_columns([whole]), source, f"JSON array, {encoding}", None)
+        _extend(columns, whole, 0)
+        return _table(columns, source, f"JSON array, {encoding}", None)
     lines = content.split("\n")
     numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
-    chunks = [
-        _objects(
-            [lines[n - 1] for n in numbers[at : at + _CHUNK]], numbers[at : at + _CHUNK], source
-        )
-        for at in range(0, len(numbers), _CHUNK)
-    ]
+    for at in range(0, len(numbers), _CHUNK):
+        part = numbers[at : at + _CHUNK]
+        _extend(columns, _objects([lines[n - 1] for n in part], part, source), at)
     locate = None if numbers == list(range(1, len(numbers) + 1)) else tuple(numbers)
-    return _table(_columns(chunks), source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
+    return _table(columns, source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,9 +99,12 @@ def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str
     raise TableError(f"{source}: lines {numbers[0]} to {numbers[-1]} are not one object each.")
 
 
-def _columns(chunks: list[list[dict[str, Any]]]) -> dict[str, list[Any]]:
-    names = list(dict.fromkeys(name for rows in chunks for row in rows for name in row))
-    return {name: [row.get(name) for rows in chunks for row in rows] for name in names}
+def _extend(columns: dict[str, list[Any]], rows: list[dict[str, Any]], before: int) -> None:
+    """Append the cells of `rows`, of which `before` came earlier; None where a key is absent."""
+    for name in dict.fromkeys(name for row in rows for name in row):
+        columns.setdefault(name, [None] * before)
+    for name, cells in columns.items():
+        cells.extend([row.get(name) for row in rows])
 
 
 def _from_columns(whole: dict[str, list[Any]], source: str) -> Table:
@@ -140,7 +142,7 @@ def _table(
     return Table(
         source=source,
         cells=cells,
-        account=(f"{source}: {form}, {_size(rows, len(cells))}.",),
+        account=(f"{source}: {form}, {size_words(rows, len(cells))}.",),
         locate=locate,
     )
 

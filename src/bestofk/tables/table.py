@@ -96,7 +96,9 @@ class Table:
                 f"{other!r}."
             )
         rows = next(iter(sizes.values()), 0)
-        return cls(source=source, cells=cells, account=(f"{source}: {_size(rows, len(cells))}.",))
+        return cls(
+            source=source, cells=cells, account=(f"{source}: {size_words(rows, len(cells))}.",)
+        )
 
     @classmethod
     def from_frame(cls, frame: Any, *, source: str = "the data frame") -> Table:
@@ -133,7 +135,7 @@ class Table:
         return len(next(iter(self.cells.values()))) if self.cells else 0
 
     def __repr__(self) -> str:
-        return f"Table({self.source!r}, {_size(self.n_rows, len(self.cells))})"
+        return f"Table({self.source!r}, {size_words(self.n_rows, len(self.cells))})"
 
     def __contains__(self, column: object) -> bool:
         return column in self.cells
@@ -231,5 +233,5 @@ class Table:
         ).mark
 
 
-def _size(rows: int, columns: int) -> str:
+def size_words(rows: int, columns: int) -> str:
     return f"{rows} row{'' if rows == 1 else 's'} of {columns} column{'' if columns == 1 else 's'}"

@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from bestofk.errors import TableError
 
+_NESTED = (dict, list, tuple, set, np.ndarray)
+
 
 class Place(Protocol):
     """Where the row counted from 0 stands, for errors."""
@@ -71,10 +73,14 @@ def _from_objects(values: Sequence[Any], *, where: Place) -> Any:
     """Python objects: numbers stay numbers where all are, anything else becomes text."""
     import pyarrow as pa
 
-    for row, cell in enumerate(values):
-        if isinstance(cell, dict | list | tuple | set | np.ndarray):
-            raise TableError(f"{where(row)} must be one value; got a nested one.")
-    seen = {type(cell) for cell in values} - {type(None)}
+    seen = set(map(type, values)) - {type(None)}
+    if any(issubclass(kind, _NESTED) for kind in seen):
+        row = next(row for row, cell in enumerate(values) if isinstance(cell, _NESTED))
+        raise TableError(f"{where(row)} must be one value; got a nested one.")
+    if seen == {str}:
+        return pa.array(values, type=pa.string())
+    if seen == {float}:
+        return pa.array(values, type=pa.float64())
     plain = (int, float, np.integer, np.floating)
     if not seen:
         return pa.nulls(len(values))
