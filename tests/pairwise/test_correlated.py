@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestofk.errors import ArgumentError
-from bestofk.pairwise import correlated_t, corrected_resampled_t
+from bestofk.pairwise import corrected_resampled_t, correlated_t
 
 RUNS, FOLDS = 3, 5
 

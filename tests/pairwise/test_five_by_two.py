@@ -128,7 +128,7 @@ def test_f_interval_inverts_the_test():
     for edge in five_by_two_f(a, b).confidence_interval(0.95):
         assert five_by_two_f(a - edge, b).pvalue == pytest.approx(0.05, rel=1e-9)
     # runs far apart and calm within: every delta is rejected
-    calm = np.repeat([[0.0], [1.0], [2.0], [3.0], [4.0]], 2, axis=1) + [0.0, 1e-3]
+    calm = np.arange(5.0)[:, np.newaxis] + np.array([0.0, 1e-3])
     assert five_by_two_f(calm, calm * 0).confidence_interval() == pytest.approx((2.0005, 2.0005))
 
 

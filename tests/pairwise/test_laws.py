@@ -9,7 +9,13 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 
 ENTRIES = tuple(PAIRWISE_TESTS.values())
-every_test = pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
+every_test = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
+WITHOUT_INTERVAL = ("signed-rank-bayes",)
+every_test_with_interval = pytest.mark.parametrize(
+    "entry",
+    [entry for entry in ENTRIES if entry.name not in WITHOUT_INTERVAL],
+    ids=lambda entry: entry.name,
+)
 
 
 def trailing(entry):
@@ -26,6 +32,8 @@ def arguments(entry):
         given |= {"n_train": 70, "n_test": 13}
     if entry.random:
         given |= {"random_state": 3}
+    if entry.name == "signed-rank-bayes":
+        given |= {"samples": 4_000}  # laws need no more
     return given
 
 
@@ -96,7 +104,7 @@ def test_sides_fit_together(entry, seed):
     else:
         assert greater + less == pytest.approx(1.0, abs=1e-12)
         assert both == pytest.approx(min(1.0, 2 * min(greater, less)), rel=1e-10)
-    assert 0.0 <= min(both, greater, less)
+    assert min(both, greater, less) >= 0.0
     assert max(both, greater, less) <= 1.0
 
 
@@ -155,15 +163,10 @@ def test_broadcasting_equals_a_loop(entry):
                     assert got == pytest.approx(want, rel=1e-12, abs=1e-15), (field, i, j)
 
 
-@every_test
+@every_test_with_interval
 def test_intervals_broadcast_too(entry):
     a, b = losses(entry, 0, lead=(3, 1)), losses(entry, 1, lead=(2,))
-    many = call(entry, a, b)
-    try:
-        interval = many.confidence_interval(0.9)
-    except ArgumentError as error:
-        assert entry.name == "signed-rank-bayes", error
-        return
+    interval = call(entry, a, b).confidence_interval(0.9)
     one = call(entry, a[1, 0], b[1]).confidence_interval(0.9)
     assert interval.low[1, 1] == pytest.approx(one.low, rel=1e-9)
     assert interval.high[1, 1] == pytest.approx(one.high, rel=1e-9)
@@ -172,14 +175,10 @@ def test_intervals_broadcast_too(entry):
     assert one.low <= one.high
 
 
-@every_test
+@every_test_with_interval
 def test_intervals_follow_the_alternative_and_the_level(entry):
     a, b = losses(entry, 0), losses(entry, 1)
-    try:
-        wide, narrow = (call(entry, a, b).confidence_interval(level) for level in (0.9, 0.6))
-    except ArgumentError as error:
-        assert entry.name == "signed-rank-bayes", error
-        return
+    wide, narrow = (call(entry, a, b).confidence_interval(level) for level in (0.9, 0.6))
     assert wide.low <= narrow.low <= narrow.high <= wide.high
     for alternative in one_sided(entry):
         low, high = call(entry, a, b, alternative).confidence_interval(0.8)
@@ -219,7 +218,7 @@ def test_refuses_what_is_no_loss(entry):
 
 @every_test
 def test_refuses_leading_axes_that_do_not_fit(entry):
-    with pytest.raises(ArgumentError, match="lead|broadcast|axes"):
+    with pytest.raises(ArgumentError, match="broadcast"):
         call(entry, losses(entry, 0, lead=(3,)), losses(entry, 1, lead=(2,)))
 
 

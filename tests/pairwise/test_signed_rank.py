@@ -21,15 +21,15 @@ def losses(seed=0, shift=0.01):
 @pytest.mark.parametrize("seed", range(3))
 def test_agrees_with_baycomp_in_distribution(rope, seed):
     a, b = losses(seed)
-    sample = baycomp.SignedRankTest.sample(b, a, rope, nsamples=20_000, random_state=seed)
-    winners = np.bincount(np.argmax(sample, axis=1), minlength=3) / 20_000
-    r = signed_rank_bayes(a, b, rope=rope, samples=20_000, random_state=seed + 9)
-    # two independent samples of 20,000: 4.5 standard errors of a difference of shares
-    bound = 4.5 * np.sqrt(2 * 0.25 / 20_000)
+    sample = baycomp.SignedRankTest.sample(b, a, rope, nsamples=6_000, random_state=seed)
+    winners = np.bincount(np.argmax(sample, axis=1), minlength=3) / 6_000
+    r = signed_rank_bayes(a, b, rope=rope, samples=6_000, random_state=seed + 9)
+    # two independent samples of 6,000: 4.5 standard errors of a difference of shares
+    bound = 4.5 * np.sqrt(2 * 0.25 / 6_000)
     assert (r.left, r.rope, r.right) == pytest.approx(tuple(winners), abs=bound)
     mean = (sample[:, 2] - sample[:, 0]).mean()
     spread = (sample[:, 2] - sample[:, 0]).std()
-    assert r.statistic == pytest.approx(mean, abs=4.5 * spread * np.sqrt(2 / 20_000))
+    assert r.statistic == pytest.approx(mean, abs=4.5 * spread * np.sqrt(2 / 6_000))
 
 
 @pytest.mark.parametrize("place", ["left", "rope", "right"])
