@@ -17,21 +17,24 @@ from bestofk.checks import (
     probability,
     whole,
 )
+from bestofk.multiple.interval_rules import (
+    RULES,
+    ends_by_rule,
+    pairs_by_rule,
+    tails_by_rule,
+)
 from bestofk.multiple.repetition_intervals import interval_cells
 from bestofk.multiple.scalar_bootstrap import (
+    LISTED,
     METHODS,
     capitalised,
     chosen_pairs,
-    learner_name,
+    counted,
     mean_of,
     origin,
 )
-from bestofk.rearrange.draws import drawn_tails
-from bestofk.rearrange.grid import place
-from bestofk.rearrange.signs import upper_tail
-from bestofk.rearrange.tails import sum_tails
-
-RULES = ("vertex", "paper")
+from bestofk.multiple.wording import joined, learner_names
+from bestofk.pairwise.sentences import number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +46,8 @@ class IntervalPairs:
     pairs : tuple of (int, int)
         The learners compared. By the rule ``"paper"`` the first is compared with what the two
         could be, so that (i, j) and (j, i) may differ.
+    estimates : ndarray of shape (pairs, 2)
+        Smallest and largest mean loss of the first less that of the second.
     pvalues, adjusted_pvalues : ndarray of shape (pairs, 2)
         Smallest and largest p-value; the latter for the number of pairs.
     verdicts : tuple of str
@@ -53,9 +58,12 @@ class IntervalPairs:
         How the p-values were adjusted and obtained.
     error_bound : ndarray of shape (pairs, 2)
         By how much rounding to the grid may have changed a p-value; 0 where it is exact.
+    names : tuple of str
+        What the learners are called in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]
+    estimates: Floats
     pvalues: Floats
     adjusted_pvalues: Floats
     verdicts: tuple[str, ...]
@@ -63,14 +71,27 @@ class IntervalPairs:
     correction: str
     rule: str
     error_bound: Floats
+    names: tuple[str, ...]
 
-    def explain(self, names: Sequence[str] | None = None) -> str:
-        """The result in sentences; `names` are those of all learners."""
+    def explain(self, *, names: Sequence[str] | None = None) -> str:
+        """The result in sentences; beyond a dozen pairs only those that differ are listed.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of all learners, instead of those given to the test.
+        """
+        named = learner_names(self.names if names is None else names, len(self.names))
         sentences = [
-            f"{learner_name(i, names)} against {learner_name(j, names)}: "
-            f"{_verdict_words(self.verdicts[k], self.alpha)} "
+            f"The differences within {counted(len(self.pairs), 'pair')} are "
+            f"{_tally(self.verdicts)} at level {self.alpha:g} (rule {self.rule!r}, adjusted by "
+            f"the method {self.correction!r})."
+        ]
+        sentences += [
+            f"{_pair_words(named[i], named[j], self.estimates[k])}: {self.verdicts[k]} "
             f"({_range_words(self.pvalues[k], self.adjusted_pvalues[k])})."
             for k, (i, j) in enumerate(self.pairs)
+            if len(self.pairs) <= LISTED or self.verdicts[k] == "significant"
         ]
         return " ".join(capitalised(sentence) for sentence in sentences)
 
@@ -102,6 +123,8 @@ class BootstrapBResult:
         Number of random rearrangements; 0 for the exact distribution.
     cells : ndarray of shape (2, A, D)
         Lower and upper ends of every learner on every data set, averaged over folds.
+    names : tuple of str
+        What the learners are called in sentences.
     """
 
     intervals: Floats
@@ -115,6 +138,7 @@ class BootstrapBResult:
     method: str
     resamples: int
     cells: Floats = field(repr=False, compare=False)
+    names: tuple[str, ...]
 
     def posthoc(
         self,
@@ -137,11 +161,12 @@ class BootstrapBResult:
         one_of(correction, "correction", tuple(CORRECTIONS))
         alpha = self.alpha if alpha is None else probability(alpha, "alpha")
         chosen = chosen_pairs(pairs, self.cells.shape[1])
-        by_rule = _vertex_pairs if self.rule == "vertex" else _paper_pairs
-        p, bounds = by_rule(self.cells, chosen)
+        p, bounds = pairs_by_rule(self.rule, self.cells, chosen)
         adjusted = adjust(p.T, correction).T
+        (low, high), (i, j) = self.intervals.T, np.asarray(chosen, dtype=np.intp).T
         return IntervalPairs(
             pairs=chosen,
+            estimates=np.stack([low[i] - high[j], high[i] - low[j]], axis=1),
             pvalues=p,
             adjusted_pvalues=adjusted,
             verdicts=_verdicts(adjusted, alpha),
@@ -149,23 +174,33 @@ class BootstrapBResult:
             correction=correction,
             rule=self.rule,
             error_bound=np.abs(bounds - p).max(axis=0),
+            names=self.names,
         )
 
-    def explain(self, names: Sequence[str] | None = None) -> str:
-        """The result in sentences, ready to print; `names` are those of the learners."""
+    def explain(self, *, names: Sequence[str] | None = None) -> str:
+        """The result in sentences; beyond a dozen learners only those that differ are listed.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of those given to the test.
+        """
         learners, datasets = self.cells.shape[1:]
+        named = learner_names(self.names if names is None else names, learners)
         sentences = [
-            f"Bootstrap-B on {learners} learners and {datasets} data "
-            f"set{'s' if datasets > 1 else ''} ({origin(self.method, self.resamples)}; rule "
-            f"{self.rule!r}; p-values adjusted for {learners} tests by the method "
-            f"{self.correction!r}):"
+            f"Bootstrap-B on {learners} learners and {counted(datasets, 'data set')} "
+            f"({origin(self.method, self.resamples)}; rule {self.rule!r}; p-values adjusted for "
+            f"{learners} tests by the method {self.correction!r}): the differences from the mean "
+            f"of all learners are {_tally(self.verdicts)} at level {self.alpha:g}."
         ]
         for a in range(learners):
-            low, high = self.intervals[a]
-            ends = f"of {low:.4g}" if low == high else f"between {low:.4g} and {high:.4g}"
+            if learners > LISTED and self.verdicts[a] != "significant":
+                continue
+            low, high = (number(float(end)) for end in self.intervals[a])
+            ends = f"of {low}" if low == high else f"between {low} and {high}"
             sentences.append(
-                f"{learner_name(a, names)} has a mean loss {ends}; its difference from the mean "
-                f"of all is {_verdict_words(self.verdicts[a], self.alpha)} "
+                f"{named[a]} has a mean loss {ends}, {_side_words(self.intervals, a)}: "
+                f"{self.verdicts[a]} "
                 f"({_range_words(self.pvalues[a], self.adjusted_pvalues[a])})."
             )
         if self.error_bound.any():
@@ -189,6 +224,7 @@ def bootstrap_b(
     loss_range: tuple[float, float] = (0.0, 1.0),
     correction: str = "bonferroni",
     alpha: float = 0.05,
+    names: Sequence[Any] | None = None,
 ) -> BootstrapBResult:
     """Bootstrap-B of Otero et al.: Bootstrap-A where losses are known up to intervals.
 
@@ -225,6 +261,8 @@ def bootstrap_b(
         Adjustment for A simultaneous tests, of both ends alike.
     alpha : float
         Level of the verdicts.
+    names : sequence of str, optional
+        Names of the learners, for sentences.
 
     Returns
     -------
@@ -271,8 +309,8 @@ def bootstrap_b(
         one_of(missing, "missing", ("span",))
     rng = generator(random_state)
     cells = interval_cells(losses, intervals, interval, missing, loss_range)
-    lower, upper = _tails(cells, rule, method, resamples, rng)
-    p, bounds = (_vertex_ends if rule == "vertex" else _paper_ends)(lower, upper)
+    lower, upper = tails_by_rule(cells, rule, method, resamples, rng)
+    p, bounds = ends_by_rule(rule, lower, upper)
     adjusted = adjust(p.T, correction).T
     return BootstrapBResult(
         intervals=mean_of(cells, 2).T,
@@ -286,78 +324,8 @@ def bootstrap_b(
         method=method,
         resamples=resamples if method == "resample" else 0,
         cells=cells,
+        names=tuple(learner_names(names, cells.shape[1])),
     )
-
-
-def _tails(
-    cells: Floats, rule: str, method: str, resamples: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Lower and upper tails, shape (3, 2, A): themselves and their bounds, of two tables a learner.
-
-    By the rule "vertex" these are the two corners of the learner; by the rule "paper" the lower
-    ends at the observed upper end and the upper ends at the observed lower end.
-    """
-    learners = cells.shape[1]
-    low, high = np.arange(learners), np.arange(learners) + learners
-    if rule == "vertex":
-        own = np.eye(learners, dtype=np.bool_)
-        members = np.concatenate([np.where(own, low, high), np.where(own, high, low)])
-        queries = np.concatenate([low, high])[:, None]
-    else:
-        members, queries = np.stack([low, high]), np.stack([high, low])
-    ends = cells.reshape(2 * learners, -1)
-    if method == "resample":
-        drawn = drawn_tails(ends, members, queries, resamples=resamples, generator=rng)
-    elif (cells[0] == cells[1]).all():
-        # without width all tables are one
-        drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
-    else:
-        placed = place(ends, choices=learners, queries=learners)
-        drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
-    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in drawn], axis=1)
-    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in drawn], axis=1)
-    return lower.reshape(3, 2, learners), upper.reshape(3, 2, learners)
-
-
-def _with_bounds(tail: Floats, bounds: Floats) -> Floats:
-    return np.stack([tail, bounds[:, 0], bounds[:, 1]])
-
-
-def _vertex_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """[p-, p+], shape (A, 2), and their bounds, (2, A, 2), from the tails at the two corners."""
-    p = np.minimum(2 * np.minimum(lower, upper), 1.0)
-    # the corners lie on different sides of the middle when c < 1/2 at the one (lower ends of a)
-    # and P(S* >= s) < 1/2 at the other; small tails make a large p+ here, so the bounds swap
-    apart = ((lower[:, 0] < 0.5) & (upper[:, 1] < 0.5))[[0, 2, 1]]
-    largest = np.where(apart, 1.0, p.max(axis=1))
-    ends = np.stack([p.min(axis=1), largest], axis=-1)
-    return ends[0], ends[1:]
-
-
-def _paper_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """The same by equations (22), (23), (26) and (27) of the paper."""
-    largest = np.minimum(2 * np.minimum(lower[:, 0], upper[:, 1]), 1.0)
-    smallest = np.minimum(2 * np.minimum(lower[:, 1], upper[:, 0]), 1.0)
-    ends = np.stack([smallest, largest], axis=-1)
-    return ends[0], ends[1:]
-
-
-def _vertex_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
-    i, j = np.asarray(pairs, dtype=np.intp).T
-    low, high = cells
-    corners = ((low[i], high[j]), (high[i], low[j]))
-    lower = np.stack([_with_bounds(*upper_tail(b, a)) for a, b in corners], axis=1)
-    upper = np.stack([_with_bounds(*upper_tail(a, b)) for a, b in corners], axis=1)
-    return _vertex_ends(lower, upper)
-
-
-def _paper_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
-    lower, upper = np.empty((3, 2, len(pairs))), np.empty((3, 2, len(pairs)))
-    for k, pair in enumerate(pairs):
-        two = cells[:, pair]
-        tails = _tails(two, "paper", "exact", 1, np.random.default_rng(0))
-        lower[..., k], upper[..., k] = (tail[..., 0] for tail in tails)
-    return _paper_ends(lower, upper)
 
 
 def _verdicts(adjusted: Floats, alpha: float) -> tuple[str, ...]:
@@ -367,13 +335,46 @@ def _verdicts(adjusted: Floats, alpha: float) -> tuple[str, ...]:
     )
 
 
-def _verdict_words(verdict: str, alpha: float) -> str:
-    return f"{verdict} at level {alpha:g}"
+def _tally(verdicts: tuple[str, ...]) -> str:
+    """``significant for 1, not significant for 3 and inconclusive for 1``."""
+    kinds = ("significant", "not significant", "inconclusive")
+    return joined([f"{kind} for {verdicts.count(kind)}" for kind in kinds if kind in verdicts])
+
+
+def _pair_words(a: str, b: str, difference: Floats) -> str:
+    low, high = float(difference[0]), float(difference[1])
+    if low == high == 0:
+        return f"{a} and {b} are tied with the same mean loss"
+    if low < 0 < high or low == 0 or high == 0:
+        return (
+            f"{a} has a mean loss from {number(abs(low))} {'below' if low < 0 else 'above'} to "
+            f"{number(abs(high))} {'below' if high < 0 else 'above'} that of {b}"
+        )
+    better, worse = (a, b) if high < 0 else (b, a)
+    least, most = sorted((number(abs(low)), number(abs(high))), key=float)
+    by = f"by {least}" if least == most else f"by {least} to {most}"
+    return f"{better} has a smaller mean loss than {worse}, {by}"
+
+
+def _side_words(intervals: Floats, a: int) -> str:
+    """Where a learner stands to the mean of all, itself included, wherever the losses lie."""
+    others = np.delete(intervals, a, axis=0).mean(axis=0)
+    low, high = float(intervals[a, 0] - others[1]), float(intervals[a, 1] - others[0])
+    noise = 1e-12 * float(np.abs(intervals).max())
+    if high < -noise:
+        return "below the mean of all learners"
+    if low > noise:
+        return "above the mean of all learners"
+    if high - low <= 2 * noise:
+        return "the mean of all learners"
+    return "which may lie on either side of the mean of all learners"
 
 
 def _range_words(p: Floats, adjusted: Floats) -> str:
+    low, high = float(p[0]), float(p[1])
+    if low == high:
+        return f"{pvalue_words(low)}, adjusted {pvalue_words(float(adjusted[0]))}"
     return (
-        f"p from {p[0]:.4g} to {p[1]:.4g}, adjusted from {adjusted[0]:.4g} to {adjusted[1]:.4g}"
-        if p[0] < p[1]
-        else f"p = {p[0]:.4g}, adjusted {adjusted[0]:.4g}"
+        f"p from {number(low)} to {number(high)}, adjusted from {number(float(adjusted[0]))} "
+        f"to {number(float(adjusted[1]))}"
     )

@@ -21,11 +21,14 @@ from bestofk.checks import (
     whole,
 )
 from bestofk.errors import ArgumentError
+from bestofk.multiple.wording import learner_names
+from bestofk.pairwise.sentences import number, pvalue_words
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
 from bestofk.rearrange.tails import sum_tails
 
+LISTED = 12
 METHODS = ("exact", "resample")
 SHAPES = "(learners, data sets), with folds and repetitions as further axes"
 
@@ -46,6 +49,8 @@ class BootstrapPairs:
         How they were adjusted.
     error_bound : ndarray of shape (pairs,)
         By how much rounding to the grid may have changed a p-value; 0 where it is exact.
+    names : tuple of str
+        What the learners are called in sentences.
     """
 
     pairs: tuple[tuple[int, int], ...]
@@ -54,26 +59,46 @@ class BootstrapPairs:
     adjusted_pvalues: Floats
     correction: str
     error_bound: Floats
+    names: tuple[str, ...]
 
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
         """Where the two learners differ at level `alpha`, adjusted for the number of pairs."""
         return np.asarray(self.adjusted_pvalues <= probability(alpha, "alpha"))
 
-    def explain(self, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
-        """The result in sentences; `names` are those of all learners."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+        """The result in sentences; beyond a dozen pairs only those that differ are listed.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of all learners, instead of those given to the test.
+        alpha : float
+            Level of significance of the whole family.
+        """
         rejected = self.rejected(alpha)
-        sentences = []
+        named = learner_names(self.names if names is None else names, len(self.names))
+        sentences = [
+            f"Of {counted(len(self.pairs), 'pair')}, {int(rejected.sum())} "
+            f"{'differs' if rejected.sum() == 1 else 'differ'} significantly at level {alpha:g} "
+            f"(sign-flip test, adjusted by the method {self.correction!r})."
+        ]
         for k, (i, j) in enumerate(self.pairs):
-            a, b = learner_name(i, names), learner_name(j, names)
-            numbers = f"p = {self.pvalues[k]:.4g}, adjusted {self.adjusted_pvalues[k]:.4g}"
-            verdict = "significant" if rejected[k] else "not significant"
+            if len(self.pairs) > LISTED and not rejected[k]:
+                continue
             estimate = float(self.estimates[k])
             if estimate == 0:
-                relation = f"{a} and {b} are tied: they have the same mean loss"
+                relation = f"{named[i]} and {named[j]} are tied: they have the same mean loss"
             else:
-                better, worse = (a, b) if estimate < 0 else (b, a)
-                relation = f"{better} has a smaller mean loss than {worse}, by {abs(estimate):.4g}"
-            sentences.append(f"{relation} ({numbers}; {verdict} at level {alpha:g}).")
+                better, worse = (i, j) if estimate < 0 else (j, i)
+                relation = (
+                    f"{named[better]} has a smaller mean loss than {named[worse]}, by "
+                    f"{number(abs(estimate))}"
+                )
+            sentences.append(
+                f"{relation} ({pvalue_words(float(self.pvalues[k]))}, adjusted "
+                f"{pvalue_words(float(self.adjusted_pvalues[k]))}; "
+                f"{'significant' if rejected[k] else 'not significant'})."
+            )
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
@@ -100,6 +125,8 @@ class BootstrapAResult:
         Number of random rearrangements; 0 for the exact distribution.
     cells : ndarray of shape (A, D)
         Mean loss of every learner on every data set.
+    names : tuple of str
+        What the learners are called in sentences.
     """
 
     estimates: Floats
@@ -110,6 +137,7 @@ class BootstrapAResult:
     method: str
     resamples: int
     cells: Floats = field(repr=False, compare=False)
+    names: tuple[str, ...]
 
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
         """Which learners differ from the mean of all at level `alpha`, adjusted."""
@@ -141,27 +169,29 @@ class BootstrapAResult:
             adjusted_pvalues=adjust(p, correction),
             correction=correction,
             error_bound=np.abs(bounds - p[:, None]).max(axis=1),
+            names=self.names,
         )
 
-    def explain(self, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
-        """The result in sentences, ready to print.
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+        """The result in sentences; beyond a dozen learners only those that differ are listed.
 
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners.
+            Names of the learners, instead of those given to the test.
         alpha : float
             Level of significance of the whole family.
         """
         rejected = self.rejected(alpha)
         learners, datasets = self.cells.shape
+        named = learner_names(self.names if names is None else names, learners)
         # 1e-12: what is only the rounding of two means is a tie
         centre = float(self.estimates.mean())
         noise = 1e-12 * float(np.abs(self.estimates).max())
         sentences = [
-            f"Bootstrap-A on {learners} learners and {datasets} data "
-            f"set{'s' if datasets > 1 else ''} ({origin(self.method, self.resamples)}; p-values "
-            f"adjusted for {learners} tests by the method {self.correction!r}): "
+            f"Bootstrap-A on {learners} learners and {counted(datasets, 'data set')} "
+            f"({origin(self.method, self.resamples)}; p-values adjusted for "
+            f"{learners} tests by the method {self.correction!r}): "
             + (
                 f"the hypothesis that all learners have the same mean loss is rejected at level "
                 f"{alpha:g}."
@@ -170,15 +200,18 @@ class BootstrapAResult:
             )
         ]
         for a in range(learners):
+            if learners > LISTED and not rejected[a]:
+                continue
             estimate = float(self.estimates[a])
             if abs(estimate - centre) <= noise:
                 place_words = "the mean of all learners"
             else:
                 side = "below" if estimate < centre else "above"
-                place_words = f"{side} the mean of all learners, {centre:.4g}"
+                place_words = f"{side} the mean of all learners, {number(centre)}"
             sentences.append(
-                f"{learner_name(a, names)} has a mean loss of {estimate:.4g}, {place_words} "
-                f"(p = {self.pvalues[a]:.4g}, adjusted {self.adjusted_pvalues[a]:.4g}; "
+                f"{named[a]} has a mean loss of {number(estimate)}, {place_words} "
+                f"({pvalue_words(float(self.pvalues[a]))}, adjusted "
+                f"{pvalue_words(float(self.adjusted_pvalues[a]))}; "
                 f"{'significant' if rejected[a] else 'not significant'})."
             )
         if self.error_bound.any():
@@ -196,6 +229,7 @@ def bootstrap_a(
     resamples: int = 100_000,
     random_state: RandomState = None,
     correction: str = "bonferroni",
+    names: Sequence[Any] | None = None,
 ) -> BootstrapAResult:
     """Bootstrap-A of Otero et al.: which learners depart from the mean of all.
 
@@ -215,6 +249,8 @@ def bootstrap_a(
         Source of the random rearrangements.
     correction : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
         Adjustment for A simultaneous tests.
+    names : sequence of str, optional
+        Names of the learners, for sentences.
 
     Returns
     -------
@@ -278,6 +314,7 @@ def bootstrap_a(
         method=method,
         resamples=resamples if method == "resample" else 0,
         cells=cells,
+        names=tuple(learner_names(names, everyone.size)),
     )
 
 
@@ -326,9 +363,9 @@ def chosen_pairs(
     return chosen
 
 
-def learner_name(index: int, names: Sequence[str] | None) -> str:
-    """The name of a learner in a sentence."""
-    return f"learner {index}" if names is None else names[index]
+def counted(count: int, noun: str) -> str:
+    """``1 pair``, ``2 pairs``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def origin(method: str, resamples: int) -> str:

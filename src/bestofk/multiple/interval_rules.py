@@ -1,0 +1,96 @@
+"""Two rules that make one interval of all the p-values that intervals of losses allow."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.rearrange.draws import drawn_tails
+from bestofk.rearrange.grid import place
+from bestofk.rearrange.signs import upper_tail
+from bestofk.rearrange.tails import sum_tails
+
+RULES = ("vertex", "paper")
+
+
+def tails_by_rule(
+    cells: Floats, rule: str, method: str, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Lower and upper tails, shape (3, 2, A): themselves and their bounds, of two tables a learner.
+
+    By the rule "vertex" these are the two corners of the learner; by the rule "paper" the lower
+    ends at the observed upper end and the upper ends at the observed lower end.
+    """
+    learners = cells.shape[1]
+    low, high = np.arange(learners), np.arange(learners) + learners
+    if rule == "vertex":
+        own = np.eye(learners, dtype=np.bool_)
+        members = np.concatenate([np.where(own, low, high), np.where(own, high, low)])
+        queries = np.concatenate([low, high])[:, None]
+    else:
+        members, queries = np.stack([low, high]), np.stack([high, low])
+    ends = cells.reshape(2 * learners, -1)
+    if method == "resample":
+        drawn = drawn_tails(ends, members, queries, resamples=resamples, generator=rng)
+    elif (cells[0] == cells[1]).all():
+        # without width all tables are one
+        drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
+    else:
+        placed = place(ends, choices=learners, queries=learners)
+        drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
+    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in drawn], axis=1)
+    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in drawn], axis=1)
+    return lower.reshape(3, 2, learners), upper.reshape(3, 2, learners)
+
+
+def _with_bounds(tail: Floats, bounds: Floats) -> Floats:
+    return np.stack([tail, bounds[:, 0], bounds[:, 1]])
+
+
+def _vertex_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """[p-, p+], shape (A, 2), and their bounds, (2, A, 2), from the tails at the two corners."""
+    p = np.minimum(2 * np.minimum(lower, upper), 1.0)
+    # the corners lie on different sides of the middle when c < 1/2 at the one (lower ends of a)
+    # and P(S* >= s) < 1/2 at the other; small tails make a large p+ here, so the bounds swap
+    apart = ((lower[:, 0] < 0.5) & (upper[:, 1] < 0.5))[[0, 2, 1]]
+    largest = np.where(apart, 1.0, p.max(axis=1))
+    ends = np.stack([p.min(axis=1), largest], axis=-1)
+    return ends[0], ends[1:]
+
+
+def _paper_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """The same by equations (22), (23), (26) and (27) of the paper."""
+    largest = np.minimum(2 * np.minimum(lower[:, 0], upper[:, 1]), 1.0)
+    smallest = np.minimum(2 * np.minimum(lower[:, 1], upper[:, 0]), 1.0)
+    ends = np.stack([smallest, largest], axis=-1)
+    return ends[0], ends[1:]
+
+
+def _vertex_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
+    i, j = np.asarray(pairs, dtype=np.intp).T
+    low, high = cells
+    corners = ((low[i], high[j]), (high[i], low[j]))
+    lower = np.stack([_with_bounds(*upper_tail(b, a)) for a, b in corners], axis=1)
+    upper = np.stack([_with_bounds(*upper_tail(a, b)) for a, b in corners], axis=1)
+    return _vertex_ends(lower, upper)
+
+
+def _paper_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
+    lower, upper = np.empty((3, 2, len(pairs))), np.empty((3, 2, len(pairs)))
+    for k, pair in enumerate(pairs):
+        two = cells[:, pair]
+        tails = tails_by_rule(two, "paper", "exact", 1, np.random.default_rng(0))
+        lower[..., k], upper[..., k] = (tail[..., 0] for tail in tails)
+    return _paper_ends(lower, upper)
+
+
+def ends_by_rule(rule: str, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """[p-, p+], shape (tests, 2), and bounds of both, shape (2, tests, 2)."""
+    return (_vertex_ends if rule == "vertex" else _paper_ends)(lower, upper)
+
+
+def pairs_by_rule(
+    rule: str, cells: Floats, pairs: tuple[tuple[int, int], ...]
+) -> tuple[Floats, Floats]:
+    """The same with two learners at a time."""
+    return (_vertex_pairs if rule == "vertex" else _paper_pairs)(cells, pairs)
