@@ -8,7 +8,7 @@ import numpy as np
 
 from bestofk.checks import Alternative, Floats, refuse, side
 from bestofk.errors import ArgumentError
-from bestofk.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.pairwise.differences import loss_unit, over_pairs, paired_losses, ratio, without_noise
 from bestofk.pairwise.posterior import PosteriorResult, posterior_pvalue, rope_half_width
 from bestofk.pairwise.resampled import rows_ratio
 from bestofk.pairwise.result import scalar_or_array
@@ -77,6 +77,7 @@ def correlated_t(
     if n < 2:
         raise ArgumentError(f"a must hold at least 2 differences; got {n}.")
     df = float(n - 1)
+    region = width / loss_unit(a, b)
     factor = 1.0 / n + _test_over_train(rho, n_train, n_test)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
@@ -88,18 +89,18 @@ def correlated_t(
         t, _ = ratio(mean, se)
         scale = np.where(sure, 1.0, se)
         # each probability and its complement come from their own tail, so that both are exact
-        over, under = (mean - width) / scale, (mean + width) / scale
-        right = np.where(sure, mean > width, t_sf(-over, df))
-        left = np.where(sure, mean < -width, t_sf(under, df))
-        not_right = np.where(sure, mean <= width, t_sf(over, df))
-        not_left = np.where(sure, mean >= -width, t_sf(-under, df))
-        equivalent = np.where(sure, np.abs(mean) <= width, np.maximum(1.0 - left - right, 0.0))
+        over, under = (mean - region) / scale, (mean + region) / scale
+        right = np.where(sure, mean > region, t_sf(-over, df))
+        left = np.where(sure, mean < -region, t_sf(under, df))
+        not_right = np.where(sure, mean <= region, t_sf(over, df))
+        not_left = np.where(sure, mean >= -region, t_sf(-under, df))
+        equivalent = np.where(sure, np.abs(mean) <= region, np.maximum(1.0 - left - right, 0.0))
         if width == 0:
             equivalent = np.where(sure, equivalent, 0.0)
         return t, mean, se, left, equivalent, right, not_right, not_left
 
     t, mean, se, left, equivalent, right, not_right, not_left = over_pairs(
-        a, b, kernel, axes=1, outputs=8
+        a, b, kernel, axes=1, units=(0, 1, 1, 0, 0, 0, 0, 0)
     )
     return PosteriorResult(
         test="correlated-t",

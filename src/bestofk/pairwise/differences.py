@@ -34,6 +34,11 @@ def paired_losses(
         finite_array(value, name, min_ndim=axes) for value, name in zip((a, b), names, strict=True)
     )
     want = first.shape[-axes:] if trailing is None else trailing
+    if 0 in want:
+        raise ArgumentError(
+            f"{names[0]} must hold at least one loss on its last {axes} axes; "
+            f"got an array of shape {first.shape}."
+        )
     words = shape_words or ("(runs, folds)" if axes == 2 else "(n,)")
     for array, name in zip((first, second), names, strict=True):
         if array.shape[-axes:] != want:
@@ -64,7 +69,7 @@ def over_pairs(
     kernel: Callable[[Floats, Floats], Sequence[Any]],
     *,
     axes: int,
-    outputs: int,
+    units: tuple[int, ...],
     each: bool = False,
 ) -> tuple[Floats, ...]:
     """`kernel` over all pairs that the leading axes of `a` and `b` broadcast to.
@@ -76,11 +81,14 @@ def over_pairs(
     kernel : callable
         ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
         `noise` of shape (trailing axes but the last, block) is the mean square of the rounding
-        error that they may carry. Returns `outputs` arrays of the shape of the block.
+        error that they may carry. Returns arrays of the shape of the block, one for each of
+        `units`.
     axes : int
         Number of trailing axes.
-    outputs : int
-        Number of arrays that the kernel returns.
+    units : tuple of {0, 1}
+        For each array that the kernel returns, whether it is in the unit of the losses (1) or
+        a pure number (0). Losses so large or small that their squares leave the range of
+        floating point reach the kernel in another unit; see `loss_unit`.
     each : bool
         `noise` for each difference on its own (data sets may differ in the scale of their
         losses), of the shape of `d`.
@@ -91,23 +99,39 @@ def over_pairs(
         Each of the broadcast leading shape.
     """
     shape = np.broadcast_shapes(a.shape[:-axes], b.shape[:-axes])
-    fa, fb = _front(a, axes, len(shape)), _front(b, axes, len(shape))
+    unit = loss_unit(a, b)
+    fa, fb = (_front(x if unit == 1.0 else x / unit, axes, len(shape)) for x in (a, b))
     # (mean) squares of the losses: what the size of the rounding error hangs on
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(under="ignore"):
         qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
         if not each:
             qa, qb = qa.mean(axis=axes - 1), qb.mean(axis=axes - 1)
     noise_axes = axes if each else axes - 1
-    results = tuple(np.empty(shape) for _ in range(outputs))
+    results = tuple(np.empty(shape) for _ in units)
     if 0 in shape:
         return results
     for index in blocks_of(shape, per_pair=int(np.prod(fa.shape[:axes]))):
-        with np.errstate(over="ignore", under="ignore"):
-            d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
-            noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
-        for result, part in zip(results, kernel(d, noise), strict=True):
-            result[index] = part
+        d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
+        noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
+        for result, part, power in zip(results, kernel(d, noise), units, strict=True):
+            result[index] = part * unit if power and unit != 1.0 else part
     return results
+
+
+def loss_unit(a: Floats, b: Floats) -> float:
+    """1, or a power of two near the largest loss where squares would over- or underflow.
+
+    Examples
+    --------
+    >>> loss_unit(np.array([0.3]), np.array([0.2]))
+    1.0
+    >>> loss_unit(np.array([0.0]), np.array([3e-200])) == 2.0**-663
+    True
+    """
+    largest = max(float(np.max(np.abs(x), initial=0.0)) for x in (a, b))
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return 1.0
+    return float(2.0 ** int(np.floor(np.log2(largest))))
 
 
 def _pick(array: Floats, axes: int, index: tuple[slice, ...]) -> tuple[slice, ...]:

@@ -91,7 +91,7 @@ def mcnemar(
         statistic, p = (np.where(few, e, c) for e, c in zip(binomial, plain, strict=True))
         return statistic, p, d.mean(axis=0), np.asarray(n10 - n01, dtype=np.float64)
 
-    statistic, p, estimate, direction = over_pairs(a, b, kernel, axes=1, outputs=4)
+    statistic, p, estimate, direction = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 0))
     return PairwiseResult(
         test="mcnemar",
         statistic=scalar_or_array(statistic),
@@ -129,7 +129,7 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
         return _where_score_is(z, n10, n01, n), _where_score_is(-z, n10, n01, n)
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=1, outputs=2)
+    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
     return one_sided(low, high, result.alternative)
 
 

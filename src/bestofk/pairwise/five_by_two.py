@@ -68,7 +68,7 @@ def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
             p = np.where(empty, 1.0, p)
         return t, p, _mean(d, noise), first, se
 
-    t, p, estimate, first, se = over_pairs(a, b, kernel, axes=2, outputs=5)
+    t, p, estimate, first, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1, 1))
     return PairwiseResult(
         test="5x2cv-t",
         statistic=scalar_or_array(t),
@@ -127,7 +127,7 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
         f, empty = ratio(squares, 2.0 * spread)
         return f, np.where(empty, 1.0, f_sf(f, 10.0, 5.0)), estimate
 
-    f, p, estimate = over_pairs(a, b, kernel, axes=2, outputs=3)
+    f, p, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1))
     return PairwiseResult(
         test="5x2cv-f",
         statistic=scalar_or_array(f),
@@ -176,5 +176,5 @@ def _f_interval(result: PairwiseResult, level: float) -> Interval:
         return mean - half, mean + half
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=2, outputs=2)
+    low, high = over_pairs(a, b, kernel, axes=2, units=(1, 1))
     return Interval(scalar_or_array(low), scalar_or_array(high))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -22,8 +23,6 @@ from bestofk.tails import normal_quantile, pvalue_of_z
 
 EXACT_UP_TO = 50
 """Differences up to which ``method="auto"`` is exact."""
-
-_BATCH = 1 << 22  # numbers in one step of the dynamic programme
 
 
 def wilcoxon(
@@ -107,7 +106,9 @@ def wilcoxon(
         statistic, p, direction = (np.reshape(x, block) for x in parts)
         return statistic, p, mean, direction
 
-    statistic, p, estimate, direction = over_pairs(a, b, kernel, axes=1, outputs=4, each=True)
+    statistic, p, estimate, direction = over_pairs(
+        a, b, kernel, axes=1, units=(0, 0, 1, 0), each=True
+    )
     return PairwiseResult(
         test="wilcoxon",
         statistic=scalar_or_array(statistic),
@@ -157,38 +158,25 @@ def doubled_midranks(
     return ranks, signs
 
 
+def _null_cdf(ranks: Iterable[int]) -> Floats:
+    """P(W+ <= w), w = 0, 1, ..., when each of these whole ranks bears a random sign."""
+    ranks = [rank for rank in ranks if rank]
+    p = np.zeros(sum(ranks) + 1)
+    p[0] = 1.0
+    reach = 0
+    for rank in ranks:
+        reach += rank
+        p[rank : reach + 1] += p[: reach - rank + 1].copy()
+        p[: reach + 1] *= 0.5
+    return np.minimum(np.cumsum(p), 1.0)
+
+
 @lru_cache(maxsize=256)
 def _untied_cdf(m: int) -> Floats:
-    """P(W+ <= w), w = 0 .. m(m+1)/2, for the ranks 1..m without ties."""
-    p = np.zeros(m * (m + 1) // 2 + 1)
-    p[0] = 1.0
-    for rank in range(1, m + 1):
-        moved = p[:-rank].copy()
-        p[rank:] += moved
-        p *= 0.5
-    cdf = np.minimum(np.cumsum(p), 1.0)
+    """The null distribution of the ranks 1..m."""
+    cdf = _null_cdf(range(1, m + 1))
     cdf.flags.writeable = False
     return cdf
-
-
-def _tied_cdf(ranks: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Floats:
-    """P(2 W+ <= at) for every row of doubled midranks."""
-    result = np.empty(len(ranks))
-    top = int(ranks.sum(axis=1).max(initial=0)) + 1
-    step = max(1, _BATCH // top)
-    for start in range(0, len(ranks), step):
-        rows = ranks[start : start + step]
-        p = np.zeros((len(rows), top))
-        p[:, 0] = 1.0
-        column = np.arange(top)
-        for i in range(rows.shape[1]):
-            source = column - rows[:, i : i + 1]
-            moved = np.take_along_axis(p, np.maximum(source, 0), axis=1)
-            p = 0.5 * (p + np.where(source >= 0, moved, 0.0))
-        cdf = np.cumsum(p, axis=1)
-        where = at[start : start + step, np.newaxis]
-        result[start : start + step] = np.take_along_axis(cdf, where, axis=1)[:, 0]
-    return np.minimum(result, 1.0)
 
 
 def _at_most(ranks: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Floats:
@@ -205,9 +193,11 @@ def _at_most(ranks: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Floats:
         p[rows] = _untied_cdf(int(count))[at[rows] // 2]
     rest = np.flatnonzero(~simple)
     if rest.size:
-        key = np.column_stack([ordered[rest], at[rest]])
-        unique, back = np.unique(key, axis=0, return_inverse=True)
-        p[rest] = _tied_cdf(unique[:, :-1], unique[:, -1])[back.reshape(-1)]
+        patterns, back = np.unique(ordered[rest], axis=0, return_inverse=True)
+        by_pattern = np.argsort(back.reshape(-1), kind="stable")
+        ends = np.cumsum(np.bincount(back.reshape(-1), minlength=len(patterns)))
+        for pattern, rows in zip(patterns, np.split(rest[by_pattern], ends[:-1]), strict=True):
+            p[rows] = _null_cdf(pattern.tolist())[at[rows]]
     return p
 
 
@@ -259,5 +249,5 @@ def _hodges_lehmann_interval(result: PairwiseResult, level: float) -> Interval:
                 high[pair] = nth_walsh_average(flat[:, pair], total - 1 - cut)
         return np.reshape(low, d.shape[1:]), np.reshape(high, d.shape[1:])
 
-    low, high = over_pairs(a, b, kernel, axes=1, outputs=2)
+    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
     return one_sided(low, high, result.alternative)

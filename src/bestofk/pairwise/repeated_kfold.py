@@ -131,7 +131,7 @@ def repeated_kfold_t(
         mean, variance = without_noise(mean, variance, noise.mean(axis=0))
         return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, outputs=4)
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1))
     return t_result(variant, t, p, degrees, estimate, se, sides, note)
 
 
@@ -198,7 +198,7 @@ def _averaged_t(
         mean = d.mean(axis=(0, 1))
         return z, p, np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
 
-    z, p, estimate = over_pairs(a, b, kernel, axes=2, outputs=3)
+    z, p, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1))
     return PairwiseResult(
         test=variant,
         statistic=scalar_or_array(z),
@@ -238,5 +238,5 @@ def _averaged_t_interval(result: PairwiseResult, level: float) -> Interval:
         return low, high
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=2, outputs=2)
+    low, high = over_pairs(a, b, kernel, axes=2, units=(1, 1))
     return one_sided(low, high, result.alternative)

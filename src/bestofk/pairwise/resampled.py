@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Alternative, Floats, positive, refuse, side
+from bestofk.checks import Alternative, Floats, finite_array, positive, refuse, side
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
 from bestofk.pairwise.result import PairwiseResult, scalar_or_array
@@ -209,7 +209,7 @@ def corrected_repeated_kfold_t(
     >>> round(r.statistic, 4), r.df, round(r.pvalue, 4)
     (2.3575, 5.0, 0.065)
     """
-    a, b = np.asarray(a), np.asarray(b)
+    a, b = finite_array(a, "a"), finite_array(b, "b")
     if a.ndim == 1 and b.ndim == 1:
         a, b = a[np.newaxis], b[np.newaxis]
     a, b = paired_losses(a, b, axes=2)
@@ -241,7 +241,7 @@ def rows_ratio(n_train: Any, n_test: Any) -> float:
         if np.ndim(value) == 0:
             means.append(positive(value, name))
         else:
-            sizes = np.asarray(value, dtype=np.float64)
+            sizes = finite_array(value, name)
             means.append(positive(sizes.mean() if sizes.size and (sizes > 0).all() else 0, name))
     return means[1] / means[0]
 
@@ -282,7 +282,7 @@ def _paired_t(
         mean, variance = without_noise(mean, variance, noise)
         return t_from_variance(mean, variance * factor, degrees, sides)
 
-    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, outputs=4)
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
     return t_result(test, t, p, degrees, estimate, se, sides)
 
 

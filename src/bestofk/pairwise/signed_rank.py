@@ -18,7 +18,7 @@ from bestofk.checks import (
     side,
     whole,
 )
-from bestofk.pairwise.differences import over_pairs, paired_losses
+from bestofk.pairwise.differences import loss_unit, over_pairs, paired_losses
 from bestofk.pairwise.posterior import PosteriorResult, posterior_pvalue, rope_half_width
 from bestofk.pairwise.ranks import doubled_midranks
 from bestofk.pairwise.result import scalar_or_array
@@ -112,17 +112,18 @@ def signed_rank_bayes(
     if n < 1:
         raise refuse("a", "at least one loss on its last axis", a.shape)
 
+    region = width / loss_unit(a, b)
     pairs: list[_Sorted] = []
 
     def prepare(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         numbers = np.arange(len(pairs), len(pairs) + max(1, int(np.prod(d.shape[1:]))))
         flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
-        pairs.extend(_sorted_pairs(flat, flat_noise, width, place))
+        pairs.extend(_sorted_pairs(flat, flat_noise, region, place))
         mean = d.mean(axis=0)
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return np.reshape(numbers, d.shape[1:]), mean
 
-    numbers, estimate = over_pairs(a, b, prepare, axes=1, outputs=2, each=True)
+    numbers, estimate = over_pairs(a, b, prepare, axes=1, units=(0, 1), each=True)
     left, equivalent, right, lead = _winners(pairs, n, prior, samples, width, rng)
     index = numbers.astype(np.intp)
     p_left, p_rope, p_right = (x[index] / samples for x in (left, equivalent, right))

@@ -72,7 +72,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
             np.asarray(wins_b - wins_a, dtype=np.float64),
         )
 
-    wins, p, estimate, direction = over_pairs(a, b, kernel, axes=1, outputs=4, each=True)
+    wins, p, estimate, direction = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 0), each=True)
     return PairwiseResult(
         test="sign",
         statistic=scalar_or_array(wins),
@@ -99,5 +99,5 @@ def _median_interval(result: PairwiseResult, level: float) -> Interval:
         return ordered[k], ordered[n - 1 - k]
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=1, outputs=2)
+    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
     return one_sided(low, high, result.alternative)
