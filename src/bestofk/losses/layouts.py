@@ -14,7 +14,7 @@ from bestofk.losses.roles import Direction, direction_of, normal, role_of
 from bestofk.tables.table import MISSING_MARKERS, Levels, Table
 
 _NUMBERED = ("run", "fold", "repetition")
-_TRUTHS = ({"true"}, {"false"}, {"true", "false"})
+_TRUTH = {"true": 1.0, "false": 0.0}
 _NO_NAME = re.compile(r"column_1|unnamed_0")
 _SUMMARIES = {
     "average", "avg", "mean", "means", "median", "average_rank", "avg_rank", "mean_rank", "rank",
@@ -68,12 +68,15 @@ def _titles(roles: dict[str, str]) -> dict[str, str]:
 
 def loss_numbers(table: Table, column: str) -> Floats:
     """The losses of a column; true and false count as 1 and 0."""
-    if not table.is_typed_number(column):
-        levels = table.levels(column)
-        words = [name.lower() for name in levels.names]
-        if len(words) <= 8 and set(words) - set(MISSING_MARKERS) in _TRUTHS:
-            known = {"true": 1.0, "false": 0.0}
-            return np.array([*(known.get(word, np.nan) for word in words), np.nan])[levels.codes]
+    present = np.flatnonzero(~table.missing(column))
+    if len(present) and not table.is_typed_number(column):
+        first = table.raw(column)[int(present[0])].as_py().strip().lower()
+        if first in _TRUTH:
+            levels = table.levels(column)
+            words = [name.lower() for name in levels.names]
+            if set(words) <= {*_TRUTH, *MISSING_MARKERS}:
+                found = np.array([*(_TRUTH.get(word, np.nan) for word in words), np.nan])
+                return found[levels.codes]
     return table.numbers(column)
 
 
@@ -186,6 +189,7 @@ def wide_cells(
 ) -> tuple[Cells, tuple[str, ...]]:
     """A column a learner; the first column of text names the data sets where none is known."""
     notes: list[str] = []
+    ours = "design" in roles and "loss_name" in roles
     for role in ("algorithm", "loss", "metric"):
         roles.pop(role, None)
     if learners is not None:
@@ -202,7 +206,10 @@ def wide_cells(
             notes.append(f"The column {free[0]!r} was read as the names of the data sets.")
     if learners is None:
         learners = [column for column in table.columns if column not in roles.values()]
-        learners = [c for c in learners if not table.missing(c).all()] or learners
+        empty = [c for c in learners if not ours and table.missing(c).all()]
+        if empty and len(empty) < len(learners):
+            learners = [c for c in learners if c not in empty]
+            notes.append(f"Left out as empty: {_listed(empty)}.")
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the losses of a learner (columns: "
@@ -219,8 +226,8 @@ def wide_cells(
     levels = _axis_levels(table, roles, ("dataset", *_NUMBERED))
     sizes = _sizes(table, roles)
     rows = np.arange(table.n_rows)
-    keep = _not_summaries(levels.get("dataset"))
-    if keep is not None and levels["dataset"].names:
+    keep = None if ours else _not_summaries(levels.get("dataset"))
+    if keep is not None:
         left = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
         notes.append(f"Left out as summaries, not data sets: {_listed(left)}.")
         values, rows = values[keep], rows[keep]

@@ -109,8 +109,7 @@ class Losses:
         loss_name: str = "loss",
         account: Sequence[str] = (),
     ) -> None:
-        if not isinstance(loss_name, str) or not loss_name.strip():
-            raise ArgumentError(f"loss_name must be a name; got {loss_name!r}.")
+        (loss_name,) = clean_names([loss_name], 1, "loss_name", "name")
         raw = axes.as_floats(values)
         mask = axes.as_mask(raw, missing)
         known = axes.known_dims(raw.ndim, dims, named_datasets=datasets is not None)

@@ -106,7 +106,9 @@ def direction_of(name: str) -> Direction | None:
             r"(?:hits|ndcg|precision|recall)_?\d+", word
         ):
             return "score"
-        shorter = _SUFFIX.sub("", _PREFIX.sub("", word))
+        shorter = _PREFIX.sub("", word)
+        if shorter == word:
+            shorter = _SUFFIX.sub("", word)
         if shorter == word:
             return None
         word = shorter

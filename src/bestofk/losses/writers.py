@@ -57,7 +57,7 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
             columns[name] = np.array(sizes)[at[2] * design.folds + at[3]]
     if design.stratified is not None:
         columns["stratified"] = np.full(rows, str(design.stratified).lower(), dtype=object)
-    columns["loss_name"] = np.full(rows, losses.loss_name.strip(), dtype=object)
+    columns["loss_name"] = np.full(rows, losses.loss_name, dtype=object)
     return columns
 
 
@@ -118,9 +118,21 @@ def write_jsonl(losses: Losses, path: PathLike, *, layout: str) -> None:
 
     columns = tidy_columns(losses, layout=layout)
     with Path(path).open("w", encoding="utf-8", newline="\n") as file:
-        for row in zip(*(column.tolist() for column in columns.values()), strict=True):
-            cells = {n: None if c != c else c for n, c in zip(columns, row, strict=True)}
-            file.write(json.dumps(cells, ensure_ascii=True, allow_nan=False) + "\n")
+        keys = [json.dumps(name) + ": " for name in columns]
+        texts = [
+            [key + word for word in _json_text(column)]
+            for key, column in zip(keys, columns.values(), strict=True)
+        ]
+        file.writelines("{" + ", ".join(row) + "}\n" for row in zip(*texts, strict=True))
+
+
+def _json_text(column: Any) -> list[str]:
+    import json
+
+    if column.dtype == object:
+        dumped = {word: json.dumps(word) for word in set(column.tolist())}
+        return [dumped[word] for word in column.tolist()]
+    return [str(_text(cell)) or "null" for cell in column.tolist()]
 
 
 def write_arff(losses: Losses, path: PathLike, *, layout: str) -> None:

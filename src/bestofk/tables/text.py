@@ -54,7 +54,8 @@ def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:
     except UnicodeDecodeError:
         content = None
     sample = data[:65536]
-    if sum(sample.count(byte) for byte in _CONTROLS) > len(sample) / 200:
+    most = 0.005 if content is None else 0.3  # rubbish is hardly ever valid UTF-8
+    if sum(sample.count(byte) for byte in _CONTROLS) > most * len(sample):
         raise _binary(source)
     if content is not None:
         return Text(content, "utf-8")

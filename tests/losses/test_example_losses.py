@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from bestofk.errors import TableError, UnknownNameError
+from bestofk.losses import example_losses, read_losses
+from bestofk.losses.examples import EXAMPLES
+
+LEARNERS = (
+    "dummy", "nearest-centroid", "gaussian-nb", "decision-tree", "1-nn", "logistic-regression",
+)  # fmt: skip
+
+
+def test_breast_cancer():
+    losses = example_losses("breast-cancer-10x10")
+    assert losses.algorithms == LEARNERS
+    assert losses.datasets == ("breast-cancer",)
+    assert (losses.design.kind, losses.design.runs, losses.design.folds) == ("cv", 10, 10)
+    assert losses.design.stratified
+    n_test = np.reshape(losses.design.n_test, (10, 10))
+    assert (n_test.sum(axis=1) == 569).all()  # the rows of the data set
+    # whole numbers of mistakes; the dummy errs on the 212 malignant rows in every run
+    mistakes = losses.by_fold() * n_test
+    assert np.allclose(mistakes, mistakes.round(), atol=1e-9)
+    assert np.allclose(mistakes[0].sum(axis=1), 212)
+    assert min(losses.means(), key=losses.means().get) == "logistic-regression"
+
+
+def test_digits():
+    losses = example_losses("five-by-two-digits")
+    assert losses.algorithms == LEARNERS
+    assert losses.design.situations(n_datasets=1)[0] == "5x2"
+    assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
+
+
+def test_reader_takes_the_name_where_no_file_has_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in EXAMPLES:
+        assert read_losses(name) == example_losses(name)
+    (tmp_path / "five-by-two-digits").write_text("model,error\na,1\n")
+    assert read_losses("five-by-two-digits").algorithms == ("a",)
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownNameError, match="did you mean 'five-by-two-digits'"):
+        example_losses("five-by-two")
+    with pytest.raises(TableError, match="There is no file 'five-by-two'"):
+        read_losses("five-by-two")

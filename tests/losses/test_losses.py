@@ -1,0 +1,295 @@
+import pickle
+from dataclasses import FrozenInstanceError
+
+import numpy as np
+import pytest
+
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.losses import Losses
+from bestofk.losses.losses import DIMS
+from bestofk.plans.design import Design
+
+
+def refusal(*args, **kwargs):
+    with pytest.raises(ArgumentError) as caught:
+        Losses(*args, **kwargs)
+    return str(caught.value)
+
+
+@pytest.fixture
+def full():
+    """3 learners x 2 data sets x 4 runs x 5 folds x 6 repetitions, every cell another number."""
+    values = np.random.default_rng(3).permutation(3 * 2 * 4 * 5 * 6).reshape(3, 2, 4, 5, 6) / 1000
+    return Losses(values, algorithms=["c", "a", "b"], datasets=["y", "x"])
+
+
+@pytest.mark.parametrize(
+    ("shape", "datasets", "expected", "kind"),
+    [
+        ((3,), None, (3, 1, 1, 1, 1), "scores"),
+        ((3, 4), None, (3, 1, 1, 4, 1), "cv"),
+        ((3, 4, 2), None, (3, 1, 4, 2, 1), "cv"),
+        ((3, 4), "pqrs", (3, 4, 1, 1, 1), "scores"),
+        ((3, 4, 2), "pqrs", (3, 4, 1, 2, 1), "cv"),
+        ((2, 3, 4, 5, 6), None, (2, 3, 4, 5, 6), "cv"),
+    ],
+)
+def test_axes_are_told_by_their_number(shape, datasets, expected, kind):
+    given = np.arange(np.prod(shape), dtype=float).reshape(shape)
+    losses = Losses(given, datasets=None if datasets is None else list(datasets))
+    assert losses.values.shape == expected
+    assert losses.dims == DIMS
+    assert losses.values.ravel().tolist() == given.ravel().tolist()
+    assert losses.design == Design(
+        kind=kind, runs=expected[2], folds=expected[3], repetitions=expected[4]
+    )
+
+
+def test_named_axes_in_any_order():
+    given = np.arange(24.0).reshape(2, 3, 4)
+    losses = Losses(given, dims=("fold", "algorithm", "dataset"))
+    assert losses.values.shape == (3, 4, 1, 2, 1)
+    assert losses.values[2, 1, 0, 1, 0] == given[1, 2, 1]
+
+
+def test_values_are_a_read_only_copy():
+    given = np.array([[0.1, 0.2], [0.3, 0.4]])
+    losses = Losses(given)
+    given[:] = 9
+    assert losses.values.max() == 0.4
+    with pytest.raises(ValueError, match="read-only"):
+        losses.values[0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        losses.missing[0] = True
+    with pytest.raises(FrozenInstanceError):
+        losses.algorithms = ("x", "y")
+    assert given.flags.writeable
+
+
+def test_default_names():
+    assert Losses([[1.0], [2.0]]).algorithms == ("0", "1")
+    assert Losses([[1.0], [2.0]]).datasets == ("data",)
+    assert Losses(np.ones((1, 2)), dims=("algorithm", "dataset")).datasets == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "sentence"),
+    [
+        ({"values": np.ones((2, 2, 2, 2))}, "dims must say what the 4 axes of values are"),
+        ({"values": np.ones((0, 3))}, "values must hold at least one loss of one learner; got sh"),
+        ({"values": 3.0}, "values must hold at least one loss of one learner; got shape ()."),
+        ({"values": [["a"]]}, "values must be an array of numbers; got [['a']]."),
+        ({"dims": ("algorithm",)}, "dims must name each of the 2 axes of values; got 1 names."),
+        ({"dims": ("run", "fold")}, "dims must be 'algorithm' and others out of algorithm, datas"),
+        ({"dims": ("algorithm", "folds")}, "dims must be 'algorithm' and others"),
+        ({"dims": ("algorithm", "algorithm")}, "dims must be 'algorithm' and others"),
+        (
+            {"algorithms": ["a"]},
+            "algorithms must hold one name for each of the 2 learners of values; got 1.",
+        ),
+        (
+            {"algorithms": ["a", "a"]},
+            "algorithms must be distinct; got 'a' at positions 0 and 1.",
+        ),
+        (
+            {"algorithms": ["a", " "]},
+            "algorithms must not be empty; the name at position 1 is.",
+        ),
+        (
+            {"algorithms": ["a", "b "]},
+            "algorithms must be text without blanks around it that UTF-8 can hold; got 'b ' at "
+            "position 1.",
+        ),
+        ({"algorithms": "ab"}, "algorithms must be a list of names; got the text 'ab'."),
+        (
+            {"datasets": ["x", "y"]},
+            "datasets must hold one name for each of the 3 data sets of values; got 2.",
+        ),
+        ({"missing": "yes"}, "missing must be None, 'declared' or an array of bool; got 'yes'."),
+        (
+            {"missing": np.zeros((2, 2), dtype=bool)},
+            "missing must be an array of bool of the shape (2, 3) of values; got bool of shape "
+            "(2, 2).",
+        ),
+        ({"loss_name": ""}, "loss_name must not be empty; the name at position 0 is."),
+        ({"higher_is_better": "yes"}, "higher_is_better must be True or False; got 'yes'."),
+        ({"design": "6x1"}, "design must fit the 1 runs of 3 folds of values; got '6x1'."),
+        ({"design": "kfold"}, "design must be a Design, a form such as '10x10', or one of cv, "),
+        (
+            {"design": Design(kind="cv", runs=2, folds=3)},
+            "design must have the 1 runs, 3 folds and 1 repetitions of values; got 2, 3 and 1.",
+        ),
+    ],
+)
+def test_refusals(kwargs, sentence):
+    kwargs = {"values": np.ones((2, 3)), **kwargs}
+    assert refusal(kwargs.pop("values"), **kwargs).startswith(sentence)
+
+
+def test_nan_and_infinity_name_their_cell():
+    values = np.ones((2, 2, 3))
+    values[1, 0, 2] = np.nan
+    assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
+        "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
+        "such of 12): pass missing='declared' if that cell is missing."
+    )
+    values[1, 0, 2] = -np.inf
+    assert refusal(values, missing="declared", datasets=["iris", "wine"]) == (
+        "values must be finite; got -inf for '1' on 'iris' (run 1, fold 3, repetition 1)."
+    )
+    assert refusal([np.nan, np.nan], missing="declared") == (
+        "values must hold at least one loss; every cell is missing."
+    )
+
+
+def test_a_mask_declares_missing_cells_whatever_they_hold():
+    mask = np.array([[False, True], [False, False]])
+    losses = Losses([[0.1, np.inf], [0.5, 0.25]], missing=mask)
+    assert not losses.complete
+    assert losses.missing.ravel().tolist() == [False, True, False, False]
+    assert np.isnan(losses.values[0, 0, 0, 1, 0])
+    assert "1 of 4 cells missing" in losses.account[-1]
+    assert repr(losses).endswith("1 cells missing)")
+
+
+def test_means_refuse_missing_cells_unless_told_how():
+    values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
+    losses = Losses(values, algorithms=["nn", "c4.5"], missing="declared")
+    with pytest.raises(ArgumentError) as caught:
+        losses.means()
+    assert str(caught.value) == (
+        "means: 1 of 6 cells are missing, 'nn' on 'data' (run 1, fold 2, repetition 1) among "
+        "them; missing='available' takes the mean of those that each learner has, "
+        "missing='complete' of those that all learners have."
+    )
+    # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3, (0.5 + 0.1) / 2
+    assert losses.means(missing="available") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
+    assert losses.means(missing="complete") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
+    assert losses.by_dataset(missing="complete") == pytest.approx(np.array([[0.35], [0.3]]))
+    with pytest.raises(ArgumentError, match=r"by_fold: nothing is left .* learner 'nn'"):
+        losses.by_fold(missing="available")
+
+
+def test_means_available_and_complete_differ():
+    values = np.array([[0.2, np.nan, 0.6], [0.5, 0.3, 0.0]])
+    losses = Losses(values, missing="declared")
+    assert losses.means(missing="available")["1"] == pytest.approx(0.8 / 3)
+    assert losses.means(missing="complete")["1"] == pytest.approx(0.25)
+
+
+def test_nothing_left_on_a_data_set_names_it():
+    values = np.array([[0.2, np.nan], [0.5, 0.3]])
+    losses = Losses(values, datasets=["x", "y"], algorithms=["a", "b"], missing="declared")
+    with pytest.raises(ArgumentError) as caught:
+        losses.by_dataset(missing="available")
+    assert str(caught.value) == (
+        "by_dataset: nothing is left to take the mean of for learner 'a' on data set 'y'."
+    )
+
+
+def test_means_by_learner_data_set_and_fold(full):
+    assert full.means() == pytest.approx(
+        {name: full.values[i].mean() for i, name in enumerate("cab")}
+    )
+    assert list(full.means()) == ["c", "a", "b"]
+    assert full.by_dataset().shape == (3, 2)
+    assert full.by_dataset()[2, 1] == pytest.approx(full.values[2, 1].mean())
+    assert full.by_fold("x").shape == (3, 4, 5)
+    assert full.by_fold("x")[1, 3, 2] == pytest.approx(full.values[1, 1, 3, 2].mean())
+    with pytest.raises(ArgumentError, match="dataset must be named where there are several"):
+        full.by_fold()
+
+
+def test_select_and_reorder(full):
+    part = full.select(algorithms=["b", "c"], datasets="x")
+    assert part.algorithms == ("b", "c")
+    assert part.datasets == ("x",)
+    assert np.array_equal(part.values[:, 0], full.values[[2, 0], 1])
+    assert part.design == full.design
+    assert part.account[-1].startswith("Losses of 2 learners on 1 data set")
+    turned = full.reorder(["a", "b", "c"])
+    assert np.array_equal(turned.values, full.values[[1, 2, 0]])
+    assert turned.reorder(full.algorithms) == full
+    with pytest.raises(UnknownNameError, match="no learner 'd'"):
+        full.select(algorithms=["d"])
+    with pytest.raises(ArgumentError, match="'b' is not among them"):
+        full.reorder(["a", "c"])
+    with pytest.raises(ArgumentError, match="got 'a' twice"):
+        full.reorder(["a", "a", "c"])
+    with pytest.raises(ArgumentError, match="at least one data set"):
+        full.select(datasets=[])
+
+
+def test_scores_are_flipped_once():
+    losses = Losses([[0.75, 1.0], [0.0, 0.5]], higher_is_better=True, loss_name="accuracy")
+    assert losses.values.ravel().tolist() == [0.25, 0.0, 1.0, 0.5]
+    assert losses.loss_name == "1 - accuracy"
+    assert losses.account[0] == "Higher was better: every score became the loss 1 - score."
+    losses = Losses([[75.0, 1.0], [0.0, -2.0]], higher_is_better=True, loss_name="reward")
+    assert losses.values.ravel().tolist() == [-75.0, -1.0, 0.0, 2.0]
+    assert losses.loss_name == "-reward"
+    assert losses.account[0] == "Higher was better: every score became its negative."
+    assert not np.signbit(losses.values[1, 0, 0, 0, 0])
+
+
+def test_flipping_leaves_missing_cells_out_of_the_range():
+    losses = Losses([[0.75, np.nan]], higher_is_better=True, missing="declared")
+    assert losses.values[0, 0, 0, 0, 0] == 0.25
+
+
+def test_a_design_by_its_form():
+    losses = Losses(np.arange(20.0).reshape(2, 10), design="5x2")
+    assert losses.values.shape == (2, 1, 5, 2, 1)
+    assert losses.values[1, 0, 3, 1, 0] == 17.0
+    assert losses.design == Design(kind="cv", runs=5, folds=2)
+    splits = Losses(np.arange(12.0).reshape(2, 6, 1), design="resample")
+    assert splits.design == Design(kind="resample", folds=6)
+    assert splits.values[1].ravel().tolist() == [6, 7, 8, 9, 10, 11]
+    assert Losses(np.ones((2, 7)), design="test-set").design.kind == "test-set"
+
+
+def test_equality_fingerprint_and_pickle(full):
+    again = pickle.loads(pickle.dumps(full))
+    assert again == full
+    assert hash(again) == hash(full)
+    assert again.fingerprint == full.fingerprint
+    assert again.account == full.account
+    assert not again.values.flags.writeable
+    others = [
+        full.reorder(["a", "b", "c"]),
+        Losses(full.values, algorithms=["c", "a", "z"], datasets=full.datasets),
+        Losses(full.values, algorithms=full.algorithms, datasets=["y", "z"]),
+        Losses(full.values + 1e-16, algorithms=full.algorithms, datasets=full.datasets),
+        Losses(
+            full.values,
+            algorithms=full.algorithms,
+            datasets=full.datasets,
+            design=full.design.with_(stratified=True),
+        ),
+        Losses(full.values, algorithms=full.algorithms, datasets=full.datasets, loss_name="error"),
+    ]
+    assert all(other != full for other in others)
+    assert len({other.fingerprint for other in [*others, full]}) == 7
+    assert full != 3
+    gap = np.array(full.values)
+    gap[0, 0, 0, 0, 0] = np.nan
+    holed = Losses(gap, missing="declared")
+    assert holed == Losses(gap, missing="declared")
+    assert pickle.loads(pickle.dumps(holed)).fingerprint == holed.fingerprint
+
+
+def test_frame(full):
+    frame = full.frame()
+    assert list(frame.columns) == [*DIMS, "loss"]
+    assert len(frame) == 720
+    one = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")
+    assert one["loss"].tolist() == full.values[1, 1, 3, 1].tolist()
+    assert one["repetition"].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_repr_and_account():
+    losses = Losses(np.ones((1, 5, 2)))
+    assert repr(losses) == ("Losses(1 learner x 1 data set, 5 runs of 2-fold cross-validation)")
+    assert losses.account == (
+        "Losses of 1 learner on 1 data set: 5 runs of 2-fold cross-validation.",
+    )

@@ -1,0 +1,63 @@
+import pytest
+
+from bestofk.losses.roles import assign_roles, direction_of, normal, role_of
+from bestofk.tables import Table
+
+
+@pytest.mark.parametrize(
+    ("name", "role"),
+    [
+        ("Algorithm", "algorithm"), ("learner_name", "algorithm"), ("Key_Scheme", "algorithm"),
+        ("modelName", "algorithm"), ("Data Set", "dataset"), ("task_id", "dataset"),
+        ("Key_Run", "run"), ("seed", "run"), ("repeat", "run"), ("CV fold", "fold"),
+        ("split", "fold"), ("fold_idx", "fold"), ("repetition", "repetition"), ("id", "instance"),
+        ("question_id", "instance"), ("Number_of_training_instances", "n_train"),
+        ("n_test", "n_test"), ("metric", "metric"),
+    ],
+)  # fmt: skip
+def test_roles_by_name(name, role):
+    found = role_of(name)
+    assert found is not None
+    assert found[0] == role
+
+
+@pytest.mark.parametrize("name", ["svm", "c4.5", "random forest", "accuracy", "foldable", ""])
+def test_names_without_a_role(name):
+    assert role_of(name) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "direction"),
+    [
+        ("accuracy", "score"), ("test_accuracy", "score"), ("mean_test_roc_auc", "score"),
+        ("F1", "score"), ("f1_macro", "score"), ("neg_mean_squared_error", "score"),
+        ("neg_log_loss", "score"), ("R2", "score"), ("Percent_correct", "score"), ("BLEU", "score"),
+        ("accuracy_score", "score"), ("balanced accuracy", "score"), ("Cohen kappa", "score"),
+        ("error", "loss"), ("Error rate", "loss"), ("test_error", "loss"), ("RMSE", "loss"),
+        ("log_loss", "loss"), ("Percent_incorrect", "loss"), ("loss", "loss"),
+        ("mean_squared_error", "loss"), ("brier_score", "loss"), ("score", "unknown"),
+        ("test_score", "unknown"), ("value", "unknown"), ("mean_test_score", "unknown"),
+        ("svm", None), ("time", None), ("", None),
+    ],
+)  # fmt: skip
+def test_directions(name, direction):
+    assert direction_of(name) == direction
+
+
+def test_normal():
+    assert normal(" Error-Rate (%) ") == "error_rate"
+    assert normal("errorRate") == "error_rate"
+
+
+def test_the_surest_name_wins_and_what_is_given_comes_first():
+    table = Table.from_columns({"model": ["a"], "algorithm": ["b"], "seed": [1], "run": [2]})
+    assert assign_roles(table, {}) == {"algorithm": "algorithm", "run": "run"}
+    assert assign_roles(table, {"algorithm": "model", "fold": "run"}) == {
+        "algorithm": "model",
+        "fold": "run",
+        "run": "seed",
+    }
+    with pytest.raises(ValueError, match="algorithm and fold must be two columns; got 'run'"):
+        assign_roles(table, {"algorithm": "run", "fold": "run"})
+    with pytest.raises(LookupError, match="no column of the table 'modle': did you mean 'model'"):
+        assign_roles(table, {"algorithm": "modle"})
