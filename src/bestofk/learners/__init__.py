@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bestofk.learners.foreign import for_data
     from bestofk.learners.registry import LEARNERS, Learner, learner
-    from bestofk.learners.specification import parse_learner
+    from bestofk.learners.specification import named_learners, parse_learner
     from bestofk.learners.whole_plan import predict_plan, predict_split_by_split
 
 _HOMES = {
@@ -16,6 +16,7 @@ _HOMES = {
     "Learner": "registry",
     "for_data": "foreign",
     "learner": "registry",
+    "named_learners": "specification",
     "parse_learner": "specification",
     "predict_plan": "whole_plan",
     "predict_split_by_split": "whole_plan",
@@ -26,6 +27,7 @@ __all__ = [
     "Learner",
     "for_data",
     "learner",
+    "named_learners",
     "parse_learner",
     "predict_plan",
     "predict_split_by_split",

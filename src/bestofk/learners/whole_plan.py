@@ -34,7 +34,8 @@ def predict_plan(
     Parameters
     ----------
     estimator : scikit-learn estimator
-        Not fitted, and left as it is.
+        Not fitted, and left as it is. Where it needs numbers, nominal columns and missing cells
+        are prepared inside each split (see `bestofk.learners.foreign`).
     data : DataSet
         The rows.
     splits : Splits
@@ -65,6 +66,9 @@ def predict_split_by_split(
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
     """The same as `predict_plan` by one public fit and predict for every split."""
+    from bestofk.learners.foreign import for_data
+
+    estimator = for_data(estimator, data.X)
     classes = data.encoded().classes
     position = {label: code for code, label in enumerate(classes.tolist())}
     predictions = []
