@@ -1,0 +1,328 @@
+"""The main job: learners, data and a plan in; losses, a decision and what it cost out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from bestofk.checks import one_of, positive, whole
+from bestofk.errors import ArgumentError, RunError
+from bestofk.ordering.decide import order as decide
+from bestofk.ordering.problem import Prior
+from bestofk.ordering.result import Order
+from bestofk.plans.making import Plan
+from bestofk.plans.making import plan as make_plan
+from bestofk.run.cells import CellResult
+from bestofk.run.contenders import as_contenders
+from bestofk.run.engines import Engine
+from bestofk.run.experiment import Experiment, Place
+from bestofk.run.progress import Silence, observer
+from bestofk.run.scoring import as_loss
+from bestofk.run.sources import as_datasets
+from bestofk.run.study import Cost, FailedCell, Study
+from bestofk.run.table import complete_part, cost_table
+
+MEASURED_PRIORS = ("fit_time", "predict_time", "size")
+TOLERATED_FAILURES = 0.1
+"""A learner that fails in a larger share of its cells is left out of the decision."""
+
+
+def compare(
+    learners: Any = None,
+    X: Any = None,
+    y: Any = None,
+    *,
+    data: Any = None,
+    plan: str | Plan = "10x10",
+    repetitions: int = 1,
+    loss: Any = None,
+    prior: Prior | str = None,
+    procedure: str = "multitest",
+    test: str | Callable[..., Any] = "auto",
+    df: float | str | None = None,
+    alpha: float = 0.05,
+    correction: str | None = None,
+    store: Any = None,
+    jobs: int = -1,
+    random_state: int = 0,
+    progress: bool | str | Silence = True,
+    engine: str = "auto",
+    scheduler: str | None = None,
+    timeout: float | None = None,
+    budget: float | None = None,
+    on_failure: str = "record",
+    keep_predictions: bool = False,
+) -> Study:
+    """Run learners on data, decide which is best, and say why.
+
+    Parameters
+    ----------
+    learners : list or mapping, optional
+        Built-in names, specifications such as
+        ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, scikit-learn estimators,
+        or a mapping of name to either, in the order of preference. By default the panel of the
+        papers: max, nmc, logistic, c4.5, nn, naive-bayes.
+    X, y : array or data frame, and labels (or numbers)
+        One data set; or
+    data : data sets
+        A `DataSet`, a file, the name of an embedded set, or a list of them.
+    plan : str or Plan
+        ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``, ``"resample:30:0.1"``,
+        ``"loo"``, ``"bootstrap:200"``; stratified for labels.
+    repetitions : int
+        The same folds again with another learner seed, for stochastic learners.
+    loss : str, callable or cost matrix, optional
+        By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    prior : sequence, mapping or str, optional
+        Learners, most preferred first; prices by name; or what was measured: ``"fit_time"``,
+        ``"predict_time"`` or ``"size"``. By default as listed.
+    procedure, test, df, alpha, correction
+        As for `order`.
+    store : str or path, optional
+        Where cells are kept and found again: a file, or a URL of SQLAlchemy. None: memory.
+    jobs, engine, scheduler, timeout
+        See `bestofk.run.engines.Engine`.
+    random_state : int
+        Fixes the splits and the seeds of all learners.
+    progress : bool or "log"
+        A live bar on a terminal; ``"log"``: lines.
+    budget : float, optional
+        Seconds. Folds are evaluated in rounds over all learners until the time is up.
+    on_failure : {"record", "stop"}
+        A learner that fails is recorded and left out, or ends the run.
+    keep_predictions : bool
+        Keep what was predicted for every test row.
+
+    Returns
+    -------
+    Study
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> study = bk.compare(["max", "nmc", "nn"], data="iris", plan="5x2", progress=False)
+    >>> study.best
+    'nmc'
+    """
+    datasets = as_datasets(X, y, data)
+    task = datasets[0].task
+    contenders = as_contenders(learners, task=task)
+    repetitions = whole(repetitions, "repetitions", at_least=1)
+    random_state = whole(random_state, "random_state", at_least=0)
+    one_of(on_failure, "on_failure", ("record", "stop"))
+    names = [contender.name for contender in contenders]
+    _check_prior(prior, names)
+    runner = Engine(name=engine, jobs=jobs, scheduler=scheduler, timeout=timeout)
+    if budget is not None:
+        budget = positive(budget, "budget")
+    made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
+    classes = datasets[0].classes if task == "classification" else None
+    chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
+    experiment = Experiment(
+        contenders=contenders,
+        datasets=datasets,
+        splits=tuple(made.materialise(one.n, one.y) for one in datasets),
+        loss=as_loss(chosen, classes=classes),
+        repetitions=repetitions,
+        random_state=random_state,
+        keep_predictions=keep_predictions,
+    )
+    results, notes = _run(experiment, runner, store, observer(progress), budget, on_failure)
+    return _study(
+        experiment,
+        results,
+        plan=made,
+        prior=prior,
+        decision={
+            "procedure": procedure,
+            "test": test,
+            "df": df,
+            "alpha": alpha,
+            "correction": correction,
+        },
+        notes=(*notes, *_plan_notes(experiment)),
+    )
+
+
+def _run(
+    experiment: Experiment,
+    engine: Engine,
+    store: Any,
+    told: Silence,
+    budget: float | None,
+    on_failure: str,
+) -> tuple[dict[Place, CellResult], tuple[str, ...]]:
+    """All cells: from the store where it has them, else evaluated and stored."""
+    from bestofk.run.store import open_store
+
+    begin = time.monotonic()
+    places = list(experiment.places())
+    keys = [experiment.key(place) for place in places]
+    by_digest = {key.digest: place for key, place in zip(keys, places, strict=True)}
+    results: dict[Place, CellResult] = {}
+    with open_store(store) as kept, told:
+        kept.register(experiment)
+        for digest, result in kept.get(keys).items():
+            results[by_digest[digest]] = result
+        missing = [place for place in places if place not in results]
+        told.start(total=len(places), done=len(results))
+        deadline = None if budget is None else begin + budget
+        wanted: Iterable[Place] = missing
+        if deadline is not None:
+            wanted = _rounds_until(deadline, missing, begin)
+        for result in engine.run(experiment, wanted, total=len(missing), deadline=deadline):
+            place = by_digest[result.key.digest]
+            results[place] = result
+            kept.put([result])
+            told.cell(
+                learner=experiment.contenders[place.learner].name,
+                dataset=experiment.datasets[place.dataset].name,
+                failed=result.failure is not None,
+            )
+            if result.failure is not None and on_failure == "stop":
+                kept.flush()
+                raise RunError(
+                    f"{experiment.contenders[place.learner].name} failed on "
+                    f"{experiment.datasets[place.dataset].name!r} (run {place.run + 1}, fold "
+                    f"{place.fold + 1}): {result.failure.explain()}"
+                )
+    notes: tuple[str, ...] = ()
+    if len(results) < len(places):
+        notes = (
+            f"The budget of {budget:g} s ended the run after {len(results)} of {len(places)} "
+            "cells; the decision is from the rounds that all learners finished.",
+        )
+    return results, notes
+
+
+def _rounds_until(deadline: float, places: Sequence[Place], begin: float) -> Iterator[Place]:
+    """Places round by round (a fold of every data set), while the next is likely to be done."""
+    # round by round over the data sets too, so that none is left behind
+    ordered = sorted(places, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
+    for done, (_, group) in enumerate(groupby(ordered, key=lambda p: (p.run, p.fold))):
+        now = time.monotonic()
+        if done and now + (now - begin) / done > deadline:
+            return
+        yield from group
+
+
+def _study(
+    experiment: Experiment,
+    results: Mapping[Place, CellResult],
+    *,
+    plan: Plan,
+    prior: Prior | str,
+    decision: dict[str, Any],
+    notes: tuple[str, ...],
+) -> Study:
+    failures = tuple(_failed(experiment, place, result) for place, result in results.items()
+                     if result.failure is not None)  # fmt: skip
+    left_out = _left_out(experiment, results)
+    kept = [
+        place for place, contender in enumerate(experiment.contenders)
+        if contender.name not in left_out
+    ]  # fmt: skip
+    costs = cost_table(experiment, results)
+    losses, dropped = complete_part(experiment, results, kept, plan)
+    decided: Order | None = None
+    if len(kept) > 1 and losses is not None:
+        decided = decide(losses, prior=_settled_prior(prior, costs, losses.algorithms), **decision)
+    if losses is None:
+        raise RunError(_nothing(left_out, failures))
+    return Study(
+        decision=decided,
+        losses=losses,
+        costs=costs,
+        failures=failures,
+        left_out=left_out,
+        plan=plan.spec,
+        loss=experiment.loss.name,
+        random_state=experiment.random_state,
+        setting=_setting(experiment, plan),
+        notes=(*notes, *dropped),
+    )
+
+
+def _failed(experiment: Experiment, place: Place, result: CellResult) -> FailedCell:
+    assert result.failure is not None
+    return FailedCell(
+        learner=experiment.contenders[place.learner].name,
+        dataset=experiment.datasets[place.dataset].name,
+        run=place.run,
+        fold=place.fold,
+        repetition=place.repetition,
+        kind=result.failure.kind,
+        reason=result.failure.reason,
+    )
+
+
+def _left_out(experiment: Experiment, results: Mapping[Place, CellResult]) -> dict[str, str]:
+    """Learners that failed too often, with the most frequent reason."""
+    left_out = {}
+    for number, contender in enumerate(experiment.contenders):
+        own = [result for place, result in results.items() if place.learner == number]
+        failed = [result.failure for result in own if result.failure is not None]
+        if len(failed) > TOLERATED_FAILURES * len(own):
+            reasons = [failure.explain() for failure in failed]
+            most = max(dict.fromkeys(reasons), key=reasons.count)
+            left_out[contender.name] = f"{len(failed)} of {len(own)} fits failed ({most})"
+    return left_out
+
+
+def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell]) -> str:
+    if left_out:
+        name, reason = next(iter(left_out.items()))
+        return f"No learner could be evaluated; {name}: {reason}"
+    if failures:
+        return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
+    return "The budget ended before all learners had finished one fold: give it more time."
+
+
+def _check_prior(prior: Any, names: Sequence[str]) -> None:
+    if isinstance(prior, str):
+        one_of(prior, "prior", MEASURED_PRIORS)
+    elif prior is not None:
+        from bestofk.ordering.problem import arrange
+
+        arrange(names, prior)
+
+
+def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) -> Prior:
+    """The prior among the learners that are left; measured costs as prices."""
+    if isinstance(prior, str):
+        measured = {name: getattr(costs[name], prior) for name in names}
+        unknown = [name for name, cost in measured.items() if cost is None]
+        if unknown:
+            raise ArgumentError(
+                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
+            )
+        return measured
+    if isinstance(prior, Mapping):
+        return {name: prior[name] for name in names}
+    if prior is None:
+        return None
+    return [name for name in prior if name in names]
+
+
+def _plan_notes(experiment: Experiment) -> tuple[str, ...]:
+    several = len(experiment.datasets) > 1
+    return tuple(
+        f"{one.name}: {note}" if several else note
+        for one, splits in zip(experiment.datasets, experiment.splits, strict=True)
+        for note in splits.notes
+    )
+
+
+def _setting(experiment: Experiment, plan: Plan) -> tuple[str, ...]:
+    """How it was run, so that a paper can state it."""
+    from bestofk import __version__
+
+    sizes = [f"{one.name} ({one.n} rows)" for one in experiment.datasets[:3]]
+    more = f" and {len(experiment.datasets) - 3} more" if len(experiment.datasets) > 3 else ""
+    again = f", {experiment.repetitions} repetitions" if experiment.repetitions > 1 else ""
+    return (
+        f"Run with bestofk {__version__}: {', '.join(sizes)}{more}, plan {plan.spec}{again}, "
+        f"loss {experiment.loss.name}, seed {experiment.random_state}.",
+    )

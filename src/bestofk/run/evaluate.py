@@ -1,0 +1,369 @@
+"""The pure function of a cell: fit on the training rows, predict the test rows, one loss."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.errors import BestOfKError
+from bestofk.plans.splits import Splits
+from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.models import model_factory, model_size, seed_names
+from bestofk.run.predictions import pack
+from bestofk.run.rows import Fold, Labels, Rows
+from bestofk.run.scoring import Loss
+
+SIZING_SHARE = 0.02
+"""A model is weighed anew when that costs at most this share of its fit."""
+WARNINGS_KEPT = 3
+
+
+@dataclass(slots=True)
+class _Runner:
+    """One contender on one data set: how to make models, and what it weighed last."""
+
+    contender: Contender
+    fresh: Callable[[int], Any]
+    form: str
+    size: int | None = None
+    sizing_time: float = 0.0
+
+
+class _UnscoredError(Exception):
+    """The model cannot be judged; the failure says why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = Failure(kind=kind, reason=reason)
+
+
+class Evaluator:
+    """Evaluates cells of one experiment; keeps prepared rows and models' factories between calls.
+
+    The results depend on the experiment and the place alone, whatever was evaluated before.
+    """
+
+    def __init__(self, experiment: Experiment) -> None:
+        self.experiment = experiment
+        self._rows: dict[int, Rows] = {}
+        self._runners: dict[tuple[int, int], _Runner] = {}
+
+    def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
+        """The result of every place, each exactly once, in groups that share work."""
+        whole: dict[tuple[int, int], list[Place]] = {}
+        folds: dict[tuple[int, int, int], list[Place]] = {}
+        for place in places:
+            if takes_whole_plans(self.experiment, place.dataset, place.learner):
+                whole.setdefault((place.dataset, place.learner), []).append(place)
+            else:
+                folds.setdefault((place.dataset, place.run, place.fold), []).append(place)
+        for (dataset, learner), group in whole.items():
+            yield from self._whole_plan(dataset, learner, group)
+        for (dataset, run, fold), group in folds.items():
+            splits = self.experiment.splits[dataset]
+            parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
+            for place in group:
+                yield self._cell(place, parts)
+
+    def rows(self, dataset: int) -> Rows:
+        """The prepared rows of a data set."""
+        if dataset not in self._rows:
+            self._rows[dataset] = Rows(self.experiment.datasets[dataset])
+        return self._rows[dataset]
+
+    def _runner(self, dataset: int, learner: int) -> _Runner:
+        at = (dataset, learner)
+        if at not in self._runners:
+            contender = self.experiment.contenders[learner]
+            rows = self.rows(dataset)
+            estimator, form = _prepared(contender.estimator, rows)
+            self._runners[at] = _Runner(
+                contender=contender, fresh=model_factory(estimator), form=form
+            )
+        return self._runners[at]
+
+    def _whole_plan(
+        self, dataset: int, learner: int, group: Sequence[Place]
+    ) -> Iterator[CellResult]:
+        experiment, rows = self.experiment, self.rows(dataset)
+        splits = experiment.splits[dataset]
+        first = group[0]
+        parts = Fold(
+            rows,
+            splits.train(first.run, first.fold),
+            splits.test(first.run, first.fold),
+        )
+        # one ordinary fit: its time and weight stand for all cells of this learner
+        model = self._cell(first, parts)
+        if model.failure is not None:
+            yield model
+            for place in group[1:]:
+                fold = Fold(
+                    rows, splits.train(place.run, place.fold), splits.test(place.run, place.fold)
+                )
+                yield self._cell(place, fold)
+            return
+        part, position = _only(splits, group)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            predicted = experiment.contenders[learner].estimator._predict_plan(rows.encoded, part)
+        for place in group:
+            test = splits.test(place.run, place.fold)
+            codes = predicted[position[place.run, place.fold]]
+            labels = rows.classes[codes]
+            yield CellResult(
+                key=experiment.key(place),
+                loss=experiment.loss.of(rows.y[test], labels),
+                fit_time=model.fit_time,
+                predict_time=model.predict_time,
+                size=model.size,
+                n_train=len(splits.train(place.run, place.fold)),
+                n_test=len(test),
+                warnings=model.warnings,
+                predictions=pack(codes, None) if experiment.keep_predictions else None,
+            )
+
+    def _cell(self, place: Place, fold: Fold) -> CellResult:
+        experiment = self.experiment
+        key = experiment.key(place)
+        known: dict[str, Any] = {"n_train": len(fold.train), "n_test": len(fold.test)}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                runner = self._runner(place.dataset, place.learner)
+                return CellResult(
+                    key=key, **known, **self._fit(runner, key, fold, known), warnings=_said(caught)
+                )
+            except _UnscoredError as unscored:
+                failure = unscored.failure
+            except MemoryError as raised:
+                failure = Failure(kind="memory", reason=_sentence(raised))
+            except (Exception, SystemExit) as raised:
+                failure = Failure(kind="raised", reason=_sentence(raised))
+        return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
+
+    def _fit(
+        self, runner: _Runner, key: CellKey, fold: Fold, known: dict[str, Any]
+    ) -> dict[str, Any]:
+        del known
+        experiment, rows = self.experiment, fold.rows
+        X_train, X_test = fold.form(runner.form)
+        model = runner.fresh(key.seed(experiment.random_state))
+        begin = time.perf_counter()
+        if runner.form == "encoded":
+            model.fit_encoded(X_train)
+            fitted = time.perf_counter()
+            predicted = rows.classes[model.predict_encoded(X_test)]
+        else:
+            model.fit(X_train, fold.y_train)
+            fitted = time.perf_counter()
+            predicted = model.predict(X_test)
+        done = time.perf_counter()
+        predicted = _checked(predicted, len(fold.test), rows)
+        fit_time = fitted - begin
+        if runner.size is None or runner.sizing_time <= SIZING_SHARE * fit_time:
+            runner.size = model_size(model)
+            runner.sizing_time = time.perf_counter() - done
+        probabilities = None
+        if experiment.loss.needs == "probabilities" or (
+            experiment.keep_predictions and hasattr(model, "predict_proba")
+        ):
+            probabilities = _probabilities(model, X_test, runner.form, rows, experiment.loss)
+        loss = _loss(experiment.loss, model, X_test, fold, predicted, probabilities, runner.form)
+        if not np.isfinite(loss):
+            raise _UnscoredError("nan", f"the loss {experiment.loss.name!r} came out as {loss}.")
+        return {
+            "loss": loss,
+            "fit_time": fit_time,
+            "predict_time": done - fitted,
+            "size": runner.size,
+            "predictions": pack(_codes(predicted, rows), probabilities)
+            if experiment.keep_predictions
+            else None,
+        }
+
+
+def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellResult]:
+    """The result of every place of an experiment."""
+    return Evaluator(experiment).evaluate(places)
+
+
+def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
+    """The learner evaluates all splits of the data set at once, and the loss allows it."""
+    estimator = experiment.contenders[learner].estimator
+    return (
+        hasattr(estimator, "_predict_plan")
+        and not seed_names(estimator)
+        and experiment.loss.needs == "labels"
+        and experiment.datasets[dataset].task == "classification"
+    )
+
+
+def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
+    """The estimator as it can take these rows, and in which form."""
+    if hasattr(estimator, "fit_encoded"):
+        return estimator, "encoded"
+    from bestofk.learners.foreign import prepared_for
+
+    return prepared_for(estimator, rows.data), (
+        "array" if _takes_arrays(estimator, rows) else "frame"
+    )
+
+
+def _takes_arrays(estimator: Any, rows: Rows) -> bool:
+    """Plain numbers go as an array unless something inside picks columns by name."""
+    if not rows.plain:
+        return False
+    if not hasattr(estimator, "get_params"):
+        return True
+    inside = [estimator, *estimator.get_params(deep=True).values()]
+    return not any(type(part).__name__ == "ColumnTransformer" for part in inside)
+
+
+def _only(splits: Splits, group: Sequence[Place]) -> tuple[Splits, dict[tuple[int, int], int]]:
+    """The splits that hold the runs of `group`, and where each (run, fold) is among them."""
+    if splits.fold_of is None:
+        kept = sorted({place.fold for place in group})
+        part = _part(splits, kept, runs=1, folds=len(kept))
+        return part, {(0, fold): place for place, fold in enumerate(kept)}
+    kept = sorted({place.run for place in group})
+    if len(kept) == splits.runs:
+        part = splits
+    else:
+        part = _part(splits, kept, runs=len(kept), folds=splits.folds)
+    return part, {
+        (run, fold): place * splits.folds + fold
+        for place, run in enumerate(kept)
+        for fold in range(splits.folds)
+    }
+
+
+def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
+    design = splits.design.with_(runs=runs, folds=folds, n_train=None, n_test=None)
+    return Splits.of(
+        spec=splits.spec,
+        seed=splits.seed,
+        design=design,
+        marks=np.array(splits.marks[kept]),
+        notes=(),
+    )
+
+
+def _checked(predicted: Any, n: int, rows: Rows) -> Labels:
+    """The predictions, if they are one known label or finite number a row."""
+    array = np.asarray(predicted)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise _UnscoredError(
+            "shape", f"predicted an array of shape {array.shape} for {n} test rows."
+        )
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        raise _UnscoredError("nan", f"predicted NaN for {int(np.isnan(array).sum())} of {n} rows.")
+    if rows.classification:
+        strange = set(array.tolist()) - rows.known
+        if strange:
+            raise _UnscoredError(
+                "unknown-class",
+                f"predicted {sorted(map(repr, strange))[0]}, which is none of the classes.",
+            )
+    elif array.dtype.kind not in "iufb" or not np.isfinite(array).all():
+        raise _UnscoredError("nan", "predicted something that is not a finite number.")
+    return array
+
+
+def _probabilities(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats | None:
+    """(n, C) probabilities, 0 for classes that the training rows did not hold."""
+    if form == "encoded":
+        if not hasattr(model, "_proba_encoded"):
+            raise _UnscoredError("cannot-score", _no_probabilities(loss))
+        given, held = model._proba_encoded(X), model.class_codes_
+    else:
+        if not hasattr(model, "predict_proba"):
+            raise _UnscoredError("cannot-score", _no_probabilities(loss))
+        given = np.asarray(model.predict_proba(X), dtype=np.float64)
+        place = {label: code for code, label in enumerate(rows.classes.tolist())}
+        held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
+    if given.shape != (len(X), len(held)) or not np.isfinite(given).all():
+        raise _UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
+    full = np.zeros((len(given), len(rows.classes)))
+    full[:, held] = given
+    return full
+
+
+def _no_probabilities(loss: Loss) -> str:
+    return f"has no predict_proba, which the loss {loss.name!r} needs."
+
+
+def _loss(
+    loss: Loss,
+    model: Any,
+    X: Any,
+    fold: Fold,
+    predicted: Labels,
+    probabilities: Floats | None,
+    form: str,
+) -> float:
+    rows = fold.rows
+    if loss.needs == "labels":
+        return loss.of(fold.y_test, predicted)
+    if loss.needs == "probabilities":
+        return loss.of(rows.encoded.y[fold.test], probabilities)
+    if loss.needs == "ranking":
+        return loss.of(rows.encoded.y[fold.test] == 1, _ranking(model, X, form, rows, loss))
+    if form == "encoded":
+        # scikit-learn's scorers call predict on data frames
+        model = runner_on_frames(model, fold)
+        X = fold.form("frame")[1]
+    return loss.of(model, X, fold.y_test)
+
+
+def runner_on_frames(model: Any, fold: Fold) -> Any:
+    """A learner of ours, fitted on encoded rows, made to predict from data frames."""
+    model.schema_ = fold.rows.data.schema
+    model.classes_ = fold.rows.classes[model.class_codes_]
+    return model
+
+
+def _ranking(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
+    if form != "encoded" and hasattr(model, "decision_function"):
+        scores: Floats = np.asarray(model.decision_function(X), dtype=np.float64)
+        if scores.ndim == 1:
+            return scores
+    probabilities = _probabilities(model, X, form, rows, loss)
+    assert probabilities is not None
+    return probabilities[:, 1]
+
+
+def _codes(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
+    if not rows.classification:
+        return predicted
+    place = {label: code for code, label in enumerate(rows.classes.tolist())}
+    return np.array([place[label] for label in predicted.tolist()], dtype=np.int32)
+
+
+def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
+    if not caught:
+        return ()
+    lines = (f"{w.category.__name__}: {_first_line(str(w.message))}" for w in caught)
+    return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
+
+
+def _sentence(raised: BaseException) -> str:
+    if isinstance(raised, BestOfKError):
+        return _first_line(str(raised))
+    text = _first_line(str(raised))
+    return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
+
+
+def _first_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:297] + "..."

@@ -1,0 +1,64 @@
+"""A data set in the forms that learners take, sliced once for each fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.data.dataset import DataSet
+from bestofk.data.encoded import Encoded
+
+Labels = npt.NDArray[Any]
+
+
+class Rows:
+    """The rows of one data set as encoded values, as an array and as a data frame."""
+
+    def __init__(self, data: DataSet) -> None:
+        self.data = data
+        self.classification = data.task == "classification"
+        if self.classification:
+            self.encoded: Encoded = data.encoded()
+            # labels of their natural type: text compares faster than objects
+            self.classes: Labels = np.asarray(self.encoded.classes.tolist())
+            self.y: Labels = self.classes[self.encoded.y]
+        else:
+            self.classes = np.array([])
+            self.y = data.y.to_numpy(dtype=np.float64)
+        self.known = frozenset(self.classes.tolist())
+        self.plain = all(kind == "numeric" for kind in data.kinds.values()) and not data.n_missing
+        self._array: Floats | None = None
+
+    @property
+    def array(self) -> Floats:
+        """All columns as numbers, for data that are numbers without gaps."""
+        if self._array is None:
+            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=np.float64))
+        return self._array
+
+
+class Fold:
+    """The training and test rows of one split; a form is sliced when first asked for."""
+
+    def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
+        self.rows, self.train, self.test = rows, train, test
+        self.y_train, self.y_test = rows.y[train], rows.y[test]
+        self._forms: dict[str, tuple[Any, Any]] = {}
+
+    def form(self, name: str) -> tuple[Any, Any]:
+        """Training and test rows as ``"array"``, ``"frame"`` or ``"encoded"``."""
+        if name not in self._forms:
+            if name == "array":
+                whole = self.rows.array
+                sliced: tuple[Any, Any] = (whole[self.train], whole[self.test])
+            elif name == "frame":
+                frame = self.rows.data.X
+                sliced = (frame.iloc[self.train], frame.iloc[self.test])
+            else:
+                encoded = self.rows.encoded
+                sliced = (encoded.take(self.train), encoded.values[self.test])
+            self._forms[name] = sliced
+        return self._forms[name]

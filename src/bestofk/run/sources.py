@@ -1,0 +1,65 @@
+"""What a caller may give as data, and the data sets that it stands for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk.data.dataset import DataSet, as_dataset
+from bestofk.errors import ArgumentError
+
+
+def as_datasets(X: Any, y: Any, data: Any) -> tuple[DataSet, ...]:
+    """Data sets from arrays, data frames, files, names of embedded sets, or a list of them."""
+    if data is not None and X is not None:
+        raise ArgumentError("Give either X and y or data, not both.")
+    if data is None:
+        if X is None or y is None:
+            raise ArgumentError("X and y (or data) must be given.")
+        return (as_dataset(X, y, task=_task(y)),)
+    listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+    if not listed:
+        raise ArgumentError("data must hold at least one data set; got none.")
+    datasets = tuple(_dataset(one) for one in listed)
+    names = [one.name for one in datasets]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"data sets must have names of their own; got {name!r} twice.")
+    if len({one.task for one in datasets}) > 1:
+        raise ArgumentError("data sets must all have labels, or all numbers to predict.")
+    return datasets
+
+
+def _dataset(given: Any) -> DataSet:
+    if isinstance(given, DataSet):
+        return given
+    if isinstance(given, str | os.PathLike):
+        return dataset_of(given)
+    raise ArgumentError(
+        f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
+    )
+
+
+def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
+    """A file, or the name of an embedded data set when no such file exists."""
+    from bestofk.data.embedded import DATASETS, load
+    from bestofk.data.reader import read_dataset
+
+    text = os.fspath(source)
+    if text in DATASETS and not Path(text).exists():
+        return load(text)
+    return read_dataset(text, **options)
+
+
+def _task(y: Any) -> str:
+    """A target of numbers with fractions is to be predicted as a number."""
+    column = np.asarray(y)
+    if column.dtype.kind == "f":
+        known = column[np.isfinite(column)]
+        if (known != np.floor(known)).any():
+            return "regression"
+    return "classification"

@@ -1,0 +1,98 @@
+"""From cells to tables: the losses that all learners have, and what a fit costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from bestofk.losses.losses import DIMS, Losses
+from bestofk.plans.design import Design
+from bestofk.plans.making import Plan
+from bestofk.run.cells import CellResult
+from bestofk.run.experiment import Experiment, Place
+from bestofk.run.study import Cost
+
+
+def complete_part(
+    experiment: Experiment,
+    results: Mapping[Place, CellResult],
+    kept: Sequence[int],
+    plan: Plan,
+) -> tuple[Losses | None, tuple[str, ...]]:
+    """The losses of the kept learners in the runs (or folds) that all of them have in full.
+
+    Runs of cross-validation that some learner lacks are left out for all; of a plan that has no
+    complete run the complete folds serve as random splits. None if there is nothing complete.
+    """
+    splits = experiment.splits
+    runs, folds = splits[0].runs, splits[0].folds
+    shape = (len(kept), len(splits), runs, folds, experiment.repetitions)
+    values = np.full(shape, np.nan)
+    position = {learner: row for row, learner in enumerate(kept)}
+    for place, result in results.items():
+        if result.loss is not None and place.learner in position:
+            at = (position[place.learner], place.dataset, place.run, place.fold, place.repetition)
+            values[at] = result.loss
+    there = ~np.isnan(values).any(axis=(0, 1, 4)) if kept else np.zeros((runs, folds), dtype=bool)
+    if not there.any():
+        return None, ()
+    values, design, notes = _whole_runs(values, there, splits[0].design)
+    names = [experiment.contenders[learner].name for learner in kept]
+    losses = Losses(
+        values,
+        dims=DIMS,
+        algorithms=names,
+        datasets=[one.name for one in experiment.datasets],
+        design=design.with_(repetitions=experiment.repetitions),
+        loss_name=experiment.loss.name,
+        account=(f"Measured by bestofk with the plan {plan.spec}.",),
+    )
+    return losses, notes
+
+
+def _whole_runs(
+    values: np.ndarray, there: np.ndarray, design: Design
+) -> tuple[np.ndarray, Design, tuple[str, ...]]:
+    if there.all():
+        return values, design, ()
+    runs, folds = there.shape
+    whole = there.all(axis=1)
+    if whole.any() and design.kind == "cv":
+        kept = np.flatnonzero(whole)
+        sizes = {
+            name: None
+            if getattr(design, name) is None
+            else tuple(np.reshape(getattr(design, name), (runs, folds))[kept].ravel())
+            for name in ("n_train", "n_test")
+        }
+        note = f"{len(kept)} of {runs} runs were finished by all learners and count."
+        return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
+    run, fold = np.nonzero(there)
+    part = values[:, :, run, fold][:, :, np.newaxis]
+    sizes = {
+        name: None
+        if getattr(design, name) is None
+        else tuple(np.reshape(getattr(design, name), (runs, folds))[run, fold])
+        for name in ("n_train", "n_test")
+    }
+    note = f"{len(run)} of {there.size} folds were finished by all learners and count."
+    kind = "resample" if len(run) > 1 else "holdout"
+    return (
+        part,
+        Design(kind=kind, folds=len(run), stratified=design.stratified, **sizes),
+        (note,),
+    )
+
+
+def cost_table(experiment: Experiment, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
+    """Mean fit time, predict time and size of every learner over its cells."""
+    table = {}
+    for number, contender in enumerate(experiment.contenders):
+        own = [result for place, result in results.items() if place.learner == number]
+        means = {}
+        for name in ("fit_time", "predict_time", "size"):
+            known = [getattr(result, name) for result in own if getattr(result, name) is not None]
+            means[name] = float(np.mean(known)) if known else None
+        table[contender.name] = Cost(**means)
+    return table

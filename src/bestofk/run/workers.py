@@ -1,0 +1,257 @@
+"""Worker processes that may hang, crash or be killed: every cell is still accounted for.
+
+The parent gives a worker one block at a time and gets the results cell by cell, so it knows which
+cell a worker was at when it died or went over time. That cell is tried once more in another
+worker and then recorded as a failure; the rest of the block goes on.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any
+
+from bestofk.run.blocks import Block
+from bestofk.run.cells import CellResult, Failure
+from bestofk.run.experiment import Experiment, Place
+
+START_LIMIT = 120.0
+"""Seconds that a worker may take to start."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    process: Any
+    pipe: Connection
+    ready: bool = False
+    todo: deque[Place] = field(default_factory=deque)
+    whole_plan: bool = False
+    since: float = 0.0
+
+    @property
+    def busy(self) -> bool:
+        return bool(self.todo)
+
+
+def run_in_workers(
+    experiment: Experiment,
+    blocks: Iterable[Block],
+    *,
+    jobs: int,
+    timeout: float | None = None,
+    deadline: float | None = None,
+) -> Iterator[CellResult]:
+    """Evaluate blocks in `jobs` worker processes; results come as they are ready.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What the cells are a function of.
+    blocks : iterable of Block
+        Taken lazily, one for every idle worker.
+    jobs : int
+        Number of workers.
+    timeout : float, optional
+        Seconds that one fit (with its prediction) may take; then its worker is killed.
+    deadline : float, optional
+        On the clock of `time.monotonic`: then all workers are stopped, and what they were at is
+        left undone.
+    """
+    with tempfile.TemporaryDirectory(prefix="bestofk-") as folder:
+        payload = Path(folder) / "experiment.pickle"
+        payload.write_bytes(_dumps(experiment))
+        pool = _Pool(experiment, str(payload), jobs=jobs, timeout=timeout, deadline=deadline)
+        try:
+            yield from pool.run(iter(blocks))
+        finally:
+            pool.close()
+
+
+class _Pool:
+    def __init__(
+        self,
+        experiment: Experiment,
+        payload: str,
+        *,
+        jobs: int,
+        timeout: float | None,
+        deadline: float | None,
+    ) -> None:
+        self.experiment, self.payload, self.jobs = experiment, payload, jobs
+        self.timeout, self.deadline = timeout, deadline
+        self.workers: list[_Worker] = []
+        self.again: deque[Block] = deque()
+        self.tried: set[Place] = set()
+
+    def run(self, blocks: Iterator[Block]) -> Iterator[CellResult]:
+        exhausted = False
+        while True:
+            while not exhausted or self.again:
+                idle = next((w for w in self.workers if not w.busy), None)
+                if idle is None and len(self.workers) >= self.jobs:
+                    break
+                block = self.again.popleft() if self.again else next(blocks, None)
+                if block is None:
+                    exhausted = True
+                    break
+                self._give(idle or self._start(), block)
+            busy = [worker for worker in self.workers if worker.busy]
+            if not busy or (self.deadline is not None and time.monotonic() >= self.deadline):
+                return
+            yield from self._collect(busy)
+
+    def _start(self) -> _Worker:
+        from loky.backend.context import get_context
+
+        context = get_context("loky")
+        parent, child = context.Pipe(duplex=True)
+        process = context.Process(
+            target=serve, args=(child, self.payload, os.getpid()), daemon=True
+        )
+        process.start()
+        child.close()
+        worker = _Worker(process=process, pipe=parent)
+        self.workers.append(worker)
+        return worker
+
+    def _give(self, worker: _Worker, block: Block) -> None:
+        worker.todo = deque(block.places)
+        worker.whole_plan = block.whole_plan
+        worker.since = time.monotonic()
+        with contextlib.suppress(OSError):
+            # a worker that died while it was idle is noticed when it is waited for
+            worker.pipe.send(block.places)
+
+    def _collect(self, busy: list[_Worker]) -> Iterator[CellResult]:
+        watched: dict[Any, _Worker] = {}
+        for worker in busy:
+            watched[worker.pipe] = worker
+            watched[worker.process.sentinel] = worker
+        ready = wait(list(watched), timeout=self._patience(busy))
+        seen: set[int] = set()
+        for thing in ready:
+            worker = watched[thing]
+            if id(worker) in seen:
+                continue
+            seen.add(id(worker))
+            yield from self._receive(worker)
+        now = time.monotonic()
+        for worker in busy:
+            if worker.busy and now - worker.since > self._limit(worker):
+                reason = (
+                    f"took longer than {self.timeout:g} s and was stopped."
+                    if worker.ready
+                    else "its worker did not start."
+                )
+                yield from self._lost(worker, Failure(kind="timeout", reason=reason), final=True)
+
+    def _receive(self, worker: _Worker) -> Iterator[CellResult]:
+        """Everything that a worker has sent, and its death if that is what happened."""
+        try:
+            while worker.pipe.poll():
+                message = worker.pipe.recv()
+                worker.since = time.monotonic()
+                if message is None:
+                    worker.ready = True
+                    continue
+                worker.todo.popleft()
+                yield message
+        except (EOFError, OSError):
+            worker.process.join(timeout=10)
+        if not worker.process.is_alive() and worker.busy:
+            yield from self._lost(worker, _death(worker.process.exitcode), final=False)
+
+    def _lost(self, worker: _Worker, failure: Failure, *, final: bool) -> Iterator[CellResult]:
+        """The worker is gone at its first unanswered cell: try that once more, or record it."""
+        _kill(worker)
+        self.workers.remove(worker)
+        culprit, rest = worker.todo[0], tuple(worker.todo)[1:]
+        if final or culprit in self.tried:
+            yield CellResult(key=self.experiment.key(culprit), loss=None, failure=failure)
+        else:
+            self.tried.add(culprit)
+            self.again.append(Block(places=(culprit,), whole_plan=worker.whole_plan))
+        if rest:
+            self.again.append(Block(places=rest, whole_plan=worker.whole_plan))
+
+    def _limit(self, worker: _Worker) -> float:
+        if not worker.ready:
+            return START_LIMIT
+        if self.timeout is None:
+            return float("inf")
+        # a whole plan is one piece of work for all its cells
+        return self.timeout * (len(worker.todo) if worker.whole_plan else 1)
+
+    def _patience(self, busy: list[_Worker]) -> float | None:
+        now = time.monotonic()
+        left = min(self._limit(worker) - (now - worker.since) for worker in busy)
+        if self.deadline is not None:
+            left = min(left, self.deadline - now)
+        return None if left == float("inf") else max(left, 0.0) + 0.01
+
+    def close(self) -> None:
+        for worker in self.workers:
+            _kill(worker)
+        self.workers.clear()
+
+
+def serve(pipe: Connection, payload: str, parent: int) -> None:
+    """A worker: take blocks, send results one by one, end when the parent is gone."""
+    # Ctrl-C in a terminal reaches all processes; the parent decides.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    from threadpoolctl import threadpool_limits
+
+    from bestofk.run.evaluate import Evaluator
+
+    experiment = _loads(Path(payload).read_bytes())
+    evaluator = Evaluator(experiment)
+    with threadpool_limits(limits=1):
+        pipe.send(None)
+        while True:
+            while not pipe.poll(1.0):
+                if os.getppid() != parent:
+                    return
+            try:
+                places = pipe.recv()
+            except EOFError:
+                return
+            for result in evaluator.evaluate(places):
+                pipe.send(result)
+
+
+def _kill(worker: _Worker) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        worker.pipe.close()
+    if worker.process.is_alive():
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(worker.process.pid, signal.SIGKILL)
+    worker.process.join(timeout=10)
+
+
+def _death(code: int | None) -> Failure:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name
+        often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+        return Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
+    return Failure(kind="killed", reason=f"its process ended with exit code {code}.")
+
+
+def _dumps(value: Any) -> bytes:
+    import cloudpickle
+
+    data: bytes = cloudpickle.dumps(value)
+    return data
+
+
+def _loads(data: bytes) -> Any:
+    import cloudpickle
+
+    return cloudpickle.loads(data)
