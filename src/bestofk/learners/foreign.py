@@ -59,12 +59,25 @@ def for_data(estimator: Any, X: pd.DataFrame) -> Any:
     impute = not tags.allow_nan and bool(X[by_kind["numeric"]].isna().to_numpy().any())
     if not encode and not impute:
         return estimator
-    return _prepared(estimator, schema, by_kind["numeric"], by_kind["nominal"], encode, impute)
+    return _prepared(
+        estimator,
+        schema,
+        by_kind["numeric"],
+        by_kind["nominal"],
+        encode=encode,
+        impute=impute,
+    )
 
 
 def _prepared(
-    estimator: Any, schema: Schema, numeric: list[Any], nominal: list[Any], encode: bool, impute: bool
-) -> Any:  # fmt: skip
+    estimator: Any,
+    schema: Schema,
+    numeric: list[Any],
+    nominal: list[Any],
+    *,
+    encode: bool,
+    impute: bool,
+) -> Any:
     from sklearn.base import clone
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer

@@ -133,7 +133,7 @@ class Logistic(ProbabilisticClassifier):
 
     def complexity(self) -> int:
         """C (d + 1) with the 1-of-n inputs counted as d."""
-        return len(self.classes_) * (self.coef_.shape[1] + 1)
+        return len(self.classes_) * (int(self.coef_.shape[1]) + 1)
 
 
 def inputs_of(values: Floats, cardinality: Codes) -> Floats:

@@ -14,6 +14,7 @@ from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.learners.registry import LEARNERS, learner
 
 _LABELLED = re.compile(r"\s*([^=(:]+?)\s*=\s*(.+)", re.DOTALL)
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 _CALL = re.compile(r"\s*([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
@@ -68,7 +69,7 @@ def parse_learner(text: str) -> tuple[str, Any]:
         raise ArgumentError(
             f"There is no learner {parts[1]!r}; for a class to import write a colon before its "
             f"name: '{module}:{name}'."
-        )  # fmt: skip
+        )
     else:
         estimator = learner(parts[1], **params)
         default = text.strip()
