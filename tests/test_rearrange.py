@@ -270,3 +270,19 @@ def test_sign_flips_of_whole_numbers_by_the_count_of_subsets(n):
     w = int(d[d > 0].sum())
     upper = Fraction(sum(c for t, c in ways.items() if t >= w), 2**n)
     assert upper_tail(a[None], b[None])[0][0] == pytest.approx(float(upper), rel=1e-13)
+
+
+def test_many_tables_in_batches_see_the_same_rearrangements():
+    """60 tables of 5^6 sums in 20 groups do not fit at once; each equals the one alone."""
+    values = np.random.default_rng(2).random((5, 120))
+    rows = np.arange(5)
+    rng = np.random.default_rng(0)
+    many = drawn_tails(
+        values, np.tile(rows, (60, 1)), np.tile(rows, (60, 1)), resamples=99, generator=rng
+    )
+    once = np.random.default_rng(0)
+    (alone,) = drawn_tails(values, rows[None], rows[None], resamples=99, generator=once)
+    for tails in many:
+        np.testing.assert_array_equal(tails.lower, alone.lower)
+    # and the generator is left where one table leaves it
+    assert rng.random() == once.random()

@@ -7,7 +7,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
-from bestofk.rearrange.signs import upper_tail
+from bestofk.rearrange.signs import both_tails
 from bestofk.rearrange.tails import sum_tails
 
 RULES = ("vertex", "paper")
@@ -36,7 +36,7 @@ def tails_by_rule(
         # without width all tables are one
         drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
     else:
-        placed = place(ends, choices=learners, queries=learners)
+        placed = place(ends, choices=learners, queries=learners, tables=len(members))
         drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
     lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in drawn], axis=1)
     upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in drawn], axis=1)
@@ -69,9 +69,9 @@ def _paper_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 def _vertex_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
     i, j = np.asarray(pairs, dtype=np.intp).T
     low, high = cells
-    corners = ((low[i], high[j]), (high[i], low[j]))
-    lower = np.stack([_with_bounds(*upper_tail(b, a)) for a, b in corners], axis=1)
-    upper = np.stack([_with_bounds(*upper_tail(a, b)) for a, b in corners], axis=1)
+    corners = [both_tails(low[i], high[j]), both_tails(high[i], low[j])]
+    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in corners], axis=1)
+    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in corners], axis=1)
     return _vertex_ends(lower, upper)
 
 

@@ -17,10 +17,11 @@ from bestofk.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
+from bestofk.rearrange.grid import TIE
 from bestofk.rearrange.signs import magnitudes, mean_difference, scaled_pairs, two_sided, upper_tail
 
-PAIRS_AT_ONCE = 2**14
-SIGNS_AT_ONCE = 2**12
+PAIRS_AT_ONCE = 2**13
+SIGNS_AT_ONCE = 2**10
 
 
 def permutation(
@@ -147,7 +148,7 @@ def _resampled(
         sizes, noise = magnitudes(x, y)
         observed = np.where(x > y, sizes, 0.0).sum(axis=1)
         counts = np.zeros((2, x.shape[0]), dtype=np.int64)
-        blocks.append((sizes.T, observed, noise * x.shape[1], counts))
+        blocks.append((sizes.T, observed, TIE * noise * x.shape[1], counts))
     for done in range(0, resamples, SIGNS_AT_ONCE):
         m = min(SIGNS_AT_ONCE, resamples - done)
         kept = rng.integers(0, 2, size=(m, a.shape[-1]), dtype=np.uint8).astype(np.float64)

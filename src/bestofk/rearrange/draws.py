@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.rearrange.grid import Whole, levelled
+from bestofk.rearrange.grid import TIE, Whole, levelled
 from bestofk.rearrange.tails import Rows, Tails
 
 TABLE_SIZE = 2**14
 AT_ONCE = 2**15
+SUMS_HELD = 2**22
 
 
 def drawn_tails(
@@ -53,27 +56,28 @@ def drawn_tails(
     group = 1
     while choices ** (group + 1) <= TABLE_SIZE and group < blocks:
         group += 1
-    starts = range(0, blocks, group)
-    sums = [
-        [_sums(heights[members[t], start : start + group]) for start in starts]
-        for t in range(tables)
-    ]
+    starts = list(range(0, blocks, group))
     at = heights[queries].sum(axis=2)
     # ties are sums that agree to within the rounding of their terms
-    margin = noise * blocks
+    margin = TIE * noise * blocks
     counts = np.zeros((2, *at.shape), dtype=np.int64)
-    for done in range(0, resamples, AT_ONCE):
-        m = min(AT_ONCE, resamples - done)
-        totals = np.zeros((tables, m))
-        for g, start in enumerate(starts):
-            size = choices ** (min(start + group, blocks) - start)
-            picks = generator.integers(
-                0, size, size=m, dtype=np.uint16 if size < 2**16 else np.int64
-            )
-            for t in range(tables):
-                totals[t] += sums[t][g][picks]
-        for t in range(tables):
-            counts[:, t] += _tail_counts(totals[t], at[t], margin)
+    batch = max(SUMS_HELD // (len(starts) * choices**group), 1)
+    for first in range(0, tables, batch):
+        some = range(first, min(first + batch, tables))
+        # every batch sees the same stream; the last one uses it up
+        rng = generator if some.stop == tables else deepcopy(generator)
+        sums = [[_sums(heights[members[t], s : s + group]) for t in some] for s in starts]
+        for done in range(0, resamples, AT_ONCE):
+            m = min(AT_ONCE, resamples - done)
+            totals = np.zeros((len(some), m))
+            for of_group in sums:
+                size = of_group[0].size
+                kind = np.uint16 if size < 2**16 else np.int64
+                picks = rng.integers(0, size, size=m, dtype=kind)
+                for total, table in zip(totals, of_group, strict=True):
+                    total += table[picks]
+            for t, total in zip(some, totals, strict=True):
+                counts[:, t] += _tail_counts(total, at[t], margin)
     shares = (counts + 1) / (resamples + 1)
     return [
         Tails(

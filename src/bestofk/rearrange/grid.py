@@ -13,7 +13,9 @@ from bestofk.checks import Floats
 Whole = npt.NDArray[np.int64]
 
 NOISE = 2.0**-50
-"""Differences below this share of the values are rounding errors of means."""
+"""What a mean of losses may be wrong by, as a share of the largest of them."""
+TIE = 4
+"""Sums of n terms are ties when they differ by at most so many times n noises."""
 SNAP = 2.0**-48
 LATTICE_WORK = 2**28
 MEET_WORK = 2**22
@@ -62,7 +64,9 @@ def levelled(values: Floats) -> tuple[Floats, float]:
     return heights, noise
 
 
-def place(values: Floats, *, choices: int, queries: int, steps: int | None = None) -> Placement:
+def place(
+    values: Floats, *, choices: int, queries: int, tables: int = 1, steps: int | None = None
+) -> Placement:
     """Whole steps for `values` of shape (rows, blocks), exact wherever that is affordable.
 
     Parameters
@@ -73,6 +77,8 @@ def place(values: Floats, *, choices: int, queries: int, steps: int | None = Non
         How many values are drawn from in a block.
     queries : int
         How many sums will be asked for.
+    tables : int
+        How many sets of rows will be drawn from; with many, a fine common unit costs too much.
     steps : int, optional
         Steps of the grid between the smallest and the largest sum where the values have to be
         rounded; 2^14 to 2^16, by the size of the problem, when not given.
@@ -97,7 +103,7 @@ def place(values: Floats, *, choices: int, queries: int, steps: int | None = Non
             positions=still, residuals=no_residuals, slack=0, count="convolve", exact=True
         )
     meet_work = choices ** ((blocks + 1) // 2) * queries
-    most = max(LATTICE_WORK // (choices * blocks), 1)
+    most = max(LATTICE_WORK // (choices * blocks * tables), 1)
     unit = common_unit(heights[heights > 0], smallest=total / most, noise=noise)
     if unit is not None:
         positions = np.rint(heights / unit).astype(np.int64)
@@ -109,7 +115,11 @@ def place(values: Floats, *, choices: int, queries: int, steps: int | None = Non
     if meet_work <= MEET_WORK:
         positions = np.rint(heights / noise).astype(np.int64)
         return Placement(
-            positions=positions, residuals=no_residuals, slack=blocks, count="meet", exact=True
+            positions=positions,
+            residuals=no_residuals,
+            slack=TIE * blocks,
+            count="meet",
+            exact=True,
         )
     if steps is None:
         steps = min(max(GRID_WORK // (choices * blocks), FEWEST_STEPS), MOST_STEPS)

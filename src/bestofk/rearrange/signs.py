@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats
-from bestofk.rearrange.grid import NOISE, SNAP, place
-from bestofk.rearrange.tails import sum_tails
+from bestofk.rearrange.grid import NOISE, SNAP, TIE, place
+from bestofk.rearrange.tails import Tails, sum_tails
 
 COUNTED_TOGETHER = 32
 AT_ONCE = 2**16
@@ -35,7 +35,7 @@ def mean_difference(a: Floats, b: Floats) -> Floats:
     sizes, noise = magnitudes(a, b)
     total = np.where(a > b, sizes, -sizes).sum(axis=1)
     n = a.shape[1]
-    total[np.abs(total) <= noise * n] = 0.0
+    total[np.abs(total) <= TIE * noise * n] = 0.0
     with np.errstate(over="ignore"):  # a difference of the largest floats is beyond them
         return np.asarray(np.ldexp(total / n, exponent))
 
@@ -67,11 +67,20 @@ def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     -----
     Equal losses drop out: they double the count of arrangements and of those in the tail alike.
     """
+    tails = _flipped(a, b, both=False)
+    return tails.upper, tails.upper_bounds
+
+
+def both_tails(a: Floats, b: Floats) -> Tails:
+    """P(T* <= T) and P(T* >= T) for each pair, with bounds, as `upper_tail`."""
+    return _flipped(a, b, both=True)
+
+
+def _flipped(a: Floats, b: Floats, *, both: bool) -> Tails:
     a, b, _ = scaled_pairs(a, b)
     sizes, noise = magnitudes(a, b)
     effective = (sizes > 0).sum(axis=1)
-    p = np.ones(a.shape[0])
-    bounds = np.ones((a.shape[0], 2))
+    lower, upper = np.ones((2, a.shape[0]))
     positive = a > b
     even = np.where(effective > COUNTED_TOGETHER, -1, effective + effective % 2)
     for n in np.unique(even[even > 0]).tolist():
@@ -79,13 +88,16 @@ def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
         chunk = max(AT_ONCE >> (n // 2 + 1), 1)
         for start in range(0, rows.size, chunk):
             some = rows[start : start + chunk]
-            p[some] = _counted(sizes[some], positive[some], noise[some], n)
-    bounds[:] = p[:, None]
+            upper[some] = _counted(sizes[some], positive[some], noise[some], n)
+            if both:
+                lower[some] = _counted(sizes[some], ~positive[some], noise[some], n)
+    lower_bounds, upper_bounds = (np.stack([p, p], axis=1) for p in (lower, upper))
     for row in np.flatnonzero(even < 0):
         placed = place(np.stack([a[row], b[row]]), choices=2, queries=1)
         tails = sum_tails(placed, np.arange(2), np.arange(1))
-        p[row], bounds[row] = tails.upper[0], tails.upper_bounds[0]
-    return p, bounds
+        lower[row], lower_bounds[row] = tails.lower[0], tails.lower_bounds[0]
+        upper[row], upper_bounds[row] = tails.upper[0], tails.upper_bounds[0]
+    return Tails(lower=lower, upper=upper, lower_bounds=lower_bounds, upper_bounds=upper_bounds)
 
 
 def _counted(sizes: Floats, positive: npt.NDArray[np.bool_], noise: Floats, n: int) -> Floats:
@@ -104,7 +116,7 @@ def _counted(sizes: Floats, positive: npt.NDArray[np.bool_], noise: Floats, n: i
         positive = np.pad(positive, ((0, 0), (0, 1)))
     observed = np.where(positive, steps, 0).sum(axis=1)
     first, second = _subset_sums(steps[:, : n // 2]), _subset_sums(steps[:, n // 2 :])
-    thresholds = (observed - n)[:, None] - first
+    thresholds = (observed - TIE * n)[:, None] - first
     both = np.concatenate([thresholds, second], axis=1)
     both <<= 1
     m = second.shape[1]

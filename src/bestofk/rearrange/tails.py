@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -54,29 +55,32 @@ def sum_tails(placed: Placement, members: Rows, queries: Rows) -> Tails:
     table = table[:, moving]
     if placed.count == "meet":
         lower, upper = _meet(table, at, placed.slack)
-        return Tails(
-            lower=lower,
-            upper=upper,
-            lower_bounds=np.stack([lower, lower], axis=1),
-            upper_bounds=np.stack([upper, upper], axis=1),
-        )
-    below, above = _cumulated(table)
-    lower, upper = _at_most(below, at), _at_least(above, at)
+        return _certain(lower, upper)
+    sums = _Halves.of(table)
+    lower, upper = sums.at_most(at), sums.at_least(at)
     if placed.exact:
-        low, high = at, at
-    else:
-        left = placed.residuals[members]
-        # the sum before rounding is its steps plus a remainder within these two
-        least, most = left.min(axis=0).sum(), left.max(axis=0).sum()
-        own = placed.residuals[queries].sum(axis=1)
-        hair = 1e-9 * (1 + placed.positions.shape[1])
-        low = np.minimum(np.floor(at + own - most - hair).astype(np.int64), at)
-        high = np.maximum(np.ceil(at + own - least + hair).astype(np.int64), at)
+        return _certain(lower, upper)
+    left = placed.residuals[members]
+    # the sum before rounding is its steps plus a remainder within these two
+    least, most = left.min(axis=0).sum(), left.max(axis=0).sum()
+    own = placed.residuals[queries].sum(axis=1)
+    hair = 1e-9 * (1 + placed.positions.shape[1])
+    low = np.minimum(np.floor(at + own - most - hair).astype(np.int64), at)
+    high = np.maximum(np.ceil(at + own - least + hair).astype(np.int64), at)
     return Tails(
         lower=lower,
         upper=upper,
-        lower_bounds=np.stack([_at_most(below, low), _at_most(below, high)], axis=1),
-        upper_bounds=np.stack([_at_least(above, high), _at_least(above, low)], axis=1),
+        lower_bounds=np.stack([sums.at_most(low), sums.at_most(high)], axis=1),
+        upper_bounds=np.stack([sums.at_least(high), sums.at_least(low)], axis=1),
+    )
+
+
+def _certain(lower: Floats, upper: Floats) -> Tails:
+    return Tails(
+        lower=lower,
+        upper=upper,
+        lower_bounds=np.stack([lower, lower], axis=1),
+        upper_bounds=np.stack([upper, upper], axis=1),
     )
 
 
@@ -113,38 +117,106 @@ def _all_sums(table: Whole) -> Whole:
     return sums
 
 
-def _cumulated(table: Whole) -> tuple[Floats, Floats]:
-    """P(S* <= t) and P(S* >= t) for t = 0, 1, ..., by adding shifted copies, block by block."""
-    choices, blocks = table.shape
-    reach = table.max(axis=0, initial=0)
-    size = int(reach.sum()) + 1
-    mass, grown = np.zeros(size), np.empty(size)
-    mass[0] = 1.0
-    # counts are whole and exact up to 2^53; only where they could overflow are they shares
-    shares = blocks * np.log2(choices) > 1000
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Halves:
+    """The distribution of a sum as those of its two halves, which is all that a tail needs.
+
+    Attributes
+    ----------
+    first, below, above : ndarray
+        Ways to reach each step with the first half of the blocks, and ways to reach at most and
+        at least that step.
+    second_below, second_above : ndarray
+        The same for the second half, last step first.
+    everything : float
+        All ways, of both halves together.
+    """
+
+    first: Floats
+    below: Floats
+    above: Floats
+    second_below: Floats
+    second_above: Floats
+    everything: float
+
+    @classmethod
+    def of(cls, table: Whole) -> _Halves:
+        choices, blocks = table.shape
+        # counts are whole and exact up to 2^53; only where they could overflow are they shares
+        shares = blocks * np.log2(choices) > 1000
+        order = np.argsort(table.max(axis=0, initial=0), kind="stable")
+        first, second = (_ways(table[:, order[half::2]], shares=shares) for half in (0, 1))
+        return cls(
+            first=first,
+            below=np.cumsum(first),
+            above=np.cumsum(first[::-1])[::-1],
+            second_below=np.cumsum(second)[::-1],
+            second_above=np.cumsum(second[::-1]),
+            everything=1.0 if shares else float(choices) ** blocks,
+        )
+
+    def at_most(self, at: Whole) -> Floats:
+        """P(S* <= t) for each t."""
+        m, n = self.first.size, self.second_below.size
+        ways = np.zeros(at.size)
+        for i, t in enumerate(at.tolist()):
+            # with up to `sure` steps in the first half any second half will do
+            sure, last = min(t - n + 1, m - 1), min(t, m - 1)
+            if sure >= 0:
+                ways[i] = self.below[sure] * self.second_below[0]
+            start = max(sure + 1, 0)
+            if start <= last:
+                # the second half may have up to t - start, ..., t - last steps
+                offset = n - 1 - (t - start)
+                ways[i] += _dot(self.first, start, self.second_below, offset, last + 1 - start)
+        return self._probability(ways, at >= 0)
+
+    def at_least(self, at: Whole) -> Floats:
+        """P(S* >= t) for each t."""
+        m, n = self.first.size, self.second_above.size
+        ways = np.zeros(at.size)
+        for i, t in enumerate(at.tolist()):
+            # from `sure` steps in the first half on any second half will do
+            start, sure = max(t - n + 1, 0), max(t, 0)
+            if sure < m:
+                ways[i] = self.above[sure] * self.second_above[-1]
+            stop = min(sure, m)
+            if start < stop:
+                offset = n - 1 - (t - start)
+                ways[i] += _dot(self.first, start, self.second_above, offset, stop - start)
+        return self._probability(ways, at <= m + n - 2)
+
+    def _probability(self, ways: Floats, possible: npt.NDArray[np.bool_]) -> Floats:
+        p = np.clip(ways / self.everything, SMALLEST, 1.0)
+        return np.where(possible, p, 0.0)
+
+
+def _dot(x: Floats, i: int, y: Floats, j: int, count: int) -> float:
+    # not by a threaded library: waiting for threads takes longer than the sum
+    return float(np.einsum("i,i->", x[i : i + count], y[j : j + count]))
+
+
+def _ways(table: Whole, *, shares: bool) -> Floats:
+    """In how many ways each sum comes about, by adding shifted copies, block by block."""
+    choices = table.shape[0]
+    reach = table.max(axis=0, initial=0).tolist()
+    size = sum(reach) + 1
+    ways, grown = np.zeros(size), np.zeros(size)
+    ways[0] = 1.0
     filled = 1
-    for block in np.argsort(reach, kind="stable"):  # short blocks first, while little is filled
-        shifts, repeats = np.unique(table[:, block], return_counts=True)
-        wider = filled + int(reach[block])
-        np.multiply(mass[:filled], float(repeats[0]), out=grown[:filled])  # the first shift is 0
+    for column, longest in zip(table.T.tolist(), reach, strict=True):
+        wider = filled + longest
+        if choices == 2 and not shares:
+            ways[longest:wider] += ways[:filled]
+            filled = wider
+            continue
+        repeats = Counter(column)
+        np.multiply(ways[:filled], repeats.pop(0), out=grown[:filled])
         grown[filled:wider] = 0.0
-        for shift, repeat in zip(shifts[1:].tolist(), repeats[1:].tolist(), strict=True):
-            copy = mass[:filled] if repeat == 1 else mass[:filled] * float(repeat)
+        for shift, repeat in repeats.items():
+            copy = ways[:filled] if repeat == 1 else ways[:filled] * repeat
             grown[shift : shift + filled] += copy
         if shares:
             grown[:wider] /= choices
-        mass, grown, filled = grown, mass, wider
-    everything = 1.0 if shares else float(choices) ** blocks
-    below = np.cumsum(mass) / everything
-    above = np.cumsum(mass[::-1])[::-1] / everything
-    return np.clip(below, SMALLEST, 1.0), np.clip(above, SMALLEST, 1.0)
-
-
-def _at_most(below: Floats, at: Whole) -> Floats:
-    picked = below[np.clip(at, 0, below.size - 1)]
-    return np.where(at < 0, 0.0, np.where(at >= below.size, 1.0, picked))
-
-
-def _at_least(above: Floats, at: Whole) -> Floats:
-    picked = above[np.clip(at, 0, above.size - 1)]
-    return np.where(at >= above.size, 0.0, np.where(at < 0, 1.0, picked))
+        ways, grown, filled = grown, ways, wider
+    return ways
