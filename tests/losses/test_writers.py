@@ -17,10 +17,9 @@ FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 HOSTILE = (
     'say "hi"', "it's", "a,b", "a;b|c\td", "two\nlines", "car\rriage", "crlf\r\nend",
     "ünïcödé 模型",
-    "<script>alert(1)</script>", "NA", "None", "?", "%x", "@data x", "{0 1}", "\\n", "back\\slash\\",
-   
-    "1e-3", "=1+1", "#", "-0.0", "😀", "a\u2028x", "'", '"', "a\x1ex", "2020-01-01 00:00:00",
-    "true",
+    "<script>alert(1)</script>", "NA", "None", "?", "%x", "@data x", "{0 1}", "\\n",
+    "back\\slash\\", "1e-3", "=1+1", "#", "-0.0", "😀", "a\u2028x", "'", '"', "a\x1ex",
+    "2020-01-01 00:00:00", "true",
 )  # fmt: skip
 
 

@@ -114,6 +114,15 @@ def test_a_quote_that_never_closes(write):
     )
 
 
+def test_a_cell_without_end(write):
+    long = "x" * 140_000
+    assert refusal(write(f'a,b\n1,2\n3,"{long}\n')) == (
+        "t.csv: line 3 opens a quote that no later line closes."
+    )
+    table = read_table(write(f'a,b\n1,"{long}"\n3,"5"\n'))
+    assert table.text("b").tolist() == [long, "5"]
+
+
 def test_an_inch_mark_is_no_open_quote(write):
     assert read_table(write('a,b\n5" disk,2\n')).text("a").tolist() == ['5" disk']
 
@@ -122,6 +131,7 @@ def test_header_only_and_empty(write):
     assert refusal(write("a,b,c\n")) == "t.csv: the file holds a header of 3 columns and no rows."
     assert refusal(write(b"")) == "t.csv: the file is empty."
     assert refusal(write(" \n\n")) == "t.csv: the file is empty."
+    assert refusal(write('""\n')) == "t.csv: the file is empty."
 
 
 def test_numbers_in_place_of_a_header(write):

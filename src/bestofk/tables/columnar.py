@@ -17,7 +17,8 @@ def read_parquet(data: bytes, source: str) -> Table:
 
     try:
         table = pq.read_table(pa.BufferReader(data))
-    except (pa.ArrowException, OSError):
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, IndexError):
         raise TableError(f"{source}: not a Parquet file, or a damaged one.") from None
     names = list(table.column_names)
     twice = [name for name in names if names.count(name) > 1]

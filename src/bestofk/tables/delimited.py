@@ -13,7 +13,6 @@ from bestofk.tables.table import Table, size_words
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _SNIFFED = 100
-_LONGEST_CELL = 10_000_000
 
 
 def read_delimited(
@@ -29,7 +28,9 @@ def read_delimited(
     given = delimiter is not None
     if delimiter is None:
         delimiter = sniff(content, prefer="\t" if is_tsv else None)
-    header_line, header = next(_records(content, delimiter))
+    header_line, header = next(_records(content, delimiter, source), (0, []))
+    if not header:
+        raise TableError(f"{source}: the file is empty.")
     header = [name.strip() for name in header]
     _refuse_numbers_as_header(header, source, header_line)
     cells = _parse(content, source, delimiter, len(header))
@@ -85,7 +86,7 @@ class DelimitedLines:
     delimiter: str
 
     def __call__(self, row: int) -> int:
-        for index, (line, _) in enumerate(_records(self.content, self.delimiter)):
+        for index, (line, _) in enumerate(_records(self.content, self.delimiter, "")):
             if index == row + 1:
                 return line
         raise IndexError(row)
@@ -96,12 +97,12 @@ def sniff(content: str, *, prefer: str | None = None) -> str:
     best, best_score = prefer or ",", (0.0, 0, 0, 0)
     for rank, candidate in enumerate((",", "|", ";", "\t")):
         counts, broken = [], 0
-        for _, record in _records(content[:200_000], candidate):
+        for _, record in _records(content[:100_000], candidate, ""):
             counts.append(len(record))
             broken += any(cell.count('"') % 2 for cell in record)
             if len(counts) > _SNIFFED:
                 break
-        if counts[0] < 2:
+        if not counts or counts[0] < 2:
             continue
         if candidate == prefer:
             return candidate
@@ -112,18 +113,20 @@ def sniff(content: str, *, prefer: str | None = None) -> str:
     return best
 
 
-def _records(content: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _records(content: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """The records that are not blank, each with the line on which it starts."""
-    limit = csv.field_size_limit(_LONGEST_CELL)
+    reader = csv.reader(StringIO(content, newline=""), delimiter=delimiter)
+    start = 1
     try:
-        reader = csv.reader(StringIO(content, newline=""), delimiter=delimiter)
-        start = 1
         for record in reader:
             if len(record) > 1 or (record and record[0].strip()):
                 yield start, record
             start = reader.line_num + 1
-    finally:
-        csv.field_size_limit(limit)
+    except csv.Error:
+        raise TableError(
+            f"{source}: line {start} holds a cell of more than {csv.field_size_limit()} "
+            "characters, or a quote that is never closed."
+        ) from None
 
 
 def _parse(content: str, source: str, delimiter: str, width: int) -> list[Any]:
@@ -168,7 +171,7 @@ def _block_size(n_bytes: int) -> int:
 
 
 def _refuse_ragged(content: str, source: str, delimiter: str, width: int) -> None:
-    for line, record in _records(content, delimiter):
+    for line, record in _records(content, delimiter, source):
         if len(record) != width:
             raise TableError(
                 f"{source}: line {line} has {len(record)} cell"
@@ -180,18 +183,15 @@ def _refuse_open_quote(content: str, source: str) -> None:
     """Raise where a quote is opened and never closed, which would swallow the rows after it."""
     delimiter = sniff(content)
     last = 1
-    limit = csv.field_size_limit(max(len(content), 1))
     try:
         reader = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
         for _ in reader:
             last = reader.line_num + 1
     except csv.Error as error:
-        if "end of data" in str(error):
+        if "end of data" in str(error) or "limit" in str(error):
             raise TableError(
                 f"{source}: line {last} opens a quote that no later line closes."
             ) from None
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _refuse_numbers_as_header(header: list[str], source: str, line: int) -> None:
