@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -55,6 +56,14 @@ class Evaluator:
         self.experiment = experiment
         self._rows: dict[int, Rows] = {}
         self._runners: dict[tuple[int, int], _Runner] = {}
+
+    def prepare(self) -> None:
+        """Make everything that is made once, so that no cell pays for it."""
+        for dataset in range(len(self.experiment.datasets)):
+            for learner in range(len(self.experiment.contenders)):
+                # a learner that cannot be prepared fails in its cells, with a reason
+                with contextlib.suppress(Exception):
+                    self._runner(dataset, learner)
 
     def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
         """The result of every place, each exactly once, in groups that share work."""
@@ -211,11 +220,10 @@ def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
     """The estimator as it can take these rows, and in which form."""
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"
-    from bestofk.learners.foreign import prepared_for
+    from bestofk.learners.foreign import for_data
 
-    return prepared_for(estimator, rows.data), (
-        "array" if _takes_arrays(estimator, rows) else "frame"
-    )
+    made = for_data(estimator, rows.data.X)
+    return made, "array" if made is estimator and _takes_arrays(estimator, rows) else "frame"
 
 
 def _takes_arrays(estimator: Any, rows: Rows) -> bool:

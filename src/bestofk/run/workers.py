@@ -214,6 +214,7 @@ def serve(pipe: Connection, payload: str, parent: int) -> None:
     experiment = _loads(Path(payload).read_bytes())
     evaluator = Evaluator(experiment)
     with threadpool_limits(limits=1):
+        evaluator.prepare()
         pipe.send(None)
         while True:
             while not pipe.poll(1.0):
