@@ -12,10 +12,13 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
+    from bestofk.learners.split_marks import SplitMarks
     from bestofk.learners.whole_plan import Splits
 
 _PRUNINGS: dict[str | None, int] = {None: 0, "pessimistic": 1, "holdout": 2}
 _CRITERIA = ("gain-ratio", "gain")
+_MOST_ROWS_FOR_BITS = 2048
+_MOST_VALUES_FOR_BITS = 16
 
 
 class Tree(NamedTuple):
@@ -163,6 +166,8 @@ class C45(ProbabilisticClassifier):
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):
             return predict_encoded_splits(self, encoded, splits)
         settings = self._settings()
+        if self.pruning != "holdout" and _fits_bits(encoded):
+            return marks.cut(_predict_bits(encoded, marks, settings))
         held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
         return marks.cut(
             kernel.predict_splits(
@@ -217,3 +222,28 @@ class C45(ProbabilisticClassifier):
             line[size] = at
             masks[at, :size] = self._held(int(size))
         return line, masks
+
+
+def _fits_bits(encoded: Encoded) -> bool:
+    """Whether bit sets are the shorter way: complete, nominal, few rows, few values."""
+    return (
+        encoded.n <= _MOST_ROWS_FOR_BITS
+        and bool((encoded.cardinality > 0).all())
+        and int(encoded.cardinality.max()) <= _MOST_VALUES_FOR_BITS
+        and not bool(np.isnan(encoded.values).any())
+    )
+
+
+def _predict_bits(encoded: Encoded, marks: SplitMarks, settings: tuple[Any, ...]) -> Codes:
+    """Predictions of all splits, as the table of marks."""
+    from bestofk.learners.c45_bits_kernel import predict_splits_bits
+    from bestofk.learners.c45_test_kernel import entropy_terms
+
+    min_leaf, by_gain, pruning, raising, confidence, z = settings
+    predicted: Codes = predict_splits_bits(
+        encoded.values.astype(np.int64), encoded.cardinality,
+        np.concatenate(([0], np.cumsum(encoded.cardinality))).astype(np.int64),
+        encoded.y, encoded.n_classes, marks.marks, marks.wanted, marks.n_marks,
+        int(min_leaf), by_gain, pruning > 0, raising, confidence, z, entropy_terms(encoded.n),
+    )  # fmt: skip
+    return predicted

@@ -1,0 +1,239 @@
+"""Growing C4.5 trees on two-valued columns and two classes: one machine word a small node.
+
+The choices of `c45_bits_kernel.grow_bits`, from the same numbers. A node of up to 64 rows gets its
+rows renumbered into the bits of one word, and so do all nodes below it; only the columns that
+can still be tested come along.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from bestofk.learners.c45_test_kernel import AVERAGE_SLACK, TOLERANCE
+
+WORD = 64
+
+
+@intrinsic
+def popcount(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Number of one bits of an unsigned 64-bit word."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@intrinsic
+def lowest_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+    """Place of the lowest one bit of an unsigned 64-bit word that is not 0."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.uint64), generate
+
+
+@njit(cache=True)
+def entropy_table(n, terms):
+    """Row count times entropy for w rows of which k are of one class, w up to n."""
+    table = np.zeros((n + 1, n + 1))
+    for w in range(n + 1):
+        for k in range(w + 1):
+            table[w, k] = terms[w] - (terms[w - k] + terms[k])
+    return table
+
+
+@njit(cache=True)
+def choose(n_left, gains, ones, columns, gain_sum, n_counted, total, by_gain, terms):
+    """The place in `columns` of the chosen test, -1 when there is none."""
+    if n_counted == 0:
+        return -1
+    bar = gain_sum / n_counted - AVERAGE_SLACK
+    best = 0.0
+    chosen = -1
+    for at in range(n_left):
+        gain = gains[at]
+        if by_gain:
+            value = gain
+        elif gain >= bar and gain > 0.0:
+            information = (terms[total] - (terms[total - ones[at]] + terms[ones[at]])) / total
+            value = 0.0 if information < TOLERANCE else gain / information
+        else:
+            continue
+        if value > best + TOLERANCE:
+            best = value
+            chosen = at
+    return chosen
+
+
+@njit(cache=True)
+def grow_binary(
+    mask, values, second, min_leaf, by_gain, counted, terms, table,
+    attribute, first_child, counts, node_masks, scratch,
+):  # fmt: skip
+    """Grow the tree of the rows in `mask` into the node arrays; returns the number of nodes.
+
+    Parameters
+    ----------
+    values : (d, words) uint64
+        Rows that hold the second value of each column.
+    second : (words,) uint64
+        Rows of the second class.
+    counted : (d,) bool
+    table : (65, 65) float64
+        See `entropy_table`.
+    scratch : tuple of arrays
+        open_node, open_word (uint64), open_small (bool), alive (nodes, d + 1), and five of
+        length d: gains (float64), ones, lasts, columns, packed (uint64).
+    """
+    open_node, open_word, open_small, alive, gains, ones, lasts, columns, packed = scratch
+    n_words = len(mask)
+    d = len(values)
+    total = 0
+    in_second = 0
+    for w in range(n_words):
+        node_masks[0, w] = mask[w]
+        total += popcount(mask[w])
+        in_second += popcount(mask[w] & second[w])
+    counts[0, 0] = total - in_second
+    counts[0, 1] = in_second
+    attribute[0] = -1
+    for a in range(d):
+        alive[0, a] = a
+    alive[0, d] = d
+    n_nodes = 1
+    n_open = 0
+    if total >= 2 * min_leaf and 0 < in_second < total:
+        open_node[0] = 0
+        open_small[0] = False
+        n_open = 1
+    packed_second = np.uint64(0)
+    while n_open > 0:
+        n_open -= 1
+        node = open_node[n_open]
+        in_first = counts[node, 0]
+        in_second = counts[node, 1]
+        total = in_first + in_second
+        n_alive = alive[node, d]
+        n_left = 0
+        n_counted = 0
+        gain_sum = 0.0
+        least_gain = TOLERANCE / total
+        small = total <= WORD
+        word = open_word[n_open]
+        if small and not open_small[n_open]:
+            packed_second = pack(node_masks[node], values, second, alive[node], packed)
+            word = ~np.uint64(0) >> np.uint64(WORD - total)
+        if small:
+            word_second = word & packed_second
+            entropy = table[total, in_second]
+            for at in range(n_alive):
+                a = alive[node, at]
+                one = popcount(word & packed[a])
+                zero = total - one
+                if one < min_leaf or zero < min_leaf:
+                    continue
+                last = popcount(word_second & packed[a])
+                inside = table[zero, in_second - last] + table[one, last]
+                gain = (entropy - inside) / total
+                if gain < least_gain:
+                    gain = 0.0
+                columns[n_left] = a
+                gains[n_left] = gain
+                ones[n_left] = one
+                lasts[n_left] = last
+                n_left += 1
+                if counted[a]:
+                    gain_sum += gain
+                    n_counted += 1
+        else:
+            entropy = terms[total] - (terms[in_first] + terms[in_second])
+            for at in range(n_alive):
+                a = alive[node, at]
+                one = 0
+                last = 0
+                for w in range(n_words):
+                    both = node_masks[node, w] & values[a, w]
+                    one += popcount(both)
+                    last += popcount(both & second[w])
+                zero = total - one
+                if one < min_leaf or zero < min_leaf:
+                    continue
+                zero_second = in_second - last
+                inside = (terms[zero] - (terms[zero - zero_second] + terms[zero_second])) + (
+                    terms[one] - (terms[one - last] + terms[last])
+                )
+                gain = (entropy - inside) / total
+                if gain < least_gain:
+                    gain = 0.0
+                columns[n_left] = a
+                gains[n_left] = gain
+                ones[n_left] = one
+                lasts[n_left] = last
+                n_left += 1
+                if counted[a]:
+                    gain_sum += gain
+                    n_counted += 1
+        chosen = choose(n_left, gains, ones, columns, gain_sum, n_counted, total, by_gain, terms)
+        if chosen < 0:
+            continue
+
+        a = columns[chosen]
+        one = ones[chosen]
+        last = lasts[chosen]
+        attribute[node] = a
+        first_child[node] = n_nodes
+        for v in range(2):
+            child = n_nodes + v
+            rows = one if v == 1 else total - one
+            rows_second = last if v == 1 else in_second - last
+            attribute[child] = -1
+            counts[child, 0] = rows - rows_second
+            counts[child, 1] = rows_second
+            if rows < 2 * min_leaf or rows_second == 0 or rows_second == rows or n_left == 1:
+                continue
+            left = 0
+            for at in range(n_left):
+                alive[child, left] = columns[at]
+                left += at != chosen
+            alive[child, d] = left
+            open_node[n_open] = child
+            open_small[n_open] = small
+            if small:
+                open_word[n_open] = word & packed[a] if v == 1 else word & ~packed[a]
+            elif v == 1:
+                for w in range(n_words):
+                    node_masks[child, w] = node_masks[node, w] & values[a, w]
+            else:
+                for w in range(n_words):
+                    node_masks[child, w] = node_masks[node, w] & ~values[a, w]
+            n_open += 1
+        n_nodes += 2
+    return n_nodes
+
+
+@njit(cache=True)
+def pack(mask, values, second, alive, packed):
+    """Renumber the rows of the bit set: fill one word a living column, return the classes' word."""
+    d = len(values)
+    n_alive = alive[d]
+    for at in range(n_alive):
+        packed[alive[at]] = np.uint64(0)
+    classes = np.uint64(0)
+    to = np.uint64(0)
+    one = np.uint64(1)
+    for w in range(len(mask)):
+        rest = mask[w]
+        while rest != 0:
+            bit = np.uint64(lowest_bit(rest))
+            rest &= rest - one
+            classes |= ((second[w] >> bit) & one) << to
+            for at in range(n_alive):
+                a = alive[at]
+                packed[a] |= ((values[a, w] >> bit) & one) << to
+            to += one
+    return classes
