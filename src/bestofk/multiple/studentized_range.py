@@ -23,8 +23,8 @@ _CHUNK = 1 << 15
 _MANY_VALUES = 400
 _MANY_SIZES = 64
 _DEGREE_IN_SIZE = 40
-_NOISE = 2e-11
-"""What the last coefficients of a series of logarithms down to -700 may hold of rounding."""
+_NOISE = 1e-12
+"""What the last coefficients of a series of logarithms may hold of rounding."""
 
 
 def survival(q: npt.ArrayLike, *, groups: npt.ArrayLike, df: float = math.inf) -> Floats:
@@ -254,31 +254,39 @@ def _direct(q: Floats, k: Floats, df: float) -> Floats:
 
 
 def _through_interpolant(q: Floats, k: float, df: float) -> Floats:
-    """Many values of one distribution: log P(Q > q) as a Chebyshev series in log(1 + q)."""
+    """Many values of one distribution, through a Chebyshev series in log(1 + q).
+
+    What is expanded is the log of P(Q > q) over the same for two means, which is a t tail: it
+    stays between 0 and log(k (k - 1) / 2) however far out q lies.
+    """
     from numpy.polynomial import chebyshev
 
     flat = q.ravel()
-    inner = np.isfinite(flat) & (flat > 0.0)
-    out = np.where(flat > 0.0, 0.0, 1.0)
+    pair = _two_means(flat, df)
+    inner = (flat > 0.0) & (pair > 0.0)
     x = np.log1p(flat[inner])
-    if not x.size:
-        return out.reshape(q.shape)
+    if x.size < _MANY_VALUES:
+        return _direct(flat, np.full(flat.shape, k), df).reshape(q.shape)
     lowest, highest = float(x.min()), float(x.max())
     middle, half = (highest + lowest) / 2.0, max((highest - lowest) / 2.0, 1e-9)
 
-    def log_tail(u: Any) -> Any:
+    def log_excess(u: Any) -> Any:
         at = np.maximum(np.expm1(middle + half * u), 0.0)
-        tail = _direct(at, np.full(at.shape, k), df)
-        with np.errstate(divide="ignore"):
-            return np.log(tail)
+        return np.log(_direct(at, np.full(at.shape, k), df) / _two_means(at, df))
 
     for degree in (31, 63, 127, 255, 511):
-        if degree >= x.size:
-            break
-        series = chebyshev.chebinterpolate(log_tail, degree)
-        if not np.isfinite(series).all():
-            break
+        series = chebyshev.chebinterpolate(log_excess, degree)
         if np.abs(series[-degree // 8 :]).max() < _NOISE:
-            out[inner] = np.exp(np.minimum(chebyshev.chebval((x - middle) / half, series), 0.0))
+            out = np.where(flat > 0.0, 0.0, 1.0)
+            excess = np.exp(chebyshev.chebval((x - middle) / half, series))
+            out[inner] = np.minimum(pair[inner] * excess, 1.0)
             return out.reshape(q.shape)
     return _direct(flat, np.full(flat.shape, k), df).reshape(q.shape)
+
+
+def _two_means(q: Floats, df: float) -> Floats:
+    from scipy import special
+
+    t = q / math.sqrt(2.0)
+    tail = special.ndtr(-t) if math.isinf(df) else special.stdtr(df, -t)
+    return np.asarray(2.0 * tail, dtype=np.float64)
