@@ -124,7 +124,7 @@ def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_data_set_called_mean_and_a_learner_without_losses_stay(tmp_path, form):
     values = np.array([[0.1, 0.2], [np.nan, np.nan]])
-    losses = Losses(values, algorithms=["a", "b"], datasets=["x", "mean"], missing="declared")
+    losses = Losses(values, algorithms=["auc", "value"], datasets=["x", "mean"], missing="declared")
     assert again(losses, tmp_path, form, "wide", missing="allow") == losses
 
 

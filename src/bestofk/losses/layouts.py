@@ -215,7 +215,7 @@ def wide_cells(
             f"{table.source}: no column holds the losses of a learner (columns: "
             f"{_listed(table.columns[:12])})."
         )
-    if guessed and all(direction_of(column) is not None for column in learners):
+    if guessed and not ours and all(direction_of(column) is not None for column in learners):
         raise TableError(
             f"{table.source}: no column names the learners, and {_listed(learners[:6])} look like "
             "metrics: name the column of the learners with algorithm=..., or pass layout='wide' "
