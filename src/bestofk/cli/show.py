@@ -1,0 +1,160 @@
+"""``bestofk show``: what a store holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bestofk.cli.options import echo_json
+
+if TYPE_CHECKING:
+    from bestofk.run.store import Store
+    from bestofk.run.store_study import StoredStudy, Tally
+
+MOST_NAMES = 12
+"""So many learners or data sets are named; the JSON has all."""
+MOST_FAILURES = 10
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("store", metavar="STORE")
+@click.option("--study", type=int, metavar="N", help="Only this study.")
+@click.option(
+    "--export",
+    metavar="FILE",
+    help="Write all cells of a study to FILE.csv or FILE.parquet, a row a cell.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
+    """Show what STORE holds: studies, cells done, failures, time.
+
+    STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). Nothing in it
+    is changed.
+
+    \b
+    Examples:
+      bestofk show study.db
+      bestofk show study.db --json
+      bestofk show study.db --study 1 --export cells.parquet
+    """
+    from bestofk.run.store import open_store
+    from bestofk.run.store_export import export_study
+
+    with open_store(store, read_only=True) as opened:
+        shown = opened.studies() if study is None else (opened.study(study),)
+        rows = None
+        if export is not None:
+            if len(shown) != 1:
+                raise click.UsageError(_which_study(shown))
+            rows = export_study(opened, shown[0].id, export)
+        tallies = [opened.tally(each.spec) for each in shown]
+        if as_json:
+            held = _as_json(opened, shown, tallies)
+            echo_json(held if export is None else {**held, "export": export, "rows": rows})
+            return
+        if export is not None:
+            click.echo(f"{rows} cells of study {shown[0].id} were written to {export}.")
+            return
+        _print(opened, shown, tallies)
+
+
+def _which_study(shown: tuple[StoredStudy, ...]) -> str:
+    if not shown:
+        return "--export needs a study, and the store holds none."
+    numbers = ", ".join(str(each.id) for each in shown[:MOST_NAMES])
+    return f"--export needs --study N, one of {numbers}."
+
+
+def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from bestofk import __version__
+
+    studies = []
+    for study, tally in zip(shown, tallies, strict=True):
+        spec = asdict(study.spec)
+        for data in spec["datasets"]:
+            del data["splits"]
+        studies.append(
+            {
+                "id": study.id,
+                "created": study.created,
+                **spec,
+                "cells": tally.cells,
+                "done": tally.done,
+                "failed": tally.failed,
+                "missing": tally.missing,
+                "seconds": tally.seconds,
+                "failures": [asdict(failure) for failure in tally.failures],
+            }
+        )
+    return {
+        "store": store.shown_url,
+        "cells": store.n_cells(),
+        "studies": studies,
+        "version": __version__,
+    }
+
+
+def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
+    from rich.text import Text
+
+    from bestofk.cli.terminal import console, one_line
+
+    out = console()
+    n_cells = store.n_cells()
+    held = (
+        f"{_counted(len(store.studies()), 'study', 'studies')}, "
+        f"{_counted(n_cells, 'cell', 'cells')}"
+    )
+    out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
+    for study, tally in zip(shown, tallies, strict=True):
+        spec = study.spec
+        title = one_line(spec.title, 80) or "(no title)"
+        out.print()
+        out.print(Text(f"{study.id}. {title}", style="bold"))
+        sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
+        plan = (
+            f"{spec.plan}, loss {one_line(spec.loss)}, seed {spec.random_state}, "
+            f"{_counted(spec.repetitions, 'repetition', 'repetitions')}"
+        )
+        out.print(Text(f"   begun      {study.created}"))
+        out.print(Text(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
+        out.print(Text(f"   data sets  {_names(sets)}"))
+        out.print(Text(f"   plan       {plan}"))
+        out.print(Text(f"   cells      {_progress(tally)}"))
+        out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
+        for failure in tally.failures[:MOST_FAILURES]:
+            why = f"{failure.kind}: {one_line(failure.reason, 100)}"
+            out.print(Text(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
+        if len(tally.failures) > MOST_FAILURES:
+            more = len(tally.failures) - MOST_FAILURES
+            out.print(Text(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
+
+
+def _progress(tally: Tally) -> str:
+    words = f"{tally.done} of {tally.cells} done"
+    if tally.failed:
+        words += f", {tally.failed} failed"
+    if tally.missing:
+        words += f", {tally.missing} to do"
+    return words
+
+
+def _names(names: list[str]) -> str:
+    listed = ", ".join(names[:MOST_NAMES])
+    more = len(names) - MOST_NAMES
+    return f"{listed} and {more} more" if more > 0 else listed
+
+
+def _counted(n: int, one: str, many: str) -> str:
+    return f"{n} {one if n == 1 else many}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"

@@ -1,0 +1,103 @@
+"""Where a store is: memory, a file, or a server; and addresses that may be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from bestofk.checks import refuse
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+WELCOME = "None, a path, 'sqlite:///x.db' or 'postgresql+psycopg://user@host/database'"
+HIDDEN = "***"
+_IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]*://[^:/?@]*):.*@", re.DOTALL)
+_IN_QUERY = re.compile(r"(?i)([?&](?:ssl)?passw(?:or)?d=)[^&]*")
+_SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """A store's place; `shown` is safe to print."""
+
+    kind: Literal["memory", "sqlite", "postgresql"]
+    shown: str
+    path: Path | None = None
+    """The file of an SQLite store."""
+    url: URL | None = field(default=None, repr=False)
+    """The server of a PostgreSQL store, with its password."""
+
+    def without_secrets(self, text: str) -> str:
+        """`text` if it does not hold the password, else a word that it was left out."""
+        if any(secret in text for secret in _secrets(self.url)):
+            return "the details hold the password and are left out"
+        return text
+
+
+def hide_passwords(text: str) -> str:
+    """An address, or another word of a command line, with *** for its passwords.
+
+    Examples
+    --------
+    >>> hide_passwords("postgresql://ann:p@ss@db.example/losses?sslpassword=x")
+    'postgresql://ann:***@db.example/losses?sslpassword=***'
+    """
+    hidden = _IN_AUTHORITY.sub(rf"\1:{HIDDEN}@", text)
+    return _IN_QUERY.sub(rf"\1{HIDDEN}", hidden)
+
+
+def parse_address(where: str | os.PathLike[str] | None) -> Address:
+    """The store that a path, a URL or None stands for."""
+    if where is None:
+        return Address(kind="memory", shown="memory")
+    if not isinstance(where, str | os.PathLike) or isinstance(os.fspath(where), bytes):
+        raise refuse("store", WELCOME, where)
+    text = os.fspath(where)
+    if not text.strip() or "\0" in text:
+        raise refuse("store", WELCOME, text)
+    if isinstance(where, os.PathLike) or "://" not in text:
+        return _file(text)
+    scheme, _, rest = text.partition("://")
+    if scheme == "sqlite":
+        if rest in ("", "/"):
+            return _file(":memory:")
+        if not rest.startswith("/") or "?" in rest:
+            raise refuse("store", "sqlite:/// and then a path, with no options", text)
+        return _file(rest[1:])
+    if scheme in _SERVERS:
+        return Address(kind="postgresql", shown=hide_passwords(text), url=_server(text))
+    raise refuse("store", WELCOME, hide_passwords(text))
+
+
+def _file(text: str) -> Address:
+    if text == ":memory:":
+        return Address(kind="memory", shown="memory")
+    return Address(kind="sqlite", shown=text, path=Path(text).expanduser())
+
+
+def _server(text: str) -> URL:
+    from sqlalchemy import make_url
+    from sqlalchemy.exc import ArgumentError as UnreadableURL
+
+    try:
+        url = make_url(text)
+    except (UnreadableURL, ValueError):
+        raise refuse("store", WELCOME, hide_passwords(text)) from None
+    return url.set(drivername="postgresql+psycopg")
+
+
+def _secrets(url: Any) -> list[str]:
+    """Every spelling of the passwords of a URL."""
+    if url is None:
+        return []
+    from urllib.parse import quote, quote_plus
+
+    words = [] if url.password is None else [str(url.password)]
+    for name, value in url.query.items():
+        if name.lower() in ("password", "sslpassword"):
+            words += [value] if isinstance(value, str) else value
+    return [spelt for word in words if word for spelt in {word, quote(word, ""), quote_plus(word)}]
