@@ -75,7 +75,8 @@ def test_a_learner_never_beats_itself(entry):
     same = np.broadcast_to(data[:1], data.shape)
     result = run(entry, same)
     assert (pvalues(result) == 1.0).all()
-    assert "tie" in result.explain()
+    if entry.axes == 2:
+        assert "tie" in result.explain()
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -143,7 +144,7 @@ def test_nested_lists_do(entry):
 def test_refuses_what_is_not_finite(entry, bad):
     data = table(entry)
     data[(1,) * data.ndim] = bad
-    with pytest.raises(ArgumentError, match="finite|nan|NaN|missing"):
+    with pytest.raises(ArgumentError, match=r"finite|nan|NaN|missing"):
         run(entry, data)
 
 

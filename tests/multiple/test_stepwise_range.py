@@ -2,6 +2,7 @@
 
 import math
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ def losses_with(means, spread=1.0, folds=3):
 
 
 def direct(losses, alpha, stop):
-    """The paper's sections 2.4.2 in plain loops over scipy's quantiles, with or without the stop."""
+    """Section 2.4.2 of the paper in plain loops over scipy's quantiles, with or without stop."""
     K, L = losses.shape
     means = losses.mean(axis=1)
     order = sorted(range(K), key=lambda i: means[i])
@@ -134,10 +135,11 @@ def test_three_hundred_learners_in_a_second():
     result = newman_keuls(losses)
     assert time.perf_counter() - start < 3.0
     assert len(result.underlines) > 3
+    assert " and 290 more." in result.explain()
     # Consecutive lines move to the right and none lies in another.
     place = {learner: position for position, learner in enumerate(result.order)}
     spans = [(place[line[0]], place[line[-1]]) for line in result.underlines]
-    assert all(a < c and b < d for (a, b), (c, d) in zip(spans, spans[1:], strict=False))
+    assert all(a < c and b < d for (a, b), (c, d) in pairwise(spans))
 
 
 def test_explains():

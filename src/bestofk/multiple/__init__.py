@@ -17,15 +17,17 @@ if TYPE_CHECKING:
     from bestofk.multiple.critical_difference import NemenyiResult, nemenyi
     from bestofk.multiple.every_pair import PosthocResult, posthoc
     from bestofk.multiple.honest_range import TukeyResult, tukey
-    from bestofk.multiple.interval_bootstrap import bootstrap_b
+    from bestofk.multiple.interval_bootstrap import BootstrapBResult, bootstrap_b
     from bestofk.multiple.one_way import AnovaResult, anova
     from bestofk.multiple.rank_sums import KruskalWallisResult, kruskal_wallis
     from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-    from bestofk.multiple.scalar_bootstrap import bootstrap_a
+    from bestofk.multiple.scalar_bootstrap import BootstrapAResult, bootstrap_a
     from bestofk.multiple.stepwise_range import NewmanKeulsResult, RangeWindow, newman_keuls
 
 _HOMES = {
     "AnovaResult": "one_way",
+    "BootstrapAResult": "scalar_bootstrap",
+    "BootstrapBResult": "interval_bootstrap",
     "CochranResult": "contingency",
     "FriedmanResult": "block_ranks",
     "KruskalWallisResult": "rank_sums",
@@ -55,6 +57,8 @@ _HOMES = {
 __all__ = [
     "MULTIPLE_TESTS",
     "AnovaResult",
+    "BootstrapAResult",
+    "BootstrapBResult",
     "CochranResult",
     "FriedmanResult",
     "KruskalWallisResult",

@@ -76,8 +76,8 @@ class TukeyResult:
         return (
             f"{extremes_words(self.means, named, 'mean loss')} "
             f"{pairs_words(pairs, self.pvalues[i, j], self.means, named, alpha, 'mean loss')} "
-            f"(Tukey's honestly significant differences, {self.df:g} degrees of freedom, p-values "
-            "adjusted for all pairs.)"
+            f"The p-values are those of Tukey's honestly significant differences with {self.df:g} "
+            "degrees of freedom, adjusted for all pairs."
         )
 
 

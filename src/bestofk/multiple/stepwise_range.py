@@ -14,7 +14,7 @@ from bestofk.errors import ArgumentError
 from bestofk.multiple.one_way import one_way_parts
 from bestofk.multiple.studentized_range import quantile
 from bestofk.multiple.tables import learners_by_columns, read_only, studentized
-from bestofk.multiple.wording import joined, learner_names
+from bestofk.multiple.wording import joined, learner_names, shortened
 from bestofk.pairwise.sentences import number
 
 __all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls"]
@@ -95,7 +95,7 @@ class NewmanKeulsResult:
         ties = len(np.unique(self.means)) < K
         sentences = [
             f"By ascending mean loss{' (equal means are ties)' if ties else ''} the learners are "
-            f"{joined(said)}."
+            f"{shortened(said)}."
         ]
         where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
@@ -103,12 +103,18 @@ class NewmanKeulsResult:
         elif not self.underlines:
             sentences.append(f"All of them differ significantly from each other ({where}).")
         else:
-            lines = joined([f"({joined([named[i] for i in line])})" for line in self.underlines])
+            lines = joined([f"({_line_words(line, named)})" for line in self.underlines])
             sentences.append(
                 f"No significant difference within {lines}; learners that no such group holds "
                 f"together differ significantly ({where})."
             )
         return " ".join(sentences)
+
+
+def _line_words(line: Sequence[int], named: Sequence[str]) -> str:
+    if len(line) <= 10:
+        return joined([named[i] for i in line])
+    return f"{named[line[0]]} to {named[line[-1]]}, {len(line)} learners"
 
 
 def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResult:
