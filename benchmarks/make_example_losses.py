@@ -63,7 +63,7 @@ def main() -> None:
     cancer = load_breast_cancer(return_X_y=True)
     digits = load_digits(return_X_y=True)
     error_rates(*cancer, 10, 10, "breast-cancer").to_csv(HERE / "breast-cancer-10x10.csv")
-    error_rates(*digits, 5, 2, "digits").to_csv(HERE / "five-by-two-digits.csv")
+    error_rates(*digits, 5, 2, "digits").to_csv(HERE / "digits-5x2.csv")
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def test_breast_cancer():
 
 
 def test_digits():
-    losses = example_losses("five-by-two-digits")
+    losses = example_losses("digits-5x2")
     assert losses.algorithms == LEARNERS
     assert losses.design.situations(n_datasets=1)[0] == "5x2"
     assert (np.reshape(losses.design.n_test, (5, 2)).sum(axis=1) == 1797).all()
@@ -36,12 +36,12 @@ def test_reader_takes_the_name_where_no_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in EXAMPLES:
         assert read_losses(name) == example_losses(name)
-    (tmp_path / "five-by-two-digits").write_text("model,error\na,1\n")
-    assert read_losses("five-by-two-digits").algorithms == ("a",)
+    (tmp_path / "digits-5x2").write_text("model,error\na,1\n")
+    assert read_losses("digits-5x2").algorithms == ("a",)
 
 
 def test_unknown_names():
-    with pytest.raises(UnknownNameError, match="did you mean 'five-by-two-digits'"):
-        example_losses("five-by-two")
-    with pytest.raises(TableError, match="There is no file 'five-by-two'"):
-        read_losses("five-by-two")
+    with pytest.raises(UnknownNameError, match="did you mean 'digits-5x2'"):
+        example_losses("digits-5")
+    with pytest.raises(TableError, match="There is no file 'digits-5'"):
+        read_losses("digits-5")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 EXAMPLES = {
     "breast-cancer-10x10": "error rates of six classifiers, 10 runs of stratified 10-fold "
     "cross-validation on the breast cancer data",
-    "five-by-two-digits": "error rates of six classifiers, 5 runs of stratified 2-fold "
+    "digits-5x2": "error rates of six classifiers, 5 runs of stratified 2-fold "
     "cross-validation on the digits data",
 }
 """The names, and what each holds."""
@@ -32,7 +32,7 @@ def example_losses(name: str) -> Losses:
     Parameters
     ----------
     name : str
-        ``"breast-cancer-10x10"`` or ``"five-by-two-digits"``.
+        ``"breast-cancer-10x10"`` or ``"digits-5x2"``.
 
     Notes
     -----
@@ -40,7 +40,7 @@ def example_losses(name: str) -> Losses:
 
     Examples
     --------
-    >>> example_losses("five-by-two-digits")
+    >>> example_losses("digits-5x2")
     Losses(6 learners x 1 data set, 5 runs of 2-fold cross-validation, stratified)
     """
     from bestofk.losses.readers import read_losses
