@@ -119,7 +119,7 @@ def test_refuses_an_unknown_correction():
 
 def test_four_and_a_half_million():
     p = np.random.default_rng(0).random(4_498_500)
-    start = time.perf_counter()
+    start = time.process_time()
     adjusted = holm(p)
-    assert time.perf_counter() - start < 8.0
+    assert time.process_time() - start < 8.0
     assert adjusted.min() == p.min() * p.size

@@ -56,9 +56,9 @@ def test_no_spread():
 
 def test_three_hundred_learners():
     losses = np.random.default_rng(2).random((300, 4)) + np.linspace(0, 3, 300)[:, None]
-    start = time.perf_counter()
+    start = time.process_time()
     result = tukey(losses)
-    assert time.perf_counter() - start < 6.0
+    assert time.process_time() - start < 6.0
     i, j = 10, 200
     q, df = result.statistics[i, j], 900.0
     assert result.pvalues[i, j] == pytest.approx(
