@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 from itertools import product
 from math import comb
@@ -171,6 +172,12 @@ def test_no_common_unit_in_arbitrary_numbers():
     assert common_unit(heights, smallest=1e-6, noise=1e-15) is None
 
 
+def test_a_unit_that_fits_only_nearly_is_none():
+    heights = np.array([3, 7, 12, 30]) / 600
+    heights[2] += 1e-8
+    assert common_unit(heights, smallest=1e-5, noise=1e-15) is None
+
+
 def test_values_that_differ_by_the_rounding_of_a_mean_are_equal():
     values = np.array([[0.1 + 0.2, 1.0], [0.3, 2.0]])
     heights, _ = levelled(values)
@@ -206,9 +213,10 @@ def test_groups_of_blocks_of_any_size_are_drawn_evenly(shape):
     (drawn,) = drawn_tails(
         values, rows[None], rows[None], resamples=40_000, generator=np.random.default_rng(4)
     )
-    hits = np.rint(drawn.lower * 40_001 - 1)
-    assert (hits >= stats.binom.ppf(1e-7, 40_000, exact.lower)).all()
-    assert (hits <= stats.binom.isf(1e-7, 40_000, exact.lower)).all()
+    for got, truth in ((drawn.lower, exact.lower), (drawn.upper, exact.upper)):
+        hits = np.rint(got * 40_001 - 1)
+        assert (hits >= stats.binom.ppf(1e-7, 40_000, truth)).all()
+        assert (hits <= stats.binom.isf(1e-7, 40_000, truth)).all()
 
 
 def test_tables_share_their_rearrangements():
@@ -286,3 +294,26 @@ def test_many_tables_in_batches_see_the_same_rearrangements():
         np.testing.assert_array_equal(tails.lower, alone.lower)
     # and the generator is left where one table leaves it
     assert rng.random() == once.random()
+
+
+def test_ties_are_ties_where_no_common_unit_helps():
+    """Decimals beside square roots: the decimals tie among themselves, in exact numbers."""
+    broken = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        tenths = rng.integers(0, 10, size=(3, 6))
+        roots = [Fraction(int(Decimal(k).sqrt() * 10**25), 10**25) for k in (2, 3, 5)]
+        exact = [
+            [Fraction(int(v), 10) for v in row] + [root]
+            for row, root in zip(tenths, roots, strict=True)
+        ]
+        values = np.array([[float(v) for v in row] for row in exact])
+        placed, tails = exact_tails(values)
+        assert placed.count == "meet"
+        p = np.array([[float(t) for t in enumerated(exact, sum(row))] for row in exact])
+        np.testing.assert_array_equal(np.stack([tails.lower, tails.upper], axis=1), p)
+        # plain sums of floats take some of these ties apart
+        sums = [sum(pick) for pick in product(*values.T.tolist())]
+        plain = [np.mean([t <= sum(row) for t in sums]) for row in values.tolist()]
+        broken += not np.array_equal(plain, p[:, 0])
+    assert broken

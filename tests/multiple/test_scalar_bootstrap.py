@@ -48,6 +48,8 @@ def test_the_worked_example():
     assert pairs.pvalues.tolist() == [1 / 2, 1 / 8, 1 / 4]
     assert pairs.adjusted_pvalues.tolist() == [1.0, 3 / 8, 3 / 4]
     assert pairs.estimates.tolist() == [-0.75, -2.0, -1.25]
+    assert pairs.rejected(0.2).tolist() == [False, False, False]
+    assert pairs.rejected(0.4).tolist() == [False, True, False]
 
 
 @pytest.mark.parametrize("denominator", [1, 10])

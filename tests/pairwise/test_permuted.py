@@ -122,6 +122,9 @@ def test_intervals_open_with_the_alternative_and_where_n_is_too_small():
     assert np.isfinite(greater.low).all()
     short = permutation(a[0, :4], b[0, :4]).confidence_interval(0.95)
     assert short == (-np.inf, np.inf)
+    # 1/32 is above 0.025, 1/64 is not
+    assert permutation(a[0, :5], b[0, :5]).confidence_interval(0.95) == (-np.inf, np.inf)
+    assert np.isfinite(permutation(a[0, :6], b[0, :6]).confidence_interval(0.95)).all()
 
 
 def test_the_interval_holds_the_shifts_that_are_not_rejected():
