@@ -280,7 +280,7 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
     if present.sum() < 2:
         raise ArgumentError(
             f"y must hold at least two classes; every one of the {n} rows is "
-            f"{classes[codes[0]] if n else 'none'!r}."
+            f"{classes.tolist()[codes[0]] if n else None!r}."
         )
     return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
 

@@ -134,6 +134,10 @@ def _parameters(arguments: str, text: str) -> dict[str, Any]:
             raise ArgumentError(
                 f"The parameters of learner {text!r} must be written as name=value; got '**'."
             )
+        if keyword.arg in params:
+            raise ArgumentError(
+                f"Parameter {keyword.arg!r} must be given once; learner {text!r} has it twice."
+            )
         try:
             params[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):

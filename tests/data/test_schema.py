@@ -1,0 +1,56 @@
+"""Columns, their declared values, and labels as codes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bestofk.data import Encoded, Schema
+from bestofk.data.schema import encode_labels
+from bestofk.errors import ArgumentError
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=20))
+def test_codes_give_the_values_back(cells: list[str | None]) -> None:
+    frame = pd.DataFrame({"x": pd.Series(cells, dtype=object)})
+    schema = Schema.of(frame)
+    codes = schema.encode(frame)[:, 0]
+    if all(cell is None for cell in cells):
+        assert schema.categories == (None,)  # nothing known: as good as a number
+        return
+    declared = schema.categories[0]
+    assert declared is not None
+    assert declared == tuple(dict.fromkeys(cell for cell in cells if cell is not None))
+    assert [None if np.isnan(c) else declared[int(c)] for c in codes] == cells
+
+
+def test_objects_by_column() -> None:
+    array = np.array([[1, "x", 2.5], [2, "y", None]], dtype=object)
+    schema = Schema.of(pd.DataFrame(array))
+    assert list(schema.kinds.values()) == ["numeric", "nominal", "numeric"]
+    np.testing.assert_array_equal(schema.cardinality, [0, 2, 0])
+
+
+def test_a_reordered_or_larger_set_of_categories_is_matched_by_value() -> None:
+    schema = Schema.of(pd.DataFrame({"x": pd.Categorical(["b", "a"], categories=["b", "a"])}))
+    later = pd.DataFrame({"x": pd.Categorical(["a", "b", "c"], categories=["a", "b", "c"])})
+    np.testing.assert_array_equal(schema.encode(later)[:, 0], [1, 0, np.nan])
+
+
+def test_labels() -> None:
+    codes, classes = encode_labels(np.array(["b", "a", "b"]))
+    assert (codes.tolist(), classes.tolist()) == ([1, 0, 1], ["a", "b"])
+    with pytest.raises(ArgumentError, match="missing one in row 2"):
+        encode_labels(pd.Categorical(["a", None]))
+
+
+def test_encoded_rows_must_fit_together() -> None:
+    with pytest.raises(ArgumentError, match="must have 2 cardinalities and 3 class codes"):
+        Encoded(
+            values=np.zeros((3, 2)),
+            cardinality=np.zeros(1, dtype=int),
+            y=np.zeros(3, dtype=int),
+            classes=np.array(["a"]),
+        )

@@ -1,0 +1,81 @@
+"""The common base of the learners: what fit and predict take, and what they refuse."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bestofk.data import as_dataset
+from bestofk.errors import ArgumentError
+from bestofk.learners import learner
+
+
+def test_data_frames_arrays_and_lists_are_the_same_rows() -> None:
+    X = np.array([[1.0, 5.0], [2.0, 4.0], [8.0, 1.0]])
+    y = np.array([3, 3, 7])
+    expected = learner("nmc").fit(X, y).predict(X)
+    assert expected.dtype == y.dtype
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    np.testing.assert_array_equal(learner("nmc").fit(frame, y).predict(frame), expected)
+    np.testing.assert_array_equal(learner("nmc").fit(X.tolist(), y.tolist()).predict(X), expected)
+    np.testing.assert_array_equal(learner("nmc").fit(X.astype(object), y).predict(X), expected)
+
+
+def test_objects_hold_numbers_or_words_by_column() -> None:
+    X = np.array([[1, "red"], [2, "red"], [9, "blue"]], dtype=object)
+    model = learner("nmc").fit(X, ["s", "s", "b"])
+    assert model.schema_.categories == (None, ("red", "blue"))
+    assert model.predict(np.array([[8, "blue"]], dtype=object)).tolist() == ["b"]
+
+
+def test_fit_encoded_is_fit() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=30), "b": rng.choice(list("xy"), 30)})
+    data = as_dataset(X, rng.choice(list("uvw"), 30))
+    encoded = data.encoded()
+    for name in ("max", "nmc", "logistic"):
+        labels = learner(name).fit(data.X, data.y).predict(data.X)
+        codes = learner(name).fit_encoded(encoded).predict_encoded(encoded.values)
+        np.testing.assert_array_equal(encoded.classes[codes], labels)
+
+
+def test_predicted_codes_are_those_of_all_declared_classes() -> None:
+    y = pd.Categorical(["c", "b", "c"], categories=["a", "b", "c"])
+    data = as_dataset([[0.0], [5.0], [0.0]], y)
+    model = learner("nmc").fit_encoded(data.encoded())
+    assert model.predict_encoded(np.array([[0.0], [5.0]])).tolist() == [2, 1]
+
+
+def test_columns_must_be_those_of_the_fit() -> None:
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": [0.0, 1.0]})
+    model = learner("nmc").fit(X, ["u", "v"])
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(X.rename(columns={"b": "c"}))
+    with pytest.raises(ArgumentError, match="Column 'a' must hold numbers, as it did"):
+        model.predict(pd.DataFrame({"a": ["x"], "b": [1.0]}))
+    with pytest.raises(ArgumentError, match="Column 'b' must hold finite numbers; got infinity"):
+        model.predict(pd.DataFrame({"a": [1.0], "b": [np.inf]}))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        ([[1.0], [2.0]], None, "requires y"),
+        (pd.DataFrame({"a": [1.0, 2.0]}), ["u"], "same number of rows; got 2 and 1"),
+        (pd.DataFrame({"a": []}), [], "minimum of 1 is required"),
+        ([[1.0], [2.0]], pd.Categorical(["u", None]), "missing one in row 2"),
+    ],
+)
+def test_what_cannot_be_fitted(X, y, sentence: str) -> None:
+    with pytest.raises(ArgumentError, match=sentence):
+        learner("max").fit(X, y)
+
+
+def test_in_a_pipeline_and_under_cross_validation() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 3)) + np.repeat([[0.0], [4.0]], 30, axis=0)
+    y = np.repeat(["u", "v"], 30)
+    scores = cross_val_score(make_pipeline(StandardScaler(), learner("nmc")), X, y, cv=3)
+    assert scores.min() > 0.9

@@ -1,0 +1,45 @@
+"""The registry of learners."""
+
+import subprocess
+import sys
+
+import pytest
+
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.learners import LEARNERS, learner
+
+PAPERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron"]
+
+
+def test_the_learners_of_the_papers_are_there_in_order() -> None:
+    assert list(LEARNERS) == PAPERS
+    for entry in LEARNERS.values():
+        assert entry.summary
+        assert entry.paper
+        assert entry.complexity
+
+
+def test_parameters_reach_the_estimator() -> None:
+    assert learner("nmc", scale="std").scale == "std"
+    assert learner("logistic", C=2.0).get_params() == {"C": 2.0}
+
+
+def test_unknown_names_and_parameters() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'logistic'"):
+        learner("logistics")
+    with pytest.raises(
+        ArgumentError, match="parameters of learner 'nmc' must be among: scale; got 'scal'"
+    ):
+        learner("nmc", scal=1)
+    with pytest.raises(ArgumentError, match="must be among: none; got 'a'"):
+        learner("max", a=1)
+
+
+def test_the_registry_imports_nothing_heavy() -> None:
+    code = (
+        "import sys, bestofk.learners.registry, bestofk.learners, bestofk.data; "
+        "bestofk.learners.LEARNERS; "
+        "print([m for m in ('sklearn', 'numba', 'pandas', 'scipy') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,102 @@
+"""Learners described by text."""
+
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.svm import SVC
+
+from bestofk.errors import ArgumentError, BestOfKError, UnknownNameError
+from bestofk.learners import named_learners, parse_learner
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "shown"),
+    [
+        ("max", "max", "Majority()"),
+        (" nmc ", "nmc", "NearestMean()"),
+        ("nmc()", "nmc()", "NearestMean()"),
+        ("nmc(scale='std')", "nmc(scale='std')", "NearestMean(scale='std')"),
+        ("mean = nmc(scale='range')", "mean", "NearestMean(scale='range')"),
+        ("a=logistic(C=0.5)", "a", "Logistic(C=0.5)"),
+        ("sklearn.svm:SVC", "SVC", "SVC()"),
+        (
+            "sklearn.ensemble:RandomForestClassifier(n_estimators=200)",
+            "RandomForestClassifier(n_estimators=200)",
+            "RandomForestClassifier(n_estimators=200)",
+        ),
+        ("s=sklearn.svm:SVC(C=2e1, gamma='auto', class_weight={'a': 1, 'b': -2})", "s", None),
+    ],
+)
+def test_descriptions(text: str, name: str, shown: str | None) -> None:
+    found, estimator = parse_learner(text)
+    assert found == name
+    if shown is None:
+        assert estimator.get_params()["class_weight"] == {"a": 1, "b": -2}
+        assert estimator.C == 20.0
+    else:
+        assert repr(estimator) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "described by text such as"),
+        ("nmc(", "name or an import path"),
+        ("nmc(scale=)", "must be written as name=value"),
+        ("nmc('std')", "must have its name: name=value; got \"'std'\""),
+        ("nmc(**{'scale': 'std'})", "got '**'"),
+        ("nmc(scale=print('x'))", "must be a literal"),
+        ("nmc(scale=__import__('os').getcwd())", "must be a literal"),
+        ("nmc(scale='std')(1)", "must be written as name=value"),
+        ("nmc(scale='a') or f(b=1)", "must be written as name=value"),
+        ("sklearn.svm:SVC(D=1)", "cannot be made"),
+        ("sklearn.nothing:SVC", "there is no module 'sklearn.nothing'"),
+        ("sklearn.svm.SVC", "write a colon before its name: 'sklearn.svm:SVC'"),
+        ("sklearn.svm:", "must name a module and a class"),
+        ("os; import sys:f", "must name a module and a class"),
+        ("os:sep", "'sep' is none"),
+        ("sklearn.preprocessing:StandardScaler", "has no predict"),
+        ("collections:OrderedDict", "has no fit"),
+        ("nmc(scale=1, scale=2)", "'scale' must be given once"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(text: str, sentence: str) -> None:
+    with pytest.raises(ArgumentError) as caught:
+        parse_learner(text)
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_near_names_are_offered() -> None:
+    with pytest.raises(UnknownNameError, match="did you mean 'logistic'"):
+        parse_learner("logstic")
+    with pytest.raises(UnknownNameError, match="RandomForestClassifier"):
+        parse_learner("sklearn.ensemble:RandomForrestClassifier")
+
+
+def test_nothing_is_executed(tmp_path) -> None:
+    trace = tmp_path / "trace"
+    for text in (
+        f"nmc(scale=open({str(trace)!r}, 'w'))",
+        f"nmc(scale=[open({str(trace)!r}, 'w')])",
+        f"sklearn.svm:SVC(C=__import__('pathlib').Path({str(trace)!r}).touch())",
+    ):
+        with pytest.raises(BestOfKError):
+            parse_learner(text)
+    assert not trace.exists()
+
+
+def test_lists_and_mappings_of_learners() -> None:
+    forest = RandomForestClassifier()
+    found = named_learners(["max", forest, "f=nmc"])
+    assert list(found) == ["max", "RandomForestClassifier", "f"]
+    assert found["RandomForestClassifier"] is forest
+    found = named_learners({"first": "max", "second": SVC()})
+    assert list(found) == ["first", "second"]
+    with pytest.raises(ArgumentError, match="Two learners are called 'SVC'"):
+        named_learners([SVC(), SVC(C=2)])
+    with pytest.raises(ArgumentError, match="got 'max' alone"):
+        named_learners("max")
+    with pytest.raises(ArgumentError, match="at least one learner"):
+        named_learners([])
+    with pytest.raises(ArgumentError, match=r"learner 'x' must be .* write SVC\(\)"):
+        named_learners({"x": SVC})

@@ -1,0 +1,77 @@
+"""Evaluation over whole plans: the order of the splits, seeds, foreign estimators, failures."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from bestofk.data import as_dataset, load
+from bestofk.errors import RunError
+from bestofk.learners import learner, predict_plan, predict_split_by_split
+from bestofk.plans.making import plan
+
+
+@pytest.mark.parametrize("spec", ["2x3", "kfold:4", "holdout:0.3", "resample:3:0.2", "bootstrap:2"])
+def test_one_array_a_split_in_order_aligned_with_its_test_rows(spec: str) -> None:
+    data = load("iris")
+    splits = plan(spec, random_state=3).materialise(data.n, data.y)
+    for model in (learner("nmc"), KNeighborsClassifier(1)):
+        predicted = predict_plan(model, data, splits)
+        X, y = data.X, data.y
+        for (_, _, train, test), codes in zip(splits, predicted, strict=True):
+            expected = model.fit(X.iloc[train], y.iloc[train]).predict(X.iloc[test])
+            assert codes.dtype == np.int64
+            np.testing.assert_array_equal(data.classes[codes], expected)
+
+
+def test_the_estimator_is_left_unfitted() -> None:
+    data = load("wine")
+    splits = plan("kfold:3", random_state=0).materialise(data.n, data.y)
+    for model in (learner("logistic"), DummyClassifier()):
+        predict_plan(model, data, splits)
+        predict_split_by_split(model, data, splits)
+        assert not hasattr(model, "classes_")
+
+
+def test_seeds_fix_each_split_also_inside_a_pipeline() -> None:
+    data = load("iris")
+    splits = plan("2x2", random_state=0).materialise(data.n, data.y)
+    forest = RandomForestClassifier(n_estimators=3, max_depth=1, max_features=1)
+    chain = make_pipeline(StandardScaler(), forest)
+    once = predict_plan(chain, data, splits, seeds=[1, 2, 3, 4])
+    again = predict_plan(chain, data, splits, seeds=[1, 2, 3, 4])
+    other = predict_plan(chain, data, splits, seeds=[9, 8, 7, 6])
+    assert all((a == b).all() for a, b in zip(once, again, strict=True))
+    assert any((a != b).any() for a, b in zip(once, other, strict=True))
+
+
+def test_nominal_columns_and_missing_cells_reach_a_foreign_estimator_prepared() -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=40), "b": rng.choice(list("xyz"), 40)})
+    X.loc[3, "a"] = np.nan
+    data = as_dataset(X, rng.choice(["u", "v"], 40))
+    splits = plan("kfold:4", random_state=0).materialise(40)
+    assert sum(map(len, predict_plan(KNeighborsClassifier(1), data, splits))) == 40
+
+
+class Liar(ClassifierMixin, BaseEstimator):
+    """Predicts a class that does not exist."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), "nonsense")
+
+
+def test_a_prediction_that_is_no_class_is_named() -> None:
+    data = load("iris")
+    splits = plan("kfold:3", random_state=0).materialise(data.n)
+    with pytest.raises(RunError, match="Liar predicted 'nonsense', which is none of the classes"):
+        predict_plan(Liar(), data, splits)
