@@ -8,8 +8,13 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import bestofk as bk
+from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.scoring import as_loss
 from bestofk.run.store import open_store
 
 PASSWORD = "p@ss:w/ord%7"
@@ -35,14 +40,14 @@ def as_server_user(command):
 
 
 class Server:
-    """A private server; every `database()` is a new, empty one."""
+    """A private server."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder = programs, folder
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
-        self.made = 0
+        self.made, self.shared = 0, None
 
     def run(self, *command, **options):
         return subprocess.run(
@@ -89,6 +94,14 @@ class Server:
             found = connection.execute(statement)
             return found.fetchall() if found.description else None
 
+    def emptied(self):
+        """One database for many tests, without the tables of the last."""
+        if self.shared is None:
+            self.shared = self.database()
+        name = self.shared.rpartition("/")[2]
+        self.sql("DROP TABLE IF EXISTS bestofk_meta, bestofk_studies, bestofk_cells", name)
+        return self.shared
+
     def database(self, options=""):
         self.made += 1
         self.sql(f"CREATE DATABASE d{self.made} {options}")
@@ -118,7 +131,7 @@ def store_url(request, tmp_path):
         return None
     if request.param == "sqlite":
         return str(tmp_path / "study.db")
-    return request.getfixturevalue("postgresql").database()
+    return request.getfixturevalue("postgresql").emptied()
 
 
 @pytest.fixture
@@ -133,4 +146,77 @@ def lasting_url(request, tmp_path):
     """Where a new store can be opened that outlives its process."""
     if request.param == "sqlite":
         return str(tmp_path / "study.db")
-    return request.getfixturevalue("postgresql").database()
+    return request.getfixturevalue("postgresql").emptied()
+
+
+@pytest.fixture
+def make_cell():
+    """A cell by its number: `make_cell(7, loss=0.25)`."""
+
+    def make(number, loss=0.25, *, dataset="d" * 64, learner="a1b2", loss_name="zero-one", **more):
+        key = CellKey(
+            dataset=dataset,
+            learner=learner,
+            splits="5:c0ffee",
+            loss=loss_name,
+            run=number // 10,
+            fold=number % 10,
+            repetition=0,
+        )
+        return CellResult(key=key, loss=None if "failure" in more else loss, **more)
+
+    return make
+
+
+WEIRD_NAMES = ("tree", "q\"uo'te\n<b>&amp;", "\u540d\u524d \U0001f333 e\u0301", "twin of tree")
+
+
+@pytest.fixture(params=["2x3", "resample:4:0.25"])
+def experiment(request):
+    """Four learners with strange names, two of them the same; two data sets; two repetitions."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from bestofk.data import as_dataset
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    datasets = (
+        as_dataset(X, np.repeat([0, 1], 15), name="data, with 'comma'"),
+        as_dataset(X[:20], np.tile(["u", "v"], 10), name='<script>"'),
+    )
+    plan = bk.plan(request.param, random_state=5)
+    depths = (None, 1, 2, None)
+    return Experiment(
+        contenders=tuple(
+            Contender.of(name, DecisionTreeClassifier(max_depth=depth))
+            for name, depth in zip(WEIRD_NAMES, depths, strict=True)
+        ),
+        datasets=datasets,
+        splits=tuple(plan.materialise(data.n, data.y) for data in datasets),
+        loss=as_loss("zero-one", classes=datasets[0].classes),
+        repetitions=2,
+        random_state=5,
+    )
+
+
+@pytest.fixture
+def evaluated(experiment):
+    """A result for every cell of the experiment, as by a rule (no learner is fitted)."""
+
+    def results():
+        found = {}
+        for place in experiment.places():
+            key = experiment.key(place)
+            splits = experiment.splits[place.dataset]
+            found[key.digest] = CellResult(
+                key=key,
+                loss=int(key.digest[:8], 16) / 2**33 / 3,
+                fit_time=0.25,
+                predict_time=0.125,
+                size=100 + place.run,
+                n_train=len(splits.train(place.run, place.fold)),
+                n_test=len(splits.test(place.run, place.fold)),
+            )
+        return list(found.values())
+
+    return results

@@ -142,18 +142,22 @@ class DatabaseStore(Store):
 
     def _register(self, spec: StudySpec) -> int:
         with self._database.writing() as connection:
-            dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-            connection.execute(
-                dialect.insert(studies).on_conflict_do_nothing(index_elements=["digest"]),
-                {
-                    "digest": spec.digest,
-                    "created": now(),
-                    "title": spec.title,
-                    "specification": spec.as_json(),
-                },
-            )
-            found = sa.select(studies.c.id).where(studies.c.digest == spec.digest)
-            return int(connection.execute(found).scalar_one())
+            known = sa.select(studies.c.id).where(studies.c.digest == spec.digest)
+            number = connection.execute(known).scalar_one_or_none()
+            if number is None:
+                dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
+                connection.execute(
+                    # Another process may have come first.
+                    dialect.insert(studies).on_conflict_do_nothing(index_elements=["digest"]),
+                    {
+                        "digest": spec.digest,
+                        "created": now(),
+                        "title": spec.title,
+                        "specification": spec.as_json(),
+                    },
+                )
+                number = connection.execute(known).scalar_one()
+            return int(number)
 
     def studies(self) -> tuple[StoredStudy, ...]:
         with self._database.reading() as connection:
