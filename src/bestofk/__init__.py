@@ -5,10 +5,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0.dev0"
+from bestofk.version import __version__
 
 if TYPE_CHECKING:
     from bestofk import estimates, intervals, multiple, ordering, pairwise
+    from bestofk.data.dataset import DataSet
+    from bestofk.data.embedded import load
+    from bestofk.data.reader import read_dataset
     from bestofk.errors import (
         ArgumentError,
         BestOfKError,
@@ -20,12 +23,15 @@ if TYPE_CHECKING:
         TableError,
         UnknownNameError,
     )
+    from bestofk.learners.registry import learner
     from bestofk.losses.losses import Losses
     from bestofk.losses.readers import read_losses
     from bestofk.ordering.decide import order
     from bestofk.ordering.result import Order
     from bestofk.plans.design import Design
     from bestofk.plans.making import Plan, plan
+    from bestofk.run.comparing import compare
+    from bestofk.run.study import Study
 
 _MODULES = ("estimates", "intervals", "multiple", "ordering", "pairwise")
 _HOMES = {
@@ -38,12 +44,18 @@ _HOMES = {
     "StoreError": "errors",
     "TableError": "errors",
     "UnknownNameError": "errors",
+    "DataSet": "data.dataset",
     "Design": "plans.design",
     "Losses": "losses.losses",
     "Order": "ordering.result",
     "Plan": "plans.making",
+    "Study": "run.study",
+    "compare": "run.comparing",
+    "learner": "learners.registry",
+    "load": "data.embedded",
     "order": "ordering.decide",
     "plan": "plans.making",
+    "read_dataset": "data.reader",
     "read_losses": "losses.readers",
 }
 
@@ -51,6 +63,7 @@ __all__ = [
     "ArgumentError",
     "BestOfKError",
     "BestOfKWarning",
+    "DataSet",
     "Design",
     "DesignError",
     "Losses",
@@ -59,15 +72,21 @@ __all__ = [
     "Plan",
     "RunError",
     "StoreError",
+    "Study",
     "TableError",
     "UnknownNameError",
+    "__version__",
+    "compare",
     "estimates",
     "intervals",
+    "learner",
+    "load",
     "multiple",
     "order",
     "ordering",
     "pairwise",
     "plan",
+    "read_dataset",
     "read_losses",
 ]
 

@@ -8,17 +8,21 @@ from importlib import import_module
 
 import click
 
-from bestofk import __version__
 from bestofk.errors import BestOfKError, RunError, StoreError
+from bestofk.version import __version__
 
 EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 VERBS = {
+    "compare": ("bestofk.cli.compare:compare", "Run learners on data and decide: the main job."),
     "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
     "test": ("bestofk.cli.one_test:one_test", "Make one test on a table of losses."),
     "tests": ("bestofk.cli.listings:tests", "List the tests and what they cover."),
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
+    "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
+    "datasets": ("bestofk.cli.listings:datasets", "List the embedded data sets."),
+    "show": ("bestofk.cli.show:show", "Show what a store holds."),
 }
 """Verb: (where its command is, one line of help)."""
 
@@ -58,7 +62,7 @@ def bestofk() -> None:
 
     \b
     Examples:
-      bestofk order breast-cancer-10x10
+      bestofk compare iris
       bestofk order scores.csv --prior small,medium,large
       bestofk tests
     """

@@ -102,6 +102,53 @@ def plans(as_json: bool) -> None:
         _show(entry, f"e.g. {entry.example}")
 
 
+@click.command(context_settings=_HELP)
+@_json_option
+def learners(as_json: bool) -> None:
+    """List the built-in learners. Any scikit-learn estimator will do as well.
+
+    \b
+    Examples:
+      bestofk learners
+      bestofk learners --json
+    """
+    from bestofk.learners.registry import LEARNERS
+
+    if as_json:
+        echo_json({"learners": [_row(entry) for entry in LEARNERS.values()]})
+        return
+    for entry in LEARNERS.values():
+        _show(entry, f"parameters counted as complexity: {entry.complexity}")
+    click.echo("Others: --learner 'sklearn.ensemble:RandomForestClassifier(n_estimators=200)'.")
+
+
+@click.command(context_settings=_HELP)
+@_json_option
+def datasets(as_json: bool) -> None:
+    """List the embedded data sets.
+
+    \b
+    Examples:
+      bestofk datasets
+      bestofk datasets --json
+    """
+    from bestofk.data.embedded import DATASETS
+
+    if as_json:
+        echo_json(
+            {
+                "datasets": [
+                    {"name": entry.name, "summary": entry.summary, "task": entry.task}
+                    for entry in DATASETS.values()
+                ]
+            }
+        )
+        return
+    for entry in DATASETS.values():
+        click.echo(f"  {click.style(entry.name, bold=True)}")
+        click.echo(f"      {entry.summary} ({entry.task})")
+
+
 def _row(entry: Any) -> dict[str, Any]:
     row = {"name": entry.name, "summary": entry.summary, "paper": entry.paper}
     if hasattr(entry, "example"):

@@ -69,7 +69,7 @@ def _which_study(shown: tuple[StoredStudy, ...]) -> str:
 def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from bestofk import __version__
+    from bestofk.version import __version__
 
     studies = []
     for study, tally in zip(shown, tallies, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,8 +11,10 @@ from bestofk.pairwise.sentences import pvalue_words
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from bestofk.ordering import Order
+    from bestofk.run.study import Cost, Study
 
 WIDTH = 28
 """Columns of the small picture."""
@@ -32,7 +34,6 @@ def console() -> Console:
 
 def print_order(decision: Order, account: Sequence[str]) -> None:
     """The verdict in sentences, then every learner with its mean loss as a picture."""
-    from rich.table import Table
     from rich.text import Text
 
     out = console()
@@ -41,12 +42,40 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
     for line in lines[1:]:
         out.print(Text(line))
     out.print()
+    out.print(learner_table(decision))
+    out.print()
+    out.print(Text(" ".join(account), style="dim"))
+
+
+def print_study(study: Study, account: Sequence[str]) -> None:
+    """The verdict of a run with the same table, and what a fit costs."""
+    from rich.text import Text
+
+    out = console()
+    lines = study.explain().split("\n")
+    out.print(Text(lines[0], style="bold"))
+    for line in lines[1:]:
+        out.print(Text(line))
+    out.print()
+    if study.decision is not None:
+        out.print(learner_table(study.decision, study.costs))
+        out.print()
+    out.print(Text(" ".join(account), style="dim"))
+
+
+def learner_table(decision: Order, costs: Mapping[str, Cost] | None = None) -> Table:
+    """Every learner with its mean loss as a picture, and its verdict."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right")
     table.add_column("learner", no_wrap=True)
     table.add_column("mean loss", justify="right")
     table.add_column("", no_wrap=True)
     table.add_column("against the best", no_wrap=True)
+    if costs is not None:
+        table.add_column("fit", justify="right", no_wrap=True)
     verdicts = {standing.name: standing for standing in decision.standings}
     shown = decision.order if len(decision.order) > 1 else decision.prior
     means = np.array([decision.means[name] for name in shown])
@@ -58,18 +87,29 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
             verdict = ""
         else:
             verdict = f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
-        table.add_row(
+        row = [
             str(place + 1),
             Text(one_line(str(name))),
             f"{decision.means[name]:.4f}",
             Text(bar(decision.means[name], means)),
             verdict,
-        )
-    out.print(table)
+        ]
+        if costs is not None:
+            row.append(duration(costs[str(name)].fit_time))
+        table.add_row(*row)
     if len(shown) > ROWS:
-        out.print(Text(f"... and {len(shown) - ROWS} more"))
-    out.print()
-    out.print(Text(" ".join(account), style="dim"))
+        table.add_row("", f"... and {len(shown) - ROWS} more")
+    return table
+
+
+def duration(seconds: float | None) -> str:
+    """A time as people read it."""
+    if seconds is None:
+        return ""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= factor or unit == "µs":
+            return f"{seconds / factor:.3g} {unit}"
+    return ""
 
 
 def bar(value: float, values: np.ndarray) -> str:

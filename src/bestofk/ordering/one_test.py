@@ -44,7 +44,7 @@ class TestReport:
 
     def as_json(self) -> dict[str, Any]:
         """What a strict JSON writer takes: no NaN, no infinity."""
-        from bestofk import __version__
+        from bestofk.version import __version__
 
         head: dict[str, Any] = {
             "test": self.test,

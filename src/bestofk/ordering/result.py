@@ -116,7 +116,7 @@ class Order:
 
     def as_json(self) -> dict[str, Any]:
         """What a strict JSON writer takes: no NaN, no infinity."""
-        from bestofk import __version__
+        from bestofk.version import __version__
 
         return {
             "best": self.best,

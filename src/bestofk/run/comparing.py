@@ -317,7 +317,7 @@ def _plan_notes(experiment: Experiment) -> tuple[str, ...]:
 
 def _setting(experiment: Experiment, plan: Plan) -> tuple[str, ...]:
     """How it was run, so that a paper can state it."""
-    from bestofk import __version__
+    from bestofk.version import __version__
 
     sizes = [f"{one.name} ({one.n} rows)" for one in experiment.datasets[:3]]
     more = f" and {len(experiment.datasets) - 3} more" if len(experiment.datasets) > 3 else ""

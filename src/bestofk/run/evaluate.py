@@ -110,7 +110,9 @@ class Evaluator:
             splits.train(first.run, first.fold),
             splits.test(first.run, first.fold),
         )
-        # one ordinary fit: its time and weight stand for all cells of this learner
+        # one ordinary fit, warmed up: its time and weight stand for all cells of this learner
+        if (dataset, learner) not in self._runners:
+            self._cell(first, parts)
         model = self._cell(first, parts)
         if model.failure is not None:
             yield model

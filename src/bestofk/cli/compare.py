@@ -1,0 +1,160 @@
+"""``bestofk compare``: run learners on data, decide, and say why."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import click
+
+from bestofk.cli.options import decision_options, df_value, echo_json, warnings_as_lines
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("data", metavar="DATA...", nargs=-1, required=True)
+@click.option("--target", metavar="COL", help="Column to predict.")
+@click.option(
+    "--learner",
+    "learners",
+    metavar="SPEC",
+    multiple=True,
+    help="A name of: bestofk learners; name=spec; or package.module:Class(param=value). Repeat it.",
+)
+@click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans.")
+@click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
+              help="The same folds again with another learner seed.")  # fmt: skip
+@click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
+@click.option(
+    "--prior", metavar="NAMES", help="Most preferred first: a,b,c; or fit_time, predict_time, size."
+)
+@click.option("--procedure", default="multitest", show_default=True, help="See: procedures.")
+@click.option("--test", default="auto", show_default=True, help="See: bestofk tests.")
+@click.option("--correction", metavar="NAME", help="holm (default), bonferroni, hochberg, ...")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one a core.")
+@click.option(
+    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
+@click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
+@click.option("--budget", metavar="TIME", help="Decide from what is done by then: 90, 10m, 2h.")
+@click.option(
+    "--on-failure",
+    type=click.Choice(["record", "stop"]),
+    default="record",
+    show_default=True,
+    help="A learner that fails: leave it out and say so, or stop.",
+)
+@click.option("--store", metavar="URL", help="Keep cells in a file or database; resume from it.")
+@click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
+@click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
+@click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
+@click.option("--regression", is_flag=True, help="The target is a number to predict.")
+@decision_options
+@click.option("--quiet", is_flag=True, help="No progress; print the order only.")
+def compare(
+    data: tuple[str, ...],
+    target: str | None,
+    learners: tuple[str, ...],
+    plan: str,
+    repetitions: int,
+    loss: str | None,
+    prior: str | None,
+    procedure: str,
+    test: str,
+    correction: str | None,
+    jobs: int,
+    engine: str,
+    scheduler: str | None,
+    timeout: str | None,
+    budget: str | None,
+    on_failure: str,
+    store: str | None,
+    nominal: str | None,
+    numeric: str | None,
+    ignore: str | None,
+    regression: bool,
+    alpha: float,
+    df: str | None,
+    seed: int,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """Run learners on DATA, order them, find the best, and say why.
+
+    DATA is a file (CSV, TSV, Parquet, ARFF, JSONL), several of them, or the name of an embedded
+    data set (iris, wine, breast-cancer, digits).
+
+    \b
+    Examples:
+      bestofk compare iris
+      bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
+      bestofk compare iris --learner max --learner sklearn.naive_bayes:GaussianNB() --prior fit_time
+    """
+    from bestofk.run.comparing import compare as run_comparison
+    from bestofk.run.sources import dataset_of
+
+    options: dict[str, Any] = {
+        "target": target,
+        "nominal": _names(nominal),
+        "numeric": _names(numeric),
+        "ignore": _names(ignore),
+    }
+    if regression:
+        options["task"] = "regression"
+    with warnings_as_lines():
+        datasets = [dataset_of(source, **options) for source in data]
+        study = run_comparison(
+            list(learners) or None,
+            data=datasets,
+            plan=plan,
+            repetitions=repetitions,
+            loss=loss,
+            prior=_prior(prior),
+            procedure=procedure,
+            test=test,
+            df=df_value(df),
+            alpha=alpha,
+            correction=correction,
+            store=store,
+            jobs=jobs,
+            engine=engine,
+            scheduler=scheduler,
+            timeout=_seconds(timeout, "--timeout"),
+            budget=_seconds(budget, "--budget"),
+            on_failure=on_failure,
+            random_state=seed,
+            progress=not quiet,
+        )
+    if as_json:
+        echo_json(study.as_json())
+    elif quiet:
+        for name in study.order:
+            click.echo(name)
+    else:
+        from bestofk.cli.terminal import print_study
+
+        print_study(study, [sentence for one in datasets for sentence in one.account])
+
+
+def _names(text: str | None) -> tuple[str, ...]:
+    return () if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _prior(text: str | None) -> Any:
+    from bestofk.run.comparing import MEASURED_PRIORS
+
+    if text is None or text in MEASURED_PRIORS:
+        return text
+    return list(_names(text))
+
+
+def _seconds(text: str | None, option: str) -> float | None:
+    """``90``, ``90s``, ``10m``, ``2h`` or ``1d`` as seconds."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if found is None or float(found[1]) == 0:
+        raise click.UsageError(f"{option} must be a time such as 90, 30s, 10m or 2h; got {text!r}.")
+    return float(found[1]) * _UNITS[found[2]]
