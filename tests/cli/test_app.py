@@ -63,7 +63,12 @@ def examples():
 
 
 @pytest.mark.parametrize("arguments", list(examples()), ids=" ".join)
-def test_examples_of_the_help_texts_work_as_printed(capsys, arguments):
+def test_examples_of_the_help_texts_work_as_printed(capsys, arguments, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if "study.db" in arguments:
+        quick = ["--learner", "max", "--learner", "nmc", "--plan", "5x2"]
+        assert main(["compare", "iris", *quick, "--store", "study.db", "--quiet"]) == 0
+        capsys.readouterr()
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")
     assert out
@@ -159,7 +164,10 @@ def test_a_reader_that_goes_away_is_no_failure(scores):
     assert found.stderr == ""
 
 
-@pytest.mark.parametrize(("verb", "count"), [("tests", 30), ("procedures", 7), ("plans", 6)])
+@pytest.mark.parametrize(
+    ("verb", "count"),
+    [("tests", 30), ("procedures", 7), ("plans", 6), ("learners", 8), ("datasets", 4)],
+)
 def test_listings(capsys, verb, count):
     code, out, _ = run(capsys, verb, "--json")
     assert code == 0
