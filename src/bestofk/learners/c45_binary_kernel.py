@@ -1,8 +1,7 @@
 """Growing C4.5 trees on two-valued columns and two classes: one machine word a small node.
 
 The choices of `c45_bits_kernel.grow_bits`, from the same numbers. A node of up to 64 rows gets its
-rows renumbered into the bits of one word, and so do all nodes below it; only the columns that
-can still be tested come along.
+rows renumbered into the bits of one word, and so do all nodes below it.
 """
 
 from __future__ import annotations
@@ -12,9 +11,12 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from bestofk.learners.c45_prune_kernel import added_errors
 from bestofk.learners.c45_test_kernel import AVERAGE_SLACK, TOLERANCE
 
 WORD = 64
+TABLED = 128
+"""Estimates of leaves with fewer rows are looked up."""
 
 
 @intrinsic
@@ -48,8 +50,27 @@ def entropy_table(n, terms):
 
 
 @njit(cache=True)
-def choose(n_left, gains, ones, columns, gain_sum, n_counted, total, by_gain, terms):
-    """The place in `columns` of the chosen test, -1 when there is none."""
+def estimate_table(n, confidence, z):
+    """Estimated errors of leaves with fewer than TABLED of at most n rows, by rows and errors."""
+    size = min(TABLED, n + 1)
+    table = np.zeros((size, size))
+    for rows in range(1, size):
+        for errors in range(rows + 1):
+            table[rows, errors] = errors + added_errors(float(rows), float(errors), confidence, z)
+    return table
+
+
+@njit(cache=True)
+def estimate_of(rows, errors, table, confidence, z):
+    """Estimated errors of a leaf, 0 for an empty one."""
+    if rows < len(table):
+        return table[rows, errors]
+    return errors + added_errors(float(rows), float(errors), confidence, z)
+
+
+@njit(cache=True)
+def choose(n_left, gains, ones, gain_sum, n_counted, total, by_gain, terms):
+    """Which of the admitted tests is chosen, -1 when there is none."""
     if n_counted == 0:
         return -1
     bar = gain_sum / n_counted - AVERAGE_SLACK
@@ -72,7 +93,7 @@ def choose(n_left, gains, ones, columns, gain_sum, n_counted, total, by_gain, te
 
 @njit(cache=True)
 def grow_binary(
-    mask, values, second, min_leaf, by_gain, counted, terms, table,
+    mask, values, second, row_bits, min_leaf, by_gain, counted, terms, table,
     attribute, first_child, counts, node_masks, scratch,
 ):  # fmt: skip
     """Grow the tree of the rows in `mask` into the node arrays; returns the number of nodes.
@@ -86,11 +107,14 @@ def grow_binary(
     counted : (d,) bool
     table : (65, 65) float64
         See `entropy_table`.
+    row_bits : (n,) uint64
+        See `bits_of_rows`.
     scratch : tuple of arrays
-        open_node, open_word (uint64), open_small (bool), alive (nodes, d + 1), and five of
-        length d: gains (float64), ones, lasts, columns, packed (uint64).
+        open_node, open_word (uint64), open_small (bool), alive (nodes, d + 1); gains (float64),
+        ones, lasts, columns of length d; packed and shifts (0, 1, ..., both uint64) of a length
+        above d that is a multiple of 16, so that packing runs in whole vectors.
     """
-    open_node, open_word, open_small, alive, gains, ones, lasts, columns, packed = scratch
+    open_node, open_word, open_small, alive, gains, ones, lasts, columns, packed, shifts = scratch
     n_words = len(mask)
     d = len(values)
     total = 0
@@ -126,7 +150,8 @@ def grow_binary(
         small = total <= WORD
         word = open_word[n_open]
         if small and not open_small[n_open]:
-            packed_second = pack(node_masks[node], values, second, alive[node], packed)
+            pack(node_masks[node], row_bits, shifts, packed)
+            packed_second = packed[d]
             word = ~np.uint64(0) >> np.uint64(WORD - total)
         if small:
             word_second = word & packed_second
@@ -178,7 +203,7 @@ def grow_binary(
                 if counted[a]:
                     gain_sum += gain
                     n_counted += 1
-        chosen = choose(n_left, gains, ones, columns, gain_sum, n_counted, total, by_gain, terms)
+        chosen = choose(n_left, gains, ones, gain_sum, n_counted, total, by_gain, terms)
         if chosen < 0:
             continue
 
@@ -217,23 +242,105 @@ def grow_binary(
 
 
 @njit(cache=True)
-def pack(mask, values, second, alive, packed):
-    """Renumber the rows of the bit set: fill one word a living column, return the classes' word."""
-    d = len(values)
-    n_alive = alive[d]
-    for at in range(n_alive):
-        packed[alive[at]] = np.uint64(0)
-    classes = np.uint64(0)
-    to = np.uint64(0)
+def pack(mask, row_bits, shifts, packed):
+    """Renumber the rows of the bit set: fill one word a column, the class behind the columns."""
     one = np.uint64(1)
+    to = np.uint64(0)
+    for a in range(len(packed)):
+        packed[a] = np.uint64(0)
     for w in range(len(mask)):
         rest = mask[w]
         while rest != 0:
-            bit = np.uint64(lowest_bit(rest))
+            bits = row_bits[WORD * w + lowest_bit(rest)]
             rest &= rest - one
-            classes |= ((second[w] >> bit) & one) << to
-            for at in range(n_alive):
-                a = alive[at]
-                packed[a] |= ((values[a, w] >> bit) & one) << to
+            for a in range(len(packed)):
+                packed[a] |= ((bits >> shifts[a]) & one) << to
             to += one
-    return classes
+
+
+@njit(cache=True)
+def bits_of_rows(codes, y):
+    """One word a row: bit a is the row's value of column a, bit d its class."""
+    n, d = codes.shape
+    row_bits = np.zeros(n, dtype=np.uint64)
+    for row in range(n):
+        for a in range(d):
+            row_bits[row] |= np.uint64(codes[row, a]) << np.uint64(a)
+        row_bits[row] |= np.uint64(y[row]) << np.uint64(d)
+    return row_bits
+
+
+@njit(cache=True)
+def branch_estimate_binary(
+    top, mask, rows, rows_second, values, second, attribute, first_child,
+    stack_masks, stack_node, stack_rows, stack_second, visited, estimates,
+    table, confidence, z, enough,
+):  # fmt: skip
+    """Estimated errors of the subtree at `top` (no leaf) when it must take the rows in `mask`.
+
+    `rows` and `rows_second` count the rows and those of the second class. Infinite as soon as
+    the errors are sure to be above `enough`.
+    """
+    n_words = len(mask)
+    for w in range(n_words):
+        stack_masks[0, w] = mask[w]
+    stack_node[0] = top
+    stack_rows[0] = rows
+    stack_second[0] = rows_second
+    n_stack = 1
+    n_visited = 0
+    so_far = 0.0
+    while n_stack > 0:
+        n_stack -= 1
+        node = stack_node[n_stack]
+        visited[n_visited] = node
+        n_visited += 1
+        a = attribute[node]
+        child = first_child[node]
+        one = 0
+        one_second = 0
+        for w in range(n_words):
+            both = stack_masks[n_stack, w] & values[a, w]
+            one += popcount(both)
+            one_second += popcount(both & second[w])
+        zero = stack_rows[n_stack] - one
+        zero_second = stack_second[n_stack] - one_second
+        inner_zero = attribute[child] >= 0
+        inner_one = attribute[child + 1] >= 0
+        if not inner_zero:
+            errors = min(zero_second, zero - zero_second)
+            estimates[child] = estimate_of(zero, errors, table, confidence, z)
+            so_far += estimates[child]
+        if not inner_one:
+            errors = min(one_second, one - one_second)
+            estimates[child + 1] = estimate_of(one, errors, table, confidence, z)
+            so_far += estimates[child + 1]
+        if so_far > enough:
+            return np.inf
+        # Written over the node itself, so the second child, if both go on, is read first.
+        if inner_zero and inner_one:
+            for w in range(n_words):
+                here = stack_masks[n_stack, w]
+                stack_masks[n_stack + 1, w] = here & values[a, w]
+                stack_masks[n_stack, w] = here & ~values[a, w]
+        elif inner_one:
+            for w in range(n_words):
+                stack_masks[n_stack, w] &= values[a, w]
+        elif inner_zero:
+            for w in range(n_words):
+                stack_masks[n_stack, w] &= ~values[a, w]
+        if inner_zero:
+            stack_node[n_stack] = child
+            stack_rows[n_stack] = zero
+            stack_second[n_stack] = zero_second
+            n_stack += 1
+        if inner_one:
+            stack_node[n_stack] = child + 1
+            stack_rows[n_stack] = one
+            stack_second[n_stack] = one_second
+            n_stack += 1
+    for back in range(n_visited):
+        node = visited[n_visited - 1 - back]
+        child = first_child[node]
+        estimates[node] = estimates[child] + estimates[child + 1]
+    return estimates[top]

@@ -12,17 +12,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from bestofk.learners.c45_binary_kernel import WORD, entropy_table, grow_binary, popcount
-from bestofk.learners.c45_prune_kernel import PRUNE_SLACK, added_errors
+from bestofk.learners.c45_binary_kernel import (
+    WORD,
+    bits_of_rows,
+    branch_estimate_binary,
+    entropy_table,
+    estimate_of,
+    estimate_table,
+    grow_binary,
+    popcount,
+)
+from bestofk.learners.c45_prune_kernel import PRUNE_SLACK
 from bestofk.learners.c45_test_kernel import AVERAGE_SLACK, TOLERANCE, takes_part
 from bestofk.learners.split_marks_kernel import group_by_mark
 
-TABLED = 128
-"""Estimates of leaves with fewer rows are looked up."""
-
 
 @njit(cache=True)
-def set_bits(codes, cardinality, offset, y, n_labels, n_words):
+def set_bits(codes, offset, y, n_labels, n_words):
     """Bit sets of the places and of the classes."""
     n, d = codes.shape
     masks = np.zeros((offset[d], n_words), dtype=np.uint64)
@@ -34,25 +40,6 @@ def set_bits(codes, cardinality, offset, y, n_labels, n_words):
         for a in range(d):
             masks[offset[a] + codes[row, a], word] |= bit
     return masks, class_masks
-
-
-@njit(cache=True)
-def estimate_table(n, confidence, z):
-    """Estimated errors of leaves with fewer than TABLED of at most n rows, by rows and errors."""
-    size = min(TABLED, n + 1)
-    table = np.zeros((size, size))
-    for rows in range(1, size):
-        for errors in range(rows + 1):
-            table[rows, errors] = errors + added_errors(float(rows), float(errors), confidence, z)
-    return table
-
-
-@njit(cache=True)
-def estimate_of(rows, errors, table, confidence, z):
-    """Estimated errors of a leaf."""
-    if rows < len(table):
-        return table[rows, errors]
-    return errors + added_errors(float(rows), float(errors), confidence, z)
 
 
 @njit(cache=True)
@@ -242,9 +229,7 @@ def collapse_bits(n_nodes, attribute, first_child, cardinality, counts, below):
         below[node] = own
         if attribute[node] >= 0:
             errors = 0
-            for child in range(
-                first_child[node], first_child[node] + cardinality[attribute[node]]
-            ):
+            for child in range(first_child[node], first_child[node] + cardinality[attribute[node]]):
                 errors += below[child]
             if errors >= own:
                 attribute[node] = -1
@@ -276,7 +261,7 @@ def branch_estimate_bits(
         if a < 0:
             count_classes(stack_masks[n_stack], class_masks, counts_here)
             rows, errors = size_and_errors(counts_here)
-            estimates[node] = estimate_of(rows, errors, table, confidence, z) if rows > 0 else 0.0
+            estimates[node] = estimate_of(rows, errors, table, confidence, z)
             so_far += estimates[node]
             if so_far > enough:
                 return np.inf
@@ -295,9 +280,7 @@ def branch_estimate_bits(
         node = visited[n_visited - 1 - back]
         if attribute[node] >= 0:
             total = 0.0
-            for child in range(
-                first_child[node], first_child[node] + cardinality[attribute[node]]
-            ):
+            for child in range(first_child[node], first_child[node] + cardinality[attribute[node]]):
                 total += estimates[child]
             estimates[node] = total
     return estimates[top]
@@ -330,7 +313,7 @@ def send_again_bits(
 def prune_bits(
     masks, class_masks, attribute, first_child, cardinality, offset, counts, node_masks,
     raising, confidence, z, table, path, turn, estimates, counts_here, stack_masks, stack_node,
-    visited, other_estimates,
+    visited, other_estimates, binary, values, stack_rows, stack_second,
 ):  # fmt: skip
     """Prune from the leaves up by estimated errors, as `prune_pessimistic` does."""
     depth = 0
@@ -341,7 +324,7 @@ def prune_bits(
         a = attribute[node]
         rows, errors = size_and_errors(counts[node])
         if a < 0:
-            estimates[node] = estimate_of(rows, errors, table, confidence, z) if rows > 0 else 0.0
+            estimates[node] = estimate_of(rows, errors, table, confidence, z)
             depth -= 1
             continue
         if turn[depth] < cardinality[a]:
@@ -374,7 +357,14 @@ def prune_bits(
                 if as_leaf <= enough + TOLERANCE:
                     enough = as_leaf - PRUNE_SLACK
                 enough += 2.0 * TOLERANCE
-                as_branch = branch_estimate_bits(
+                if binary:
+                    as_branch = branch_estimate_binary(
+                        largest, node_masks[node], rows, counts[node, 1], values, class_masks[1],
+                        attribute, first_child, stack_masks, stack_node, stack_rows, stack_second,
+                        visited, other_estimates, table, confidence, z, enough,
+                    )  # fmt: skip
+                else:
+                    as_branch = branch_estimate_bits(
                     largest, node_masks[node], masks, class_masks, attribute, first_child,
                     cardinality, offset, counts_here, stack_masks, stack_node, visited,
                     other_estimates, table, confidence, z, enough,
@@ -429,7 +419,7 @@ def predict_splits_bits(
     n_words = (n + WORD - 1) // WORD
     most = cardinality.max()
     room = (n // min_leaf + 1) * most + 2
-    masks, class_masks = set_bits(codes, cardinality, offset, y, n_labels, n_words)
+    masks, class_masks = set_bits(codes, offset, y, n_labels, n_words)
     table = estimate_table(n, confidence, z)
     attribute = np.empty(room, dtype=np.int64)
     first_child = np.empty(room, dtype=np.int64)
@@ -447,16 +437,20 @@ def predict_splits_bits(
     counts_here = np.empty(n_labels, dtype=np.int64)
     stack_masks = np.empty((d * most + 2, n_words), dtype=np.uint64)
     stack_node = np.empty(room, dtype=np.int64)
+    stack_rows = np.empty(room, dtype=np.int64)
+    stack_second = np.empty(room, dtype=np.int64)
     visited = np.empty(room, dtype=np.int64)
     train = np.empty(n_words, dtype=np.uint64)
     predicted = np.zeros(marks.shape, dtype=np.int64)
-    binary = n_labels == 2 and most == 2 and cardinality.min() == 2
+    binary = n_labels == 2 and most == 2 and cardinality.min() == 2 and d < WORD
+    n_packed = 16 * (d // 16 + 1) if binary else 1
+    row_bits = bits_of_rows(codes, y) if binary else np.zeros(1, dtype=np.uint64)
     values = masks[1::2].copy()
     entropies = entropy_table(min(n, WORD), terms)
     scratch = (
         open_node, np.empty(room, dtype=np.uint64), np.empty(room, dtype=np.bool_), alive, gains,
         np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64),
-        np.empty(d, dtype=np.uint64),
+        np.empty(n_packed, dtype=np.uint64), np.arange(n_packed).astype(np.uint64),
     )  # fmt: skip
     order = np.empty(n, dtype=np.int64)
     ends = np.empty(n_marks + 1, dtype=np.int64)
@@ -476,7 +470,7 @@ def predict_splits_bits(
         counted = takes_part(cardinality, n - len(test))
         if binary:
             n_nodes = grow_binary(
-                train, values, class_masks[1], min_leaf, by_gain, counted, terms, entropies,
+                train, values, class_masks[1], row_bits, min_leaf, by_gain, counted, terms, entropies,
                 attribute, first_child, counts, node_masks, scratch,
             )  # fmt: skip
         else:
@@ -489,7 +483,8 @@ def predict_splits_bits(
             prune_bits(
                 masks, class_masks, attribute, first_child, cardinality, offset, counts,
                 node_masks, raising, confidence, z, table, path, turn, estimates, counts_here,
-                stack_masks, stack_node, visited, other_estimates,
+                stack_masks, stack_node, visited, other_estimates, binary, values, stack_rows,
+                stack_second,
             )  # fmt: skip
         for at in range(len(test)):
             row = test[at]
