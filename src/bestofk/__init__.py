@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bestofk.lazily import lazy_names
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
@@ -90,16 +90,4 @@ __all__ = [
     "read_losses",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"bestofk.{name}")
-    if name in _HOMES:
-        value = getattr(import_module(f"bestofk.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bestofk' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, _MODULES)

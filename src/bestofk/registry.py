@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -14,6 +15,23 @@ class Named(Protocol):
 
     @property
     def name(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionEntry:
+    """A named function of the library, and whose idea it is."""
+
+    name: str
+    function: str
+    """Where it is, as ``package.module:name``; imported on use."""
+    summary: str
+    paper: str
+    doi: str | None = None
+
+    def load(self) -> Callable[..., Any]:
+        """The function itself."""
+        found: Callable[..., Any] = resolve(self.function)
+        return found
 
 
 EntryT = TypeVar("EntryT", bound=Named)

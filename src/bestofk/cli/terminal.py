@@ -87,7 +87,7 @@ def learner_table(decision: Order, costs: Mapping[str, Cost] | None = None) -> T
             verdict = ""
         else:
             verdict = f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
-        row = [
+        row: list[str | Text] = [
             str(place + 1),
             Text(one_line(str(name))),
             f"{decision.means[name]:.4f}",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
     from bestofk.losses.examples import example_losses
@@ -14,14 +15,4 @@ _HOMES = {"Losses": "losses", "example_losses": "examples", "read_losses": "read
 
 __all__ = ["Losses", "example_losses", "read_losses"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(f"bestofk.losses.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bestofk.losses' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -8,24 +8,16 @@ takes, the learners first: ``(K, L)`` losses as K samples, ``(K, N)`` losses on 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from bestofk.registry import Registry, resolve
+from bestofk.registry import FunctionEntry, Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MultipleTest:
+class MultipleTest(FunctionEntry):
     """What the library knows of one test of K learners."""
 
-    name: str
-    function: str
-    """Where it is, as ``package.module:name``; imported on use."""
-    summary: str
     covers: tuple[str, ...]
-    paper: str
-    doi: str | None = None
     shape: str = "(K, N)"
     posthoc: bool = False
     """It compares pairs or groups; not only all learners at once."""
@@ -42,11 +34,6 @@ class MultipleTest:
     def axes(self) -> int:
         """Number of axes of one table."""
         return self.shape.split(")")[0].count(",") + 1
-
-    def load(self) -> Callable[..., Any]:
-        """The function itself."""
-        function: Callable[..., Any] = resolve(self.function)
-        return function
 
 
 _SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")

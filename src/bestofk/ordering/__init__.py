@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
     from bestofk.ordering.analysis_of_variance import anova_choice, newman_keuls_choice
@@ -53,14 +54,4 @@ __all__ = [
     "test_first",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bestofk.ordering' has no attribute {name!r}")
-    value = getattr(import_module(f"bestofk.ordering.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from bestofk.registry import Registry, resolve
+from bestofk.registry import FunctionEntry, Registry
 
 _MULTITEST = (
     "Yildiz and Alpaydin 2006, Ordering and finding the best of K > 2 supervised learning "
@@ -15,23 +13,13 @@ _MULTITEST = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Procedure:
+class Procedure(FunctionEntry):
     """What the library knows of one procedure."""
 
-    name: str
-    function: str
-    summary: str
-    paper: str
-    doi: str | None = None
     takes_test: bool = False
     """It decides from pairwise tests, which may be chosen, with a correction."""
     takes_losses: bool = True
     """It decides from losses; otherwise it wants scores or posteriors of every instance."""
-
-    def load(self) -> Callable[..., Any]:
-        """The function itself."""
-        function: Callable[..., Any] = resolve(self.function)
-        return function
 
 
 PROCEDURES: Registry[Procedure] = Registry(

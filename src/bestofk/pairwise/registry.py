@@ -17,24 +17,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bestofk.registry import Registry, resolve
+from bestofk.registry import FunctionEntry, Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairwiseTest:
+class PairwiseTest(FunctionEntry):
     """What the library knows of one pairwise test."""
 
-    name: str
-    function: str
-    """Where it is, as ``package.module:name``; imported on use."""
-    summary: str
     covers: tuple[str, ...]
-    paper: str
-    doi: str | None = None
     axes: int = 1
     sides: tuple[str, ...] = ("two-sided", "greater", "less")
     takes_df: bool = False
@@ -49,11 +43,6 @@ class PairwiseTest:
     random: bool = False
     """The function takes `random_state`."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
-
-    def load(self) -> Callable[..., Any]:
-        """The function itself."""
-        function: Callable[..., Any] = resolve(self.function)
-        return function
 
 
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
     from bestofk.plans.counting import number_of_kfold_splits
@@ -23,14 +24,4 @@ _HOMES = {
 
 __all__ = ["PLANS", "Design", "Plan", "Splits", "number_of_kfold_splits", "plan"]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        value = getattr(import_module(f"bestofk.plans.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'bestofk.plans' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -117,7 +117,7 @@ class Bar(Silence):
         self.bar.stop()
 
 
-def observer(progress: bool | Silence, stream: TextIO | None = None) -> Silence:
+def observer(progress: bool | str | Silence, stream: TextIO | None = None) -> Silence:
     """Who tells: a bar on a terminal, lines elsewhere on request, or nobody.
 
     `progress` True tells on a terminal only; ``"log"`` writes lines wherever stderr goes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -60,29 +61,25 @@ def _whole_runs(
     whole = there.all(axis=1)
     if whole.any() and design.kind == "cv":
         kept = np.flatnonzero(whole)
-        sizes = {
-            name: None
-            if getattr(design, name) is None
-            else tuple(np.reshape(getattr(design, name), (runs, folds))[kept].ravel())
-            for name in ("n_train", "n_test")
-        }
+        sizes = _sizes(design, np.repeat(kept, folds), np.tile(np.arange(folds), len(kept)))
         note = f"{len(kept)} of {runs} runs were finished by all learners and count."
         return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
     run, fold = np.nonzero(there)
     part = values[:, :, run, fold][:, :, np.newaxis]
-    sizes = {
-        name: None
-        if getattr(design, name) is None
-        else tuple(np.reshape(getattr(design, name), (runs, folds))[run, fold])
-        for name in ("n_train", "n_test")
-    }
     note = f"{len(run)} of {there.size} folds were finished by all learners and count."
     kind = "resample" if len(run) > 1 else "holdout"
-    return (
-        part,
-        Design(kind=kind, folds=len(run), stratified=design.stratified, **sizes),
-        (note,),
-    )
+    rest = Design(kind=kind, folds=len(run), stratified=design.stratified)
+    return part, rest.with_(**_sizes(design, run, fold)), (note,)
+
+
+def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | None]:
+    """Rows that train and test in some of the folds."""
+    return {
+        name: None
+        if getattr(design, name) is None
+        else tuple(np.reshape(getattr(design, name), (design.runs, design.folds))[run, fold])
+        for name in ("n_train", "n_test")
+    }
 
 
 def cost_table(experiment: Experiment, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
