@@ -54,7 +54,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            click.echo(f"{rows} cells of study {shown[0].id} were written to {export}.")
+            click.echo(f"{rows} cells of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
             return
         _print(opened, shown, tallies)
 
@@ -140,6 +140,12 @@ def _progress(tally: Tally) -> str:
     if tally.missing:
         words += f", {tally.missing} to do"
     return words
+
+
+def _empty(tally: Tally) -> str:
+    if not (tally.failed or tally.missing):
+        return ""
+    return f"; the loss is empty where {tally.failed} failed and {tally.missing} are still to do"
 
 
 def _names(names: list[str]) -> str:

@@ -33,8 +33,6 @@ _POSTGRESQL = {
     "42501": "the user may not use these tables",
     "42703": "the tables are not those of a bestofk store, and were left as they are",
     "42P01": "the tables are not those of a bestofk store, and were left as they are",
-    "28": "the server refused the user or the password",
-    "3D000": "the server has no such database",
 }
 
 

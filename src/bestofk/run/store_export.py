@@ -22,8 +22,9 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
     """Write the cells of a study to a CSV or Parquet file, and return how many they are.
 
     A row a cell, in the order data set, run, fold, repetition, learner; runs, folds and
-    repetitions count from 1. A cell that failed has an empty loss, its kind and its reason; with
-    such cells, or while a study is incomplete, the file is read with ``missing="allow"``.
+    repetitions count from 1. A cell that failed has an empty loss, its kind and its reason; one
+    that was not evaluated yet has an empty loss alone. With such cells the file is read by
+    ``read_losses(path, missing="allow")``.
     """
     target = Path(path)
     formats: dict[str, Callable[[Columns, Path], None]] = {
@@ -47,50 +48,51 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
 
 def study_columns(store: Store, spec: StudySpec) -> Columns:
     """The columns of the table."""
-    found = sorted(
-        store.cells_of(spec),
-        key=lambda cell: (
-            cell[1],
-            cell[2].key.run,
-            cell[2].key.fold,
-            cell[2].key.repetition,
-            cell[0],
-        ),
-    )
-    results = [result for _, _, result in found]
+    found = {
+        (dataset, result.key.run, result.key.fold, result.key.repetition, learner): result
+        for learner, dataset, result in store.cells_of(spec)
+    }
+    places = [
+        (dataset, run, fold, repetition, learner)
+        for dataset, data in enumerate(spec.datasets)
+        for run in range(data.runs)
+        for fold in range(data.folds)
+        for repetition in range(spec.repetitions)
+        for learner in range(len(spec.learners))
+    ]
+    failures = [found[place].failure if place in found else None for place in places]
+
+    def all_of(name: str) -> list[Any]:
+        return [getattr(found[place], name) if place in found else None for place in places]
+
     columns: Columns = {
-        "algorithm": [spec.learners[learner].name for learner, _, _ in found],
-        "dataset": [spec.datasets[dataset].name for _, dataset, _ in found],
-        "run": [result.key.run + 1 for result in results],
-        "fold": [result.key.fold + 1 for result in results],
-        "repetition": [result.key.repetition + 1 for result in results],
-        "loss": [result.loss for result in results],
-        "design": [spec.kind] * len(found),
-        "n_train": [result.n_train for result in results],
-        "n_test": [result.n_test for result in results],
-        "loss_name": [spec.loss] * len(found),
-        "failure": [None if r.failure is None else r.failure.kind for r in results],
-        "reason": [None if r.failure is None else r.failure.reason for r in results],
-        "fit_time": [result.fit_time for result in results],
-        "predict_time": [result.predict_time for result in results],
-        "size": [result.size for result in results],
+        "algorithm": [spec.learners[learner].name for *_, learner in places],
+        "dataset": [spec.datasets[dataset].name for dataset, *_ in places],
+        "run": [run + 1 for _, run, *_ in places],
+        "fold": [fold + 1 for _, _, fold, *_ in places],
+        "repetition": [repetition + 1 for *_, repetition, _ in places],
+        "loss": all_of("loss"),
+        "design": [spec.kind] * len(places),
+        "n_train": _same_in_a_split(all_of("n_train"), places),
+        "n_test": _same_in_a_split(all_of("n_test"), places),
+        "stratified": [None if spec.stratified is None else str(spec.stratified).lower()]
+        * len(places),
+        "loss_name": [spec.loss] * len(places),
+        "failure": [None if failure is None else failure.kind for failure in failures],
+        "reason": [None if failure is None else failure.reason for failure in failures],
+        "fit_time": all_of("fit_time"),
+        "predict_time": all_of("predict_time"),
+        "size": all_of("size"),
     }
-    if spec.stratified is not None:
-        columns["stratified"] = [str(spec.stratified).lower()] * len(found)
-    for name in ("n_train", "n_test"):
-        if None in columns[name]:
-            columns[name] = _from_the_same_split(columns[name], found)
-    return columns
+    # A design that is known in part is not known.
+    unknown = [n for n in ("n_train", "n_test", "stratified") if None in columns[n]]
+    return {name: column for name, column in columns.items() if name not in unknown}
 
 
-def _from_the_same_split(sizes: list[Any], found: list[Any]) -> list[Any]:
-    """Sizes that a failed cell does not know, from other learners on the same rows."""
-    known = {
-        (dataset, result.key.run, result.key.fold): size
-        for size, (_, dataset, result) in zip(sizes, found, strict=True)
-        if size is not None
-    }
-    return [known.get((dataset, result.key.run, result.key.fold)) for _, dataset, result in found]
+def _same_in_a_split(sizes: list[Any], places: list[Any]) -> list[Any]:
+    """Sizes that a cell does not know, from other learners on the same rows."""
+    known = {place[:3]: size for size, place in zip(sizes, places, strict=True) if size is not None}
+    return [known.get(place[:3]) for place in places]
 
 
 def _write_csv(columns: Columns, path: Path) -> None:

@@ -53,18 +53,27 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
 
 def _check_pages(path: Path, shown: str) -> None:
     """Refuse a damaged file before anything could write to it."""
+    beside = Path(f"{path}-wal")
+    # Where nobody has the file open, it can be read without laying locks and logs beside it. A
+    # process that comes at this moment may make it look damaged: then it is read with locks.
+    if (not beside.exists() and _is_sound(path, immutable=1)) or (
+        beside.exists() and _is_sound(path)
+    ):
+        return
+    raise StoreError(f"{shown}: the store is damaged; {UNTOUCHED}.")
+
+
+def _is_sound(path: Path, **options: Any) -> bool:
     try:
-        with closing(_connect(path, "ro", timeout=5.0)) as connection:
+        with closing(_connect(path, "ro", timeout=5.0, **options)) as connection:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if path.stat().st_size <= _CHECKED_BYTES:
-                verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-                if verdict != "ok":
-                    raise StoreError(f"{shown}: the store is damaged; {UNTOUCHED}.")
+            if path.stat().st_size > _CHECKED_BYTES:
+                return True
+            return bool(connection.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
     except sqlite3.Error as failed:
         code = getattr(failed, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise StoreError(f"{shown}: the store is damaged; {UNTOUCHED}.") from None
         # What else may be wrong shows when the store is opened for its work.
+        return code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def sqlite_engine(path: Path, *, read_only: bool, busy_timeout: float) -> sa.Engine:
@@ -113,8 +122,10 @@ def _connect(path: Path, mode: str, *, timeout: float, **options: Any) -> sqlite
 
 def _connect_to_read(path: Path, busy_timeout: float) -> sqlite3.Connection:
     """Read even where the directory is read-only and SQLite cannot lay its files beside."""
-    connection = _connect(path, "ro", timeout=busy_timeout)
+    # Opened as if to write, SQLite takes its files away again at the end.
+    connection = _connect(path, "rw", timeout=busy_timeout)
     try:
+        connection.execute("PRAGMA query_only = ON")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except sqlite3.OperationalError:
         connection.close()

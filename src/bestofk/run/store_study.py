@@ -268,7 +268,7 @@ def _versions() -> dict[str, str]:
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
-    from bestofk import __version__
+    from bestofk.version import __version__
 
     found = {"bestofk": __version__, "python": platform.python_version()}
     for package in ("numpy", "scikit-learn"):

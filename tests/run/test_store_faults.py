@@ -1,0 +1,458 @@
+"""Faults that really happen: killed writers, full disks, locks, read-only folders, lost servers."""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from bestofk.errors import StoreError
+from bestofk.run.cells import Failure
+from bestofk.run.store import open_store
+from bestofk.run.store_buffer import Buffer
+
+WRITERS = """
+import os, random, signal, sys, time
+from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.store import open_store
+
+url = sys.argv[1]
+
+def cell(number):
+    key = CellKey(
+        dataset="d" * 64, learner="abc", splits="0:1", loss="zero-one",
+        run=number // 10, fold=number % 10, repetition=0,
+    )
+    return CellResult(
+        key=key, loss=number / 7, fit_time=number / 3, size=number, n_train=9, n_test=1,
+        warnings=(f"warning {number}",), predictions=bytes([number % 251]) * (number % 3000),
+    )
+
+def fork(work):
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            import traceback
+            traceback.print_exc()
+            os._exit(1)
+    return child
+"""
+
+KILLED = (
+    WRITERS
+    + """
+def write_on(start, told):
+    store = open_store(url)
+    number = start
+    while True:
+        store.put([cell(number)])
+        number += 1
+        if number % 37 == 0:
+            store.flush()
+            os.write(told, f"{number - 1}\\n".encode())
+
+moments = random.Random(int(sys.argv[2]))
+start, promised = 0, -1
+for _ in range(int(sys.argv[3])):
+    reading, told = os.pipe()
+    child = fork(lambda: write_on(start, told))
+    os.close(told)
+    time.sleep(moments.uniform(0.02, 0.45))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        lines = [line for line in pipe.read().splitlines(keepends=True) if line.endswith("\\n")]
+    if lines:
+        promised = int(lines[-1])
+    with open_store(url) as store:
+        kept = store.n_cells()
+        found = store.get([cell(number).key for number in range(kept)])
+    # whole batches in their order: no cell is torn, and none is missing before another
+    for number in range(kept):
+        assert found[cell(number).key.digest] == cell(number), number
+    assert kept > promised, (kept, promised)
+    start = kept
+print(start)
+"""
+)
+
+TOGETHER = (
+    WRITERS
+    + """
+def fill(numbers):
+    store = open_store(url)
+    for number in numbers:
+        store.put([cell(number)])
+        if number % 97 == 0:
+            store.flush()
+    store.close()
+
+n = 1500
+begin = time.time() + 0.1
+orders = [range(n), range(n - 1, -1, -1), random.Random(3).sample(range(n), n)]
+def wait_and_fill(order):
+    time.sleep(max(0.0, begin - time.time()))
+    fill(order)
+children = [fork(lambda order=order: wait_and_fill(order)) for order in orders]
+assert [os.waitpid(child, 0)[1] for child in children] == [0, 0, 0]
+with open_store(url) as store:
+    assert store.n_cells() == n
+    found = store.get([cell(number).key for number in range(n)])
+    assert all(found[cell(number).key.digest] == cell(number) for number in range(n))
+print("equal")
+"""
+)
+
+
+def run(script, *arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", script, *map(str, arguments)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+
+
+@forks
+def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url):
+    assert int(run(KILLED, lasting_url, 20261115, 6)) > 0
+
+
+@forks
+def test_writers_that_come_at_the_same_time_share_a_store(lasting_url):
+    assert run(TOGETHER, lasting_url) == "equal"
+
+
+def mounted(folder, *options):
+    """Mount a small tmpfs on `folder`, or skip."""
+    folder.mkdir()
+    if os.name != "posix" or os.geteuid() != 0 or shutil.which("mount") is None:
+        pytest.skip("mounting a small file system needs root")
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", ",".join(options), "tmpfs", str(folder)],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        pytest.skip(f"mounting is not permitted here: {done.stderr.strip()}")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    folder = tmp_path / "small"
+    mounted(folder, "size=700k")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_full_disk_keeps_what_was_committed(small_disk, make_cell):
+    path = small_disk / "study.db"
+    store = open_store(path)
+    store.put([make_cell(1)])
+    store.flush()
+    (small_disk / "filler").write_bytes(b"x" * 400_000)
+    big = [make_cell(number, predictions=os.urandom(20_000)) for number in range(2, 30)]
+    store.put(big)
+    with pytest.raises(StoreError, match=r"study\.db: the disk (is|failed or is) full") as said:
+        store.flush()
+    assert "what was committed before stays" in str(said.value)
+    assert "\n" not in str(said.value)
+    (small_disk / "filler").unlink()
+    with open_store(path, read_only=True) as reader:
+        assert set(reader.get([cell.key for cell in (make_cell(1), *big)])) == {
+            make_cell(1).key.digest
+        }
+    subprocess.run(["mount", "-o", "remount,size=20M", str(small_disk)], check=True)
+    store.close()
+    with open_store(path) as store:
+        assert store.n_cells() == 29
+
+
+def test_a_store_at_its_limit_of_pages_says_that_it_is_full(tmp_path, make_cell):
+    store = open_store(tmp_path / "study.db")
+    store.put([make_cell(1)])
+    store.flush()
+    with store._database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # SQLite: the pages it has now
+    store.put([make_cell(number, predictions=bytes(9000)) for number in range(2, 40)])
+    with pytest.raises(StoreError, match="the disk is full: what was committed before stays"):
+        store.flush()
+    with open_store(tmp_path / "study.db") as other:
+        assert other.n_cells() == 1
+    with store._database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 100000")
+    store.close()
+    with open_store(tmp_path / "study.db") as other:
+        assert other.n_cells() == 39
+
+
+def test_a_failure_in_the_background_is_told_at_the_next_call(tmp_path, make_cell):
+    store = open_store(tmp_path / "study.db")
+    with store._database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")
+    store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)])
+    with pytest.raises(StoreError, match="the disk is full"):  # noqa: PT012
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            time.sleep(0.05)
+            store.put([])
+    with store._database.writing() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 100000")
+    store.flush()
+    store.put([make_cell(40)])
+    assert store.n_cells() == 41
+    store.close()
+
+
+def test_a_work_that_ends_by_an_error_is_not_hidden_by_the_full_disk(tmp_path, make_cell):
+    with pytest.raises(ZeroDivisionError), open_store(tmp_path / "study.db") as store:  # noqa: PT012
+        with store._database.writing() as connection:
+            connection.exec_driver_sql("PRAGMA max_page_count = 1")
+        store.put([make_cell(number, predictions=bytes(9000)) for number in range(40)])
+        raise ZeroDivisionError
+
+
+@pytest.fixture
+def read_only_folder(tmp_path):
+    """(a folder, what makes it read-only)."""
+    folder = tmp_path / "fixed"
+    if os.name == "posix" and os.geteuid() != 0:
+        folder.mkdir()
+        yield folder, lambda: folder.chmod(0o555)
+        folder.chmod(0o755)
+    else:
+        mounted(folder, "size=4M")
+        yield (
+            folder,
+            lambda: subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True),
+        )
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_read_only_folder(read_only_folder, make_cell):
+    folder, fix = read_only_folder
+    with open_store(folder / "study.db") as store:
+        store.put([make_cell(1)])
+    fix()
+    with pytest.raises(StoreError, match=r"new\.db: the store cannot be"):
+        open_store(folder / "new.db")
+    with open_store(folder / "study.db", read_only=True) as store:
+        assert store.get([make_cell(1).key]) == {make_cell(1).key.digest: make_cell(1)}
+    store = None
+    with pytest.raises(StoreError, match=r"study\.db: the store cannot be"):  # noqa: PT012
+        store = open_store(folder / "study.db")
+        store.put([make_cell(2)])
+        store.flush()
+    if store is not None:
+        with pytest.raises(StoreError, match="the store cannot be"):
+            store.close()
+
+
+@pytest.mark.parametrize("make", ["nowhere/study.db", "file/study.db", "", "folder"])
+def test_a_place_where_no_store_can_be(tmp_path, make):
+    (tmp_path / "file").write_text("a file, not a folder")
+    (tmp_path / "folder").mkdir()
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(StoreError) as said:
+        open_store(tmp_path / make)
+    assert str(said.value).count(".") - str(tmp_path / make).count(".") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_opened_to_read_nothing_is_written_or_made(lasting_url, tmp_path, make_cell, experiment):
+    with pytest.raises(StoreError, match="there is no"):
+        open_store(lasting_url, read_only=True)
+    with pytest.raises(StoreError, match="there is no"):
+        open_store(lasting_url, create=False)
+    assert list(tmp_path.iterdir()) == []
+    with open_store(lasting_url) as store:
+        store.put([make_cell(1)])
+    with open_store(lasting_url, read_only=True) as store:
+        assert store.n_cells() == 1
+        with pytest.raises(StoreError, match="opened to read only"):
+            store.put([make_cell(2)])
+        with pytest.raises(StoreError, match="opened to read only"):
+            store.register(experiment)
+
+
+def test_a_lock_held_too_long_loses_nothing(tmp_path, make_cell):
+    path = tmp_path / "study.db"
+    store = open_store(path, busy_timeout=0.2)
+    store.put([make_cell(1)])
+    store.flush()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        store.put([make_cell(2)])
+        with pytest.raises(StoreError, match=r"has locked the store for longer than 0\.2 s"):
+            store.flush()
+        assert len(store._buffer) == 1
+        other.execute("ROLLBACK")
+    store.flush()
+    assert store.n_cells() == 2
+    store.close()
+
+
+def test_a_lock_that_is_let_go_in_time_is_waited_for(tmp_path, make_cell):
+    path = tmp_path / "study.db"
+    with open_store(path, busy_timeout=20) as store:
+        with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            store.put([make_cell(2)])
+            release = threading.Timer(0.4, other.execute, ["ROLLBACK"])
+            release.start()
+            store.flush()
+            release.join()
+        assert store.n_cells() == 1
+
+
+def test_a_table_locked_too_long_on_a_server(postgresql, make_cell):
+    import psycopg
+
+    url = postgresql.emptied()
+    store = open_store(url, busy_timeout=0.2)
+    store.put([make_cell(1)])
+    store.flush()
+    with psycopg.connect(url.replace("+psycopg", "")) as other:
+        other.execute("LOCK TABLE bestofk_cells IN EXCLUSIVE MODE")
+        store.put([make_cell(2)])
+        with pytest.raises(StoreError, match="another process has locked the store"):
+            store.flush()
+    store.close()
+    with open_store(url) as store:
+        assert store.n_cells() == 2
+
+
+def test_a_server_that_stops_loses_only_what_waited(postgresql, make_cell):
+    url = postgresql.emptied()
+    store = open_store(url)
+    store.put([make_cell(1)])
+    store.flush()
+    postgresql.down()
+    try:
+        store.put([make_cell(2)])
+        with pytest.raises(StoreError) as said:
+            store.flush()
+        with pytest.raises(StoreError) as refused:
+            open_store(url)
+    finally:
+        postgresql.up()
+    for sentence in (str(said.value), str(refused.value)):
+        assert "p@ss" not in sentence
+        assert "p%40ss" not in sentence
+        assert "\n" not in sentence
+    store.flush()
+    assert store.n_cells() == 2
+    store.close()
+
+
+def test_connections_that_the_server_drops_are_made_again(postgresql, make_cell):
+    with open_store(postgresql.emptied()) as store:
+        store.put([make_cell(1)])
+        store.flush()
+        postgresql.sql(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+        store.put([make_cell(2)])
+        store.flush()
+        assert store.n_cells() == 2
+
+
+def test_a_full_disk_of_a_server(postgresql, tmp_path, make_cell):
+    folder = postgresql.folder / "tablespace"
+    mounted(folder, "size=24M")
+    try:
+        shutil.chown(folder, *postgresql.owner())
+        postgresql.sql(f"CREATE TABLESPACE small LOCATION '{folder}'")
+        url = postgresql.database("TABLESPACE small")
+        store = open_store(url)
+        store.put([make_cell(1)])
+        store.flush()
+        with pytest.raises(StoreError, match="the server's disk is full: what was committed"):  # noqa: PT012
+            for number in range(2, 30):
+                store.put([make_cell(number, predictions=os.urandom(1_000_000))])
+                store.flush()
+        kept = postgresql.sql("SELECT count(*) FROM bestofk_cells", url.rpartition("/")[2])[0][0]
+        assert 1 <= kept < 29
+        store._buffer._waiting.clear()
+        store.close()
+    finally:
+        for statement in (f"DROP DATABASE IF EXISTS d{postgresql.made}", "DROP TABLESPACE small"):
+            postgresql.sql(statement)
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def test_a_clock_that_jumps_does_not_hold_results_back(tmp_path, make_cell, monkeypatch):
+    jumps = iter(range(10**6))
+    monkeypatch.setattr(time, "time", lambda: 1e9 - 86_400.0 * next(jumps))
+    with open_store(tmp_path / "study.db") as store, open_store(tmp_path / "study.db") as reader:
+        store.put([make_cell(1)])
+        deadline = time.monotonic() + 10
+        while reader.n_cells() < 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert reader.n_cells() == 1
+
+
+class Sink:
+    """What a buffer writes to: notes its batches, and can be made to fail."""
+
+    def __init__(self):
+        self.batches = []
+        self.broken = None
+
+    def __call__(self, results):
+        if self.broken is not None:
+            raise self.broken
+        self.batches.append(list(results))
+
+
+def test_a_buffer_writes_when_it_is_full(make_cell):
+    sink = Sink()
+    buffer = Buffer(sink, most=3, longest=60.0)
+    for number in range(7):
+        buffer.add([make_cell(number)])
+    assert [len(batch) for batch in sink.batches] == [3, 3]
+    assert len(buffer) == 1
+    buffer.close()
+    assert [len(batch) for batch in sink.batches] == [3, 3, 1]
+
+
+def test_a_buffer_keeps_what_could_not_be_written_and_its_later_word(make_cell):
+    sink = Sink()
+    buffer = Buffer(sink, most=100, longest=60.0)
+    buffer.add([make_cell(1, failure=Failure(kind="timeout", reason="slow")), make_cell(2, 0.5)])
+    sink.broken = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        buffer.flush()
+    sink.broken = None
+    buffer.add([make_cell(1, 0.75), make_cell(2, 0.25), make_cell(3)])
+    buffer.close()
+    assert [[cell.loss for cell in batch] for batch in sink.batches] == [[0.75, 0.5, 0.25]]
+
+
+def test_a_buffer_in_the_background_tries_again_until_it_works(make_cell):
+    sink = Sink()
+    sink.broken = StoreError("no room")
+    buffer = Buffer(sink, most=100, longest=0.02)
+    buffer.add([make_cell(1)])
+    deadline = time.monotonic() + 10
+    while buffer._failure is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    with pytest.raises(StoreError, match="no room"):
+        buffer.add([make_cell(2)])
+    sink.broken = None
+    while not sink.batches and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert sorted(cell.key.fold for cell in sink.batches[0]) == [1, 2]
+    buffer.add([make_cell(3)])
+    buffer.close()
