@@ -160,21 +160,24 @@ def _run(
     begin = time.monotonic()
     places = list(experiment.places())
     keys = [experiment.key(place) for place in places]
-    by_digest = {key.digest: place for key, place in zip(keys, places, strict=True)}
+    # learners with the same settings under two names share their cells
+    by_digest: dict[str, list[Place]] = {}
+    for key, place in zip(keys, places, strict=True):
+        by_digest.setdefault(key.digest, []).append(place)
     results: dict[Place, CellResult] = {}
     with open_store(store) as kept, told:
         kept.register(experiment)
         for digest, result in kept.get(keys).items():
-            results[by_digest[digest]] = result
-        missing = [place for place in places if place not in results]
-        told.start(total=len(places), done=len(results))
+            results.update(dict.fromkeys(by_digest[digest], result))
+        missing = [same[0] for same in by_digest.values() if same[0] not in results]
+        told.start(total=len(by_digest), done=len(by_digest) - len(missing))
         deadline = None if budget is None else begin + budget
         wanted: Iterable[Place] = missing
         if deadline is not None:
             wanted = _rounds_until(deadline, missing, begin)
         for result in engine.run(experiment, wanted, total=len(missing), deadline=deadline):
-            place = by_digest[result.key.digest]
-            results[place] = result
+            place = by_digest[result.key.digest][0]
+            results.update(dict.fromkeys(by_digest[result.key.digest], result))
             kept.put([result])
             told.cell(
                 learner=experiment.contenders[place.learner].name,
