@@ -27,6 +27,11 @@ class Block:
     def __len__(self) -> int:
         return len(self.places)
 
+    def without(self, learners: frozenset[int]) -> Block:
+        """The block but for the cells of these learners."""
+        kept = tuple(place for place in self.places if place.learner not in learners)
+        return Block(places=kept, whole_plan=self.whole_plan)
+
 
 def blocks_of(
     experiment: Experiment, places: Iterable[Place], *, runs_at_once: int = WHOLE_PLAN_RUNS

@@ -99,6 +99,7 @@ class Engine:
                 jobs=self.jobs,
                 scheduler=self.scheduler,
                 timeout=self.timeout,
+                deadline=deadline,
             )
         if self.name == "processes":
             return self._in_workers(experiment, blocks, deadline)

@@ -21,6 +21,7 @@ from bestofk.run.models import model_factory, model_size, seed_names
 from bestofk.run.predictions import pack
 from bestofk.run.rows import Fold, Labels, Rows
 from bestofk.run.scoring import Loss
+from bestofk.run.shipping import Stranded
 
 SIZING_SHARE = 0.02
 """A model is weighed anew when that costs at most this share of its fit."""
@@ -220,6 +221,8 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 
 def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
     """The estimator as it can take these rows, and in which form."""
+    if isinstance(estimator, Stranded):
+        raise _UnscoredError("raised", estimator.reason)
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"
     from bestofk.learners.foreign import for_data

@@ -8,12 +8,15 @@ worker and then recorded as a failure; the rest of the block goes on.
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
+import shutil
 import signal
 import tempfile
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -22,9 +25,11 @@ from typing import Any
 from bestofk.run.blocks import Block
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.experiment import Experiment, Place
+from bestofk.run.shipping import pack_experiment, unpack_experiment
 
 START_LIMIT = 120.0
 """Seconds that a worker may take to start."""
+_STARTING = threading.Lock()
 
 
 @dataclass(slots=True)
@@ -65,33 +70,64 @@ def run_in_workers(
         On the clock of `time.monotonic`: then all workers are stopped, and what they were at is
         left undone.
     """
-    with tempfile.TemporaryDirectory(prefix="bestofk-") as folder:
-        payload = Path(folder) / "experiment.pickle"
-        payload.write_bytes(_dumps(experiment))
-        pool = _Pool(experiment, str(payload), jobs=jobs, timeout=timeout, deadline=deadline)
-        try:
-            yield from pool.run(iter(blocks))
-        finally:
-            pool.close()
+    from bestofk.run.evaluate import Evaluator
+
+    packed, staying = pack_experiment(experiment)
+    here, evaluator = deque[Place](), Evaluator(experiment)
+    travelling = _sorted_out(blocks, staying, here)
+    if packed is None or len(staying) == len(experiment.contenders):
+        for _ in travelling:
+            yield from evaluator.evaluate(_taken(here))
+        return
+    pool = Pool(experiment, packed, jobs=jobs, timeout=timeout, deadline=deadline)
+    try:
+        for result in pool.run(travelling):
+            yield result
+            yield from evaluator.evaluate(_taken(here))
+    finally:
+        pool.close()
+    if deadline is None or time.monotonic() < deadline:
+        yield from evaluator.evaluate(_taken(here))
 
 
-class _Pool:
+def _sorted_out(
+    blocks: Iterable[Block], staying: frozenset[int], here: deque[Place]
+) -> Iterator[Block]:
+    """The blocks without the learners that cannot travel, whose places are put `here`."""
+    for block in blocks:
+        here.extend(place for place in block.places if place.learner in staying)
+        yield block.without(staying) if staying else block
+
+
+def _taken(here: deque[Place]) -> list[Place]:
+    places = list(here)
+    here.clear()
+    return places
+
+
+class Pool:
+    """Workers that stay between two calls of `run`, for the cells of one experiment."""
+
     def __init__(
         self,
         experiment: Experiment,
-        payload: str,
+        packed: bytes,
         *,
         jobs: int,
         timeout: float | None,
-        deadline: float | None,
+        deadline: float | None = None,
     ) -> None:
-        self.experiment, self.payload, self.jobs = experiment, payload, jobs
+        self.experiment, self.jobs = experiment, jobs
         self.timeout, self.deadline = timeout, deadline
         self.workers: list[_Worker] = []
         self.again: deque[Block] = deque()
         self.tried: set[Place] = set()
+        self.folder = tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True)
+        self.payload = str(Path(self.folder.name) / "experiment.pickle")
+        Path(self.payload).write_bytes(packed)
 
     def run(self, blocks: Iterator[Block]) -> Iterator[CellResult]:
+        """Evaluate blocks, which are taken one for every idle worker."""
         exhausted = False
         while True:
             while not exhausted or self.again:
@@ -102,7 +138,8 @@ class _Pool:
                 if block is None:
                     exhausted = True
                     break
-                self._give(idle or self._start(), block)
+                if block.places:
+                    self._give(idle or self._start(), block)
             busy = [worker for worker in self.workers if worker.busy]
             if not busy or (self.deadline is not None and time.monotonic() >= self.deadline):
                 return
@@ -116,7 +153,8 @@ class _Pool:
         process = context.Process(
             target=serve, args=(child, self.payload, os.getpid()), daemon=True
         )
-        process.start()
+        with _STARTING, _free_to_have_children():
+            process.start()
         child.close()
         worker = _Worker(process=process, pipe=parent)
         self.workers.append(worker)
@@ -146,6 +184,10 @@ class _Pool:
         now = time.monotonic()
         for worker in busy:
             if worker.busy and now - worker.since > self._limit(worker):
+                # who takes the results may have been slow; this one may be done since
+                yield from self._receive(worker)
+                if not worker.busy or now - worker.since <= self._limit(worker):
+                    continue
                 reason = (
                     f"took longer than {self.timeout:g} s and was stopped."
                     if worker.ready
@@ -173,14 +215,15 @@ class _Pool:
         """The worker is gone at its first unanswered cell: try that once more, or record it."""
         _kill(worker)
         self.workers.remove(worker)
-        culprit, rest = worker.todo[0], tuple(worker.todo)[1:]
+        culprit, *rest = worker.todo
+        worker.todo.clear()
         if final or culprit in self.tried:
             yield CellResult(key=self.experiment.key(culprit), loss=None, failure=failure)
         else:
             self.tried.add(culprit)
             self.again.append(Block(places=(culprit,), whole_plan=worker.whole_plan))
         if rest:
-            self.again.append(Block(places=rest, whole_plan=worker.whole_plan))
+            self.again.append(Block(places=tuple(rest), whole_plan=worker.whole_plan))
 
     def _limit(self, worker: _Worker) -> float:
         if not worker.ready:
@@ -198,9 +241,11 @@ class _Pool:
         return None if left == float("inf") else max(left, 0.0) + 0.01
 
     def close(self) -> None:
+        """End all workers."""
         for worker in self.workers:
             _kill(worker)
         self.workers.clear()
+        self.folder.cleanup()
 
 
 def serve(pipe: Connection, payload: str, parent: int) -> None:
@@ -211,21 +256,50 @@ def serve(pipe: Connection, payload: str, parent: int) -> None:
 
     from bestofk.run.evaluate import Evaluator
 
-    experiment = _loads(Path(payload).read_bytes())
-    evaluator = Evaluator(experiment)
+    evaluator = Evaluator(unpack_experiment(Path(payload).read_bytes()))
     with threadpool_limits(limits=1):
         evaluator.prepare()
         pipe.send(None)
-        while True:
-            while not pipe.poll(1.0):
-                if os.getppid() != parent:
-                    return
-            try:
-                places = pipe.recv()
-            except EOFError:
-                return
+        while (places := _next(pipe, parent)) is not None:
             for result in evaluator.evaluate(places):
-                pipe.send(result)
+                with contextlib.suppress(BrokenPipeError):
+                    # the parent is gone, which the next round notices
+                    pipe.send(result)
+    if os.getppid() != parent:
+        # it was killed, and could not clean up behind itself
+        shutil.rmtree(Path(payload).parent, ignore_errors=True)
+
+
+def _next(pipe: Connection, parent: int) -> Sequence[Place] | None:
+    """The next block; None when the parent is gone."""
+    try:
+        while not pipe.poll(1.0):
+            if os.getppid() != parent:
+                return None
+        places: Sequence[Place] = pipe.recv()
+    except (EOFError, OSError):
+        # a process that dies lets go of its pipes first
+        for _ in range(100):
+            if os.getppid() != parent:
+                break
+            time.sleep(0.05)
+        return None
+    return places
+
+
+@contextlib.contextmanager
+def _free_to_have_children() -> Iterator[None]:
+    """Let a daemonic process (a worker of a cluster) start one.
+
+    Python forbids it, for fear of orphans; ours watch their parent and end with it.
+    """
+    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    daemon = config.get("daemon", False)
+    config["daemon"] = False
+    try:
+        yield
+    finally:
+        config["daemon"] = daemon
 
 
 def _kill(worker: _Worker) -> None:
@@ -243,16 +317,3 @@ def _death(code: int | None) -> Failure:
         often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
         return Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
     return Failure(kind="killed", reason=f"its process ended with exit code {code}.")
-
-
-def _dumps(value: Any) -> bytes:
-    import cloudpickle
-
-    data: bytes = cloudpickle.dumps(value)
-    return data
-
-
-def _loads(data: bytes) -> Any:
-    import cloudpickle
-
-    return cloudpickle.loads(data)
