@@ -1,5 +1,7 @@
 """Data sets from arrays and data frames."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,3 +134,26 @@ def test_wrong_statements_of_kinds() -> None:
         as_dataset(X, ["a", "b"], numeric=["city"])
     with pytest.raises(ArgumentError, match="nominal must be a list of names"):
         as_dataset(X, ["a", "b"], nominal="city")
+
+
+def test_nullable_and_boolean_columns_keep_their_missing_cells() -> None:
+    X = pd.DataFrame(
+        {
+            "whole": pd.array([1, None, 3], dtype="Int64"),
+            "truth": pd.array([True, None, False], dtype="boolean"),
+            "text": pd.array(["x", None, "y"], dtype="string"),
+        }
+    )
+    data = as_dataset(X, list("aba"))
+    assert list(data.kinds.values()) == ["numeric", "nominal", "nominal"]
+    np.testing.assert_array_equal(
+        data.encoded().values, [[1, 1, 0], [np.nan, np.nan, np.nan], [3, 0, 1]]
+    )
+
+
+def test_a_data_set_travels_by_pickle() -> None:
+    data = as_dataset(frame(), ["b", "a", "b"])
+    data.encoded()
+    again = pickle.loads(pickle.dumps(data))
+    assert again.fingerprint == data.fingerprint
+    pd.testing.assert_frame_equal(again.X, data.X)

@@ -46,6 +46,8 @@ def test_predicted_codes_are_those_of_all_declared_classes() -> None:
     data = as_dataset([[0.0], [5.0], [0.0]], y)
     model = learner("nmc").fit_encoded(data.encoded())
     assert model.predict_encoded(np.array([[0.0], [5.0]])).tolist() == [2, 1]
+    with pytest.raises(ArgumentError, match="call predict_encoded"):
+        model.predict([[0.0]])
 
 
 def test_columns_must_be_those_of_the_fit() -> None:

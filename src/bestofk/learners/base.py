@@ -87,10 +87,17 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The predicted label of every row of `X`."""
-        check_is_fitted(self, "classes_")
-        values = self.schema_.encode(as_frame(self, X, reset=False))
-        predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(values)]
+        predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(self._encode(X))]
         return predicted
+
+    def _encode(self, X: Any) -> Floats:
+        check_is_fitted(self, "classes_")
+        if not hasattr(self, "schema_"):
+            raise ArgumentError(
+                "This model was fitted to encoded rows and knows no columns by name: call "
+                "predict_encoded."
+            )
+        return self.schema_.encode(as_frame(self, X, reset=False))
 
     def complexity(self) -> int:
         """The number of parameters of the fitted model."""
@@ -115,8 +122,7 @@ class ProbabilisticClassifier(EncodedClassifier):
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of every class (columns, as `classes_`) for every row of `X`."""
-        check_is_fitted(self, "classes_")
-        return self._proba_encoded(self.schema_.encode(as_frame(self, X, reset=False)))
+        return self._proba_encoded(self._encode(X))
 
     def _proba_encoded(self, values: Floats) -> Floats:
         raise NotImplementedError

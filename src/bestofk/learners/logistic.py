@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.checks import Floats, positive
 from bestofk.data.encoded import Codes, Encoded
@@ -113,18 +115,10 @@ class Logistic(ProbabilisticClassifier):
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         strength = positive(self.C, "C")
         design = inputs_of(encoded.values, encoded.cardinality)
-        counts = np.bincount(encoded.y, minlength=encoded.n_classes)
-        nearby = (
-            Nearby.of(design, encoded.y, encoded.n_classes, strength)
-            if encoded.n_classes > 1 and counts.all()
-            else None
-        )
+        nearby = _NearbyByClasses(design, encoded, splits, strength)
         predictions = []
         for _, _, train, test in splits:
-            y = encoded.y[train]
-            chosen = None
-            if nearby is not None and np.bincount(y, minlength=encoded.n_classes).all():
-                chosen = nearby.predict(design[train], y, design[test], tie=TIE)
+            chosen = nearby.predict(train, test)
             if chosen is None:
                 model = Logistic(C=self.C).fit_encoded(encoded.take(train))
                 chosen = model.predict_encoded(encoded.values[test])
@@ -134,6 +128,35 @@ class Logistic(ProbabilisticClassifier):
     def complexity(self) -> int:
         """C (d + 1) with the 1-of-n inputs counted as d."""
         return len(self.classes_) * (int(self.coef_.shape[1]) + 1)
+
+
+class _NearbyByClasses:
+    """Solutions to start from, one for each set of classes that two or more splits train on."""
+
+    def __init__(self, design: Floats, encoded: Encoded, splits: Splits, strength: float) -> None:
+        self.design, self.encoded, self.strength = design, encoded, strength
+        self.found: dict[bytes, Nearby] = {}
+        self.times = Counter(self._present(train).tobytes() for _, _, train, _ in splits)
+
+    def _present(self, rows: Codes) -> npt.NDArray[np.bool_]:
+        counts = np.bincount(self.encoded.y[rows], minlength=self.encoded.n_classes)
+        return np.asarray(counts > 0)
+
+    def predict(self, train: Codes, test: Codes) -> Codes | None:
+        """Class codes for the rows of `test`; None where they are not certain."""
+        present = self._present(train)
+        key = present.tobytes()
+        if present.sum() < 2 or self.times[key] < 2:
+            return None
+        position = np.cumsum(present) - 1
+        y = position[self.encoded.y]
+        if key not in self.found:
+            rows = present[self.encoded.y]
+            self.found[key] = Nearby.of(
+                self.design[rows], y[rows], int(present.sum()), self.strength
+            )
+        chosen = self.found[key].predict(self.design[train], y[train], self.design[test], tie=TIE)
+        return None if chosen is None else np.flatnonzero(present)[chosen]
 
 
 def inputs_of(values: Floats, cardinality: Codes) -> Floats:

@@ -15,7 +15,7 @@ from numba import njit
 MEMORY = 12
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
-FIRST_LEVEL = 1e-3
+FIRST_SLACK = 5e-3
 NEXT_LEVEL = 0.03
 SETTLED = 1e-11
 
@@ -204,7 +204,7 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
     asking = probe.shape[0] > 0
     lengths = row_norms(probe)
     longest = row_norms(z).max() if asking else 0.0
-    level = FIRST_LEVEL if asking else tolerance
+    level = FIRST_SLACK / (max(r - 1, 1) * longest) if asking else tolerance
     norm, inner = norms_of(gradient)
     while step < most_steps:
         if norm <= level:

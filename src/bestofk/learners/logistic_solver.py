@@ -11,6 +11,8 @@ from bestofk.data.encoded import Codes
 
 TOLERANCE = 1e-9
 """The norm of the gradient at which a solution is taken as the minimum."""
+_NEARBY_TOLERANCE = 1e-2
+"""The same for the solution for all rows, from which splits start."""
 MOST_STEPS = 3000
 STEPS_PER_MATRIX = 12
 _LARGEST_MATRIX = 1000
@@ -47,7 +49,9 @@ def columns_of_weights(n_classes: int) -> int:
     return 1 if n_classes == 2 else n_classes
 
 
-def solve_from_zero(design: Floats, y: Codes, n_classes: int, strength: float) -> Solution:
+def solve_from_zero(
+    design: Floats, y: Codes, n_classes: int, strength: float, *, tolerance: float = TOLERANCE
+) -> Solution:
     """The solution, started at weights 0.
 
     The approximate Hessian is that at 0 for the first steps, then that of where they led, taken
@@ -63,11 +67,11 @@ def solve_from_zero(design: Floats, y: Codes, n_classes: int, strength: float) -
     small = q * r <= _LARGEST_MATRIX
     while total < MOST_STEPS:
         weights, norm, steps, _ = kernel.minimise(
-            z, y, strength, weights, matrix, TOLERANCE, STEPS_PER_MATRIX if small else MOST_STEPS,
+            z, y, strength, weights, matrix, tolerance, STEPS_PER_MATRIX if small else MOST_STEPS,
             z[:0], 0.0, y[:0],
         )  # fmt: skip
         total += steps
-        if norm <= TOLERANCE or steps == 0:
+        if norm <= tolerance or steps == 0:
             break
         if small:
             matrix = _inverse_at(z, weights, strength, share=1.0)
@@ -112,25 +116,25 @@ class Nearby:
     solution: Solution
     z: Floats
     strength: float
-    matrices: dict[int, Floats]
+    matrices: dict[float, Floats]
 
     @classmethod
     def of(cls, design: Floats, y: Codes, n_classes: int, strength: float) -> Nearby:
         """From all rows."""
-        solution = solve_from_zero(design, y, n_classes, strength)
+        solution = solve_from_zero(design, y, n_classes, strength, tolerance=_NEARBY_TOLERANCE)
         return cls(solution=solution, z=solution.inputs(design), strength=strength, matrices={})
 
     def _matrix(self, n_train: int) -> Floats:
-        """The inverse of the Hessian that `n_train` of the rows may be expected to have."""
-        if n_train not in self.matrices:
+        """The inverse of the Hessian that about `n_train` of the rows may be expected to have."""
+        share = max(round(n_train / len(self.z), 2), 0.01)
+        if share not in self.matrices:
             q, r = self.solution.weights.shape
-            share = n_train / len(self.z)
-            self.matrices[n_train] = (
+            self.matrices[share] = (
                 _inverse_at(self.z, self.solution.weights, self.strength, share=share)
                 if q * r <= _LARGEST_MATRIX
                 else _inverse_at_zero(self.z, max(r, 2), self.strength * share)
             )
-        return self.matrices[n_train]
+        return self.matrices[share]
 
     def predict(self, design: Floats, y: Codes, probe: Floats, *, tie: float) -> Codes | None:
         """The predictions for the rows of `probe`; None where they are not certain.
