@@ -39,9 +39,7 @@ def scan_numeric(  # type: ignore[no-untyped-def]
                     high[j],
                     divisor[j],
                 )
-        _first_training_neighbours(
-            i, keys, buffers, y, planes, by_fold, wanted, m, predicted
-        )
+        _first_training_neighbours(i, keys, buffers, y, planes, by_fold, wanted, m, predicted)
 
 
 @njit(cache=True, nogil=True)
@@ -60,9 +58,7 @@ def scan_nominal(codes, missing, y, planes, by_fold, wanted, m, predicted):  # t
             else:
                 for k in range(n):
                     keys[k] += np.uint8(column[k] != x)
-        _first_training_neighbours(
-            i, keys, buffers, y, planes, by_fold, wanted, m, predicted
-        )
+        _first_training_neighbours(i, keys, buffers, y, planes, by_fold, wanted, m, predicted)
 
 
 @njit(cache=True, nogil=True)

@@ -23,31 +23,31 @@ def column_scales(values, cardinality, rows, scale, low, high, divisor):  # type
     value): known values then do not count. Nominal columns get 0, 0 and 1.
     """
     d = values.shape[1]
-    known = np.zeros(d)
-    total = np.zeros(d)
     for j in range(d):
         low[j] = np.inf
         high[j] = -np.inf
     for r in range(rows.size):
-        row = values[rows[r]]
+        i = rows[r]
         for j in range(d):
-            x = row[j]
-            if not np.isnan(x):
-                low[j] = min(low[j], x)
-                high[j] = max(high[j], x)
-                if scale == STD:
-                    known[j] += 1.0
-                    total[j] += x
+            low[j] = values[i, j] if values[i, j] < low[j] else low[j]
+        for j in range(d):
+            high[j] = values[i, j] if values[i, j] > high[j] else high[j]
     if scale == STD:
+        known, mean = np.zeros(d), np.zeros(d)
+        for r in range(rows.size):
+            i = rows[r]
+            for j in range(d):
+                known[j] += 0.0 if np.isnan(values[i, j]) else 1.0
+            for j in range(d):
+                mean[j] += 0.0 if np.isnan(values[i, j]) else values[i, j]
         for j in range(d):
-            total[j] = total[j] / known[j] if known[j] > 0.0 else 0.0
+            mean[j] = mean[j] / max(known[j], 1.0)
             divisor[j] = 0.0
         for r in range(rows.size):
-            row = values[rows[r]]
+            i = rows[r]
             for j in range(d):
-                x = row[j]
-                if not np.isnan(x):
-                    divisor[j] += (x - total[j]) * (x - total[j])
+                deviation = values[i, j] - mean[j]
+                divisor[j] += 0.0 if np.isnan(deviation) else deviation * deviation
         for j in range(d):
             divisor[j] = np.sqrt(divisor[j] / known[j]) if low[j] < high[j] else 0.0
     for j in range(d):
@@ -62,26 +62,26 @@ def column_scales(values, cardinality, rows, scale, low, high, divisor):  # type
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def pair_distance(a, b, cardinality, low, high, divisor):  # type: ignore[no-untyped-def]
-    """The squared distance of the rows `a` and `b`."""
+def pair_distance(values, i, k, cardinality, low, high, divisor, s):  # type: ignore[no-untyped-def]
+    """The squared distance of the rows `i` and `k` of `values` under the scales of split `s`."""
     total = 0.0
-    for j in range(a.size):
-        x, z, s = a[j], b[j], divisor[j]
+    for j in range(cardinality.size):
+        x, z, scale = values[i, j], values[k, j], divisor[s, j]
         if cardinality[j] > 0:
             if not x == z:
                 total += 1.0
         elif np.isnan(x) or np.isnan(z):
-            if s == 0.0:
+            if scale == 0.0:
                 total += 1.0
             elif np.isnan(x) and np.isnan(z):
-                both = (high[j] - low[j]) / s
+                both = (high[s, j] - low[s, j]) / scale
                 total += both * both
             else:
                 v = z if np.isnan(x) else x
-                one = max(v - low[j], high[j] - v) / s
+                one = max(v - low[s, j], high[s, j] - v) / scale
                 total += one * one
-        elif s != 0.0:
-            difference = (z - x) / s
+        elif scale != 0.0:
+            difference = (z - x) / scale
             total += difference * difference
     return total
 

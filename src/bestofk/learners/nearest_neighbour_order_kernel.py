@@ -21,17 +21,17 @@ def first_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: AR
 
 
 @njit(cache=True, nogil=True)
-def transpose_bits(words):  # type: ignore[no-untyped-def]
-    """Bit b of word t becomes bit t of word b, for 64 words in place."""
+def transpose_bits(words, row):  # type: ignore[no-untyped-def]
+    """Bit b of word t becomes bit t of word b, for the 64 words of a row, in place."""
     j = 32
     mask = np.uint64(0x00000000FFFFFFFF)
     while j > 0:
         shift = np.uint64(j)
         k = 0
         while k < 64:
-            swap = ((words[k] >> shift) ^ words[k + j]) & mask
-            words[k] ^= swap << shift
-            words[k + j] ^= swap
+            swap = ((words[row, k] >> shift) ^ words[row, k + j]) & mask
+            words[row, k] ^= swap << shift
+            words[row, k + j] ^= swap
             k = (k + j + 1) & ~j
         j >>= 1
         mask ^= mask << np.uint64(j)

@@ -101,7 +101,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
             scan_rescaled(
                 encoded.values,
                 columns,
-                _split_scales(encoded, columns, everything, block, scale, unknown),
+                _split_scales(encoded, columns, block, scale, unknown),
                 0.25 if scale == RANGE else 0.0,
                 1.0 if scale == RANGE else 0.0,
                 encoded.y,
@@ -203,38 +203,40 @@ def _list_length(block: Block) -> int:
 
 
 def _split_scales(
-    encoded: Encoded,
-    columns: Floats,
-    everything: Scales,
-    block: Block,
-    scale: int,
-    unknown: bool,
+    encoded: Encoded, columns: Floats, block: Block, scale: int, unknown: bool
 ) -> SplitScales:
     """The scales of every split of the block, and what bounds its distances."""
     low, high, divisors = _scales_by_split(encoded, columns, block, scale)
-    divisor, numeric = everything[2], encoded.cardinality == 0
+    divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
     counts = divisors != 0
     ratio = np.divide(divisor, divisors, out=np.zeros_like(divisors), where=counts)
     ratio *= ratio
     least = np.where(counts & numeric, ratio, np.inf).min(axis=1)
     if unknown or not numeric.all():
         least = np.minimum(least, 1.0)
-    largest = ratio.max(axis=1)
     padded = -(-encoded.d // 8) * 8
     single = np.zeros((len(ratio), padded), dtype=np.float32)
     single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
+    constant_first, constant_columns = _listed(~counts & (divisor != 0))
     return SplitScales(
         cardinality=encoded.cardinality,
-        divisor=divisor,
+        divisor=divisor[None, :],
         low=low,
         high=high,
         divisors=divisors,
         ratio=single,
         least_ratio=np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9),
         unchanged=(divisors == divisor).all(axis=1),
-        estimable=largest < _ESTIMABLE,
-        has_constant=(~counts & (divisor != 0)).any(axis=1),
+        estimable=ratio.max(axis=1) < _ESTIMABLE,
+        constant_first=constant_first,
+        constant_columns=constant_columns,
     )
+
+
+def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """The chosen columns of every split one after the other, and where each split starts."""
+    split, column = np.nonzero(chosen)
+    return np.searchsorted(split, np.arange(len(chosen) + 1)), column
 
 
 def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int) -> Scales:
