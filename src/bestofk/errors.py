@@ -44,6 +44,10 @@ class RunError(BestOfKError):
     """The work of a comparison failed."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """The user broke off the work; the message says what is safe and how to go on."""
+
+
 class StoreError(BestOfKError):
     """A store is damaged, foreign, or cannot be written."""
 

@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -155,6 +156,56 @@ def test_interruption_is_130(capsys, monkeypatch, scores):
     monkeypatch.setattr(bestofk.losses, "read_losses", interrupted)
     code, out, err = run(capsys, "order", scores)
     assert (code, out, err.strip()) == (130, "", "bestofk: interrupted.")
+
+
+def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path):
+    import signal
+    import time
+
+    (tmp_path / "sleepy.py").write_text(
+        "import time\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Sleepy(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        time.sleep(0.05)\n"
+        "        return super().fit(X, y)\n"
+    )
+    command = [
+        sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max",
+        "--learner", "sleepy:Sleepy()", "--engine", "serial", "--store", "study.db", "--quiet",
+    ]  # fmt: skip
+    started = subprocess.Popen(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stderr=subprocess.PIPE, text=True,
+        # a suite that runs in the background of a shell has interrupts turned off
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not _cells(tmp_path / "study.db"):
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "cells are safe in the store: the same call goes on from there" in err
+    kept = _cells(tmp_path / "study.db")
+    assert 0 < kept < 200
+    again = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert again.stdout == "max\nSleepy()\n"
+
+
+def _cells(path):
+    import sqlite3
+
+    if not path.exists():
+        return 0
+    with sqlite3.connect(path) as database:
+        try:
+            return database.execute("select count(*) from cells").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
 
 
 def test_a_reader_that_goes_away_is_no_failure(scores):

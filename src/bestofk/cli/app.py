@@ -90,8 +90,9 @@ def run(arguments: list[str] | None = None) -> int:
     except BestOfKError as wrong:
         complain(str(wrong))
         return EXIT_WRONG_CALL
-    except (KeyboardInterrupt, click.Abort):
-        complain("interrupted.")
+    except (KeyboardInterrupt, click.Abort) as stop:
+        # click wraps what interrupted it
+        complain(str(stop.__cause__ or stop) or "interrupted.")
         return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`| head`): that is no failure of ours.

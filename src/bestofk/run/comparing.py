@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from bestofk.checks import one_of, positive, whole
-from bestofk.errors import ArgumentError, RunError
+from bestofk.errors import ArgumentError, Interrupted, RunError
 from bestofk.ordering.decide import order as decide
 from bestofk.ordering.problem import Prior
 from bestofk.ordering.result import Order
@@ -175,22 +175,21 @@ def _run(
         wanted: Iterable[Place] = missing
         if deadline is not None:
             wanted = _rounds_until(deadline, missing, begin)
-        for result in engine.run(experiment, wanted, total=len(missing), deadline=deadline):
-            place = by_digest[result.key.digest][0]
-            results.update(dict.fromkeys(by_digest[result.key.digest], result))
-            kept.put([result])
-            told.cell(
-                learner=experiment.contenders[place.learner].name,
-                dataset=experiment.datasets[place.dataset].name,
-                failed=result.failure is not None,
-            )
-            if result.failure is not None and on_failure == "stop":
-                kept.flush()
-                raise RunError(
-                    f"{experiment.contenders[place.learner].name} failed on "
-                    f"{experiment.datasets[place.dataset].name!r} (run {place.run + 1}, fold "
-                    f"{place.fold + 1}): {result.failure.explain()}"
-                )
+        try:
+            for result in engine.run(experiment, wanted, total=len(missing), deadline=deadline):
+                same = by_digest[result.key.digest]
+                results.update(dict.fromkeys(same, result))
+                kept.put([result])
+                learner, dataset = _names(experiment, same[0])
+                told.cell(learner=learner, dataset=dataset, failed=result.failure is not None)
+                if result.failure is not None and on_failure == "stop":
+                    raise RunError(
+                        f"{learner} failed on {dataset!r} (run {same[0].run + 1}, fold "
+                        f"{same[0].fold + 1}): {result.failure.explain()}"
+                    )
+        except KeyboardInterrupt:
+            kept.flush()
+            raise Interrupted(_what_is_safe(len(results), len(places), store)) from None
     notes: tuple[str, ...] = ()
     if len(results) < len(places):
         notes = (
@@ -198,6 +197,22 @@ def _run(
             "cells; the decision is from the rounds that all learners finished.",
         )
     return results, notes
+
+
+def _names(experiment: Experiment, place: Place) -> tuple[str, str]:
+    return experiment.contenders[place.learner].name, experiment.datasets[place.dataset].name
+
+
+def _what_is_safe(done: int, total: int, store: Any) -> str:
+    if store is None:
+        return (
+            f"interrupted after {done} of {total} cells; nothing is kept without a store: add "
+            "one (--store study.db) to be able to go on."
+        )
+    return (
+        f"interrupted; {done} of {total} cells are safe in the store: the same call goes on from "
+        "there."
+    )
 
 
 def _rounds_until(deadline: float, places: Sequence[Place], begin: float) -> Iterator[Place]:
@@ -250,9 +265,10 @@ def _study(
 
 def _failed(experiment: Experiment, place: Place, result: CellResult) -> FailedCell:
     assert result.failure is not None
+    learner, dataset = _names(experiment, place)
     return FailedCell(
-        learner=experiment.contenders[place.learner].name,
-        dataset=experiment.datasets[place.dataset].name,
+        learner=learner,
+        dataset=dataset,
         run=place.run,
         fold=place.fold,
         repetition=place.repetition,
