@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from tree_speed import COLUMNS, ROWS, best, null_sets
 
 from bestofk.data.encoded import Encoded
 from bestofk.learners.naive_bayes import NaiveBayes
 from bestofk.plans import Splits
+from tree_speed import COLUMNS, ROWS, best, null_sets
 
 
 def measure() -> list[tuple[str, float, float, float]]:

@@ -77,9 +77,7 @@ def null_sets() -> list[tuple[Encoded, Splits]]:
         rng = np.random.default_rng(seed)
         values = (rng.random((ROWS, COLUMNS)) < rng.random(COLUMNS)).astype(float)
         y = (rng.random(ROWS) < 0.5).astype(np.int64)
-        encoded = Encoded(
-            values=values, cardinality=np.full(COLUMNS, 2), y=y, classes=np.arange(2)
-        )
+        encoded = Encoded(values=values, cardinality=np.full(COLUMNS, 2), y=y, classes=np.arange(2))
         made.append((encoded, plan("10x10", random_state=seed).materialise(ROWS, y)))
     return made
 

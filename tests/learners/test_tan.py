@@ -96,7 +96,7 @@ def test_unknown_cells_take_the_most_frequent_value():
 
 def test_numeric_columns_are_refused():
     X = pd.DataFrame({"a": ["x", "z"], "size": [1.0, 2.0]})
-    with pytest.raises(ArgumentError, match="nominal .* for tan; got numbers in column 1"):
+    with pytest.raises(ArgumentError, match=r"nominal .* for tan; got numbers in column 1"):
         TreeAugmentedNaiveBayes().fit(X, ["u", "v"])
 
 

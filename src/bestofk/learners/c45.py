@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,7 @@ from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
     from bestofk.learners.split_marks import SplitMarks
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 _PRUNINGS: dict[str | None, int] = {None: 0, "pessimistic": 1, "holdout": 2}
 _CRITERIA = ("gain-ratio", "gain")
@@ -33,6 +33,18 @@ class Tree(NamedTuple):
     n_children: Codes
     shares: Floats
     """(nodes, classes) the training weight in the node, by class."""
+
+
+class Settings(NamedTuple):
+    """The parameters as the kernels take them."""
+
+    min_leaf: float
+    by_gain: bool
+    pruning: int
+    raising: bool
+    confidence: float
+    z: float
+    """The normal quantile of 1 - confidence."""
 
 
 class C45(ProbabilisticClassifier):
@@ -130,11 +142,11 @@ class C45(ProbabilisticClassifier):
         if self.pruning == "holdout":
             grown = ~self._held(encoded.n)
         columns = np.ascontiguousarray(encoded.values[grown].T)
+        order, n_known = sort_columns(columns, encoded.cardinality)
         self._cardinality = encoded.cardinality
         self.tree_ = Tree(
             *kernel.fit_tree(
-                columns, encoded.cardinality, encoded.y[grown], encoded.n_classes,
-                *sort_columns(columns, encoded.cardinality),
+                columns, encoded.cardinality, encoded.y[grown], encoded.n_classes, order, n_known,
                 np.ascontiguousarray(encoded.values[~grown].T), encoded.y[~grown],
                 *settings, entropy_terms(len(encoded.y)),
             )
@@ -185,7 +197,7 @@ class C45(ProbabilisticClassifier):
         """Whether another `random_state` could give another tree."""
         return self.pruning == "holdout"
 
-    def _settings(self) -> tuple[Any, ...]:
+    def _settings(self) -> Settings:
         """The parameters, checked, as the kernels take them."""
         from scipy.special import ndtri
 
@@ -196,13 +208,13 @@ class C45(ProbabilisticClassifier):
         confidence = probability(self.confidence, "confidence")
         if confidence > 0.5:
             raise refuse("confidence", "at most 0.5", self.confidence)
-        return (
-            float(min_leaf),
-            criterion == "gain",
-            _PRUNINGS[self.pruning],
-            bool(self.subtree_raising),
-            confidence,
-            float(ndtri(1.0 - confidence)),
+        return Settings(
+            min_leaf=float(min_leaf),
+            by_gain=criterion == "gain",
+            pruning=_PRUNINGS[self.pruning],
+            raising=bool(self.subtree_raising),
+            confidence=confidence,
+            z=float(ndtri(1.0 - confidence)),
         )
 
     def _held(self, n: int) -> npt.NDArray[np.bool_]:
@@ -234,7 +246,7 @@ def _fits_bits(encoded: Encoded) -> bool:
     )
 
 
-def _predict_bits(encoded: Encoded, marks: SplitMarks, settings: tuple[Any, ...]) -> Codes:
+def _predict_bits(encoded: Encoded, marks: SplitMarks, settings: Settings) -> Codes:
     """Predictions of all splits, as the table of marks."""
     from bestofk.learners.c45_bits_kernel import predict_splits_bits
     from bestofk.learners.c45_test_kernel import entropy_terms

@@ -1,45 +1,24 @@
 """Growing C4.5 trees on two-valued columns and two classes: one machine word a small node.
 
-The choices of `c45_bits_kernel.grow_bits`, from the same numbers. A node of up to 64 rows gets its
-rows renumbered into the bits of one word, and so do all nodes below it.
+The choices of `c45_bits_grow_kernel.grow_bits`, from the same numbers. A node of up to 64 rows
+gets its rows renumbered into the bits of one word, and so do all nodes below it.
 """
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+from numba import njit
 
 from bestofk.learners.c45_prune_kernel import added_errors
 from bestofk.learners.c45_test_kernel import AVERAGE_SLACK, TOLERANCE
+from bestofk.learners.c45_word_kernel import WORD, lowest_bit, popcount
 
-WORD = 64
 TABLED = 128
 """Estimates of leaves with fewer rows are looked up."""
 
 
-@intrinsic
-def popcount(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Number of one bits of an unsigned 64-bit word."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.ctpop(arguments[0])
-
-    return types.int64(types.uint64), generate
-
-
-@intrinsic
-def lowest_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
-    """Place of the lowest one bit of an unsigned 64-bit word that is not 0."""
-
-    def generate(context, builder, signature, arguments):  # noqa: ARG001
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
-
-    return types.int64(types.uint64), generate
-
-
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def entropy_table(n, terms):
     """Row count times entropy for w rows of which k are of one class, w up to n."""
     table = np.zeros((n + 1, n + 1))
@@ -49,7 +28,7 @@ def entropy_table(n, terms):
     return table
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def estimate_table(n, confidence, z):
     """Estimated errors of leaves with fewer than TABLED of at most n rows, by rows and errors."""
     size = min(TABLED, n + 1)
@@ -60,7 +39,7 @@ def estimate_table(n, confidence, z):
     return table
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def estimate_of(rows, errors, table, confidence, z):
     """Estimated errors of a leaf, 0 for an empty one."""
     if rows < len(table):
@@ -68,7 +47,7 @@ def estimate_of(rows, errors, table, confidence, z):
     return errors + added_errors(float(rows), float(errors), confidence, z)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def choose(n_left, gains, ones, gain_sum, n_counted, total, by_gain, terms):
     """Which of the admitted tests is chosen, -1 when there is none."""
     if n_counted == 0:
@@ -91,7 +70,7 @@ def choose(n_left, gains, ones, gain_sum, n_counted, total, by_gain, terms):
     return chosen
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def grow_binary(
     mask, values, second, row_bits, min_leaf, by_gain, counted, terms, table,
     attribute, first_child, counts, node_masks, scratch,
@@ -241,7 +220,7 @@ def grow_binary(
     return n_nodes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pack(mask, row_bits, shifts, packed):
     """Renumber the rows of the bit set: fill one word a column, the class behind the columns."""
     one = np.uint64(1)
@@ -258,7 +237,7 @@ def pack(mask, row_bits, shifts, packed):
             to += one
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def bits_of_rows(codes, y):
     """One word a row: bit a is the row's value of column a, bit d its class."""
     n, d = codes.shape
@@ -270,7 +249,7 @@ def bits_of_rows(codes, y):
     return row_bits
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def branch_estimate_binary(
     top, mask, rows, rows_second, values, second, attribute, first_child,
     stack_masks, stack_node, stack_rows, stack_second, visited, estimates,

@@ -11,6 +11,7 @@ its own):
 The entries of a node are its rows with their weights (a row with an unknown value goes down every
 branch); they stay in one buffer, because pruning sends them down again.
 """
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from bestofk.learners.c45_test_kernel import (
 )
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def longer(array, size):
     """The array with room for at least `size` cells."""
     grown = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
@@ -36,7 +37,7 @@ def longer(array, size):
     return grown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def taller(array, size):
     """The array with at least `size` rows."""
     grown = np.empty((max(size, 2 * len(array)), array.shape[1]), dtype=array.dtype)
@@ -44,7 +45,7 @@ def taller(array, size):
     return grown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def wider(array, size):
     """The array with at least `size` columns."""
     grown = np.empty((array.shape[0], max(size, 2 * array.shape[1])), dtype=array.dtype)
@@ -52,7 +53,7 @@ def wider(array, size):
     return grown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def is_settled(counts, min_leaf):
     """Whether the node stays a leaf: too little weight, or one class holds all of it."""
     total = 0.0
@@ -63,7 +64,7 @@ def is_settled(counts, min_leaf):
     return 2.0 * min_leaf - total > TOLERANCE or total - largest < TOLERANCE
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def send_down(column, cardinality, threshold, n_branches, rows, weights, branch, size, share):
     """The branch of each entry, how many entries each branch takes, and the known shares.
 
@@ -90,7 +91,7 @@ def send_down(column, cardinality, threshold, n_branches, rows, weights, branch,
             size[b] += n_unknown
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def deal_entries(rows, weights, branch, n_branches, share, starts, out_rows, out_weights):
     """Write the entries of each branch from `starts[b]` on; `starts` ends behind them."""
     for e in range(len(rows)):
@@ -107,7 +108,7 @@ def deal_entries(rows, weights, branch, n_branches, share, starts, out_rows, out
                     starts[k] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, terms):
     """The tree before collapsing and pruning, and its entries.
 

@@ -1,4 +1,5 @@
 """A whole C4.5 tree: fit it, predict with it."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ UNPRUNED, PESSIMISTIC, HOLDOUT = 0, 1, 2
 """Ways to prune."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def compact(attribute, threshold, first_child, n_children, shares):
     """The nodes that the root reaches, breadth first."""
     n_nodes = len(attribute)
@@ -41,7 +42,7 @@ def compact(attribute, threshold, first_child, n_children, shares):
     return new_attribute, threshold[kept], new_first, new_children, shares[kept]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fit_tree(
     columns, cardinality, y, n_labels, order, n_known, held_columns, held_y,
     min_leaf, by_gain, pruning, raising, confidence, z, terms,
@@ -61,7 +62,7 @@ def fit_tree(
     return compact(attribute, threshold, first_child, n_children, shares)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tree_shares(attribute, threshold, first_child, n_children, shares, cardinality, cells, out):
     """Class shares of one row: those of its leaf, or of its leaves by their weight.
 
@@ -101,7 +102,7 @@ def tree_shares(attribute, threshold, first_child, n_children, shares, cardinali
             out[c] += part * shares[node, c] / total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tree_proba(attribute, threshold, first_child, n_children, shares, cardinality, values):
     """Class shares of each row of `values` (rows, columns)."""
     out = np.zeros((len(values), shares.shape[1]))
@@ -113,7 +114,7 @@ def tree_proba(attribute, threshold, first_child, n_children, shares, cardinalit
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_largest(shares):
     """The first class whose share no other exceeds by more than the tolerance."""
     best = 0
@@ -123,7 +124,7 @@ def first_largest(shares):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def tree_predict(attribute, threshold, first_child, n_children, shares, cardinality, values):
     """The predicted class of each row of `values` (rows, columns)."""
     codes = np.empty(len(values), dtype=np.int64)
@@ -136,7 +137,7 @@ def tree_predict(attribute, threshold, first_child, n_children, shares, cardinal
     return codes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def take_columns(columns, rows):
     """The given rows of a table stored by column."""
     taken = np.empty((columns.shape[0], len(rows)))
@@ -146,7 +147,7 @@ def take_columns(columns, rows):
     return taken
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_splits(
     columns, cardinality, y, n_labels, marks, wanted, held_at, held_masks,
     min_leaf, by_gain, pruning, raising, confidence, z, terms,

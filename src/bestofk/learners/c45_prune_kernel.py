@@ -1,4 +1,5 @@
 """Collapsing and pruning a C4.5 tree, on the arrays of c45_grow_kernel."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ PRUNE_SLACK = 0.1
 """A simpler tree wins unless it is estimated to be worse by more than this many errors."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def added_errors(n, errors, confidence, z):
     """What a pessimist adds to the errors seen among n rows.
 
@@ -32,7 +33,7 @@ def added_errors(n, errors, confidence, z):
     return many_errors(n, errors, z)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def many_errors(n, errors, z):
     """The addition for one error or more."""
     if errors + 0.5 >= n:
@@ -44,7 +45,7 @@ def many_errors(n, errors, z):
     return bound * n - errors
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def weight_and_errors(counts):
     """Total weight, and the weight outside the largest class."""
     total = 0.0
@@ -55,7 +56,7 @@ def weight_and_errors(counts):
     return total, total - largest
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def leaf_estimate(counts, confidence, z):
     """Estimated errors of a leaf with these class weights."""
     total, errors = weight_and_errors(counts)
@@ -64,7 +65,7 @@ def leaf_estimate(counts, confidence, z):
     return errors + added_errors(total, errors, confidence, z)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def collapse(attribute, first_child, n_children, shares):
     """Turn subtrees that save no training error into leaves, from the root down."""
     n_nodes = len(attribute)
@@ -83,7 +84,7 @@ def collapse(attribute, first_child, n_children, shares):
             attribute[node] = -1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def branch_estimate(tree, data, top, rows, weights, confidence, z):
     """Estimated errors of the subtree at `top` when it must take these entries."""
     attribute, threshold, first_child, n_children, _ = tree
@@ -159,7 +160,7 @@ def branch_estimate(tree, data, top, rows, weights, confidence, z):
     return estimate[top]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def send_again(tree, data, entries, top):
     """Send the entries of `top` down its (new) subtree: new class weights, new entries."""
     attribute, threshold, first_child, n_children, shares = tree
@@ -210,7 +211,7 @@ def send_again(tree, data, entries, top):
     return entry_row, entry_weight, n_entries
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def prune_pessimistic(tree, data, entries, raising, confidence, z):
     """Prune from the leaves up by estimated errors; with `raising` a largest branch may rise."""
     attribute, threshold, first_child, n_children, shares = tree
@@ -275,7 +276,7 @@ def prune_pessimistic(tree, data, entries, raising, confidence, z):
             depth -= 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def prune_holdout(tree, data, held_columns, held_y):
     """Prune from the leaves up: a node becomes a leaf unless its subtree errs less on held rows."""
     attribute, threshold, first_child, n_children, shares = tree

@@ -3,6 +3,7 @@
 Counts of integer weight take their entropy terms from one table, so that every path to a tree
 (row lists, bit sets) computes with the same numbers in the same order.
 """
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def entropy_terms(n: int) -> np.ndarray:
     return terms
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def term(x, terms):
     """X log2 x, from the table where x is a count in it."""
     k = int(x)
@@ -42,7 +43,7 @@ def term(x, terms):
     return x * log2(x)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def weight_term(counts, terms):
     """Total t of the counts, and t log2 t minus the sum of c log2 c: t times their entropy."""
     total = 0.0
@@ -53,7 +54,7 @@ def weight_term(counts, terms):
     return total, term(total, terms) - inner
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def nominal_test(counts, n_values, known_counts, total, min_leaf, terms):
     """Gain and gain ratio of a split by value, (-1, 0) when it is not admitted.
 
@@ -79,7 +80,7 @@ def nominal_test(counts, n_values, known_counts, total, min_leaf, terms):
     return gain, gain_ratio(gain, spread, total - known, total, terms)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gain_ratio(gain, spread, unknown, total, terms):
     """Gain over split information; the unknown rows are one more branch."""
     information = (term(total, terms) - spread - term(unknown, terms)) / total
@@ -88,7 +89,7 @@ def gain_ratio(gain, spread, unknown, total, terms):
     return gain / information
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def numeric_test(column, order, y, weight, left, right, total, n_classes, min_leaf, terms):
     """Gain, gain ratio and midpoint of the best cut, (-1, 0, 0) when none is admitted.
 
@@ -154,7 +155,7 @@ def numeric_test(column, order, y, weight, left, right, total, n_classes, min_le
     return gain, gain_ratio(gain, spread, total - known, total, terms), cut
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def best_test(gains, ratios, counted, by_gain):
     """The chosen attribute, -1 when there is none.
 
@@ -187,7 +188,7 @@ def best_test(gains, ratios, counted, by_gain):
     return chosen
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def takes_part(cardinality, n_rows):
     """Which attributes count in the average gain: those without very many values."""
     d = len(cardinality)
@@ -199,7 +200,7 @@ def takes_part(cardinality, n_rows):
     return counted
 
 
-@njit(cache=True, inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def branch_of(value, cardinality, threshold):
     """The branch that a value takes, -1 for an unknown one."""
     if isnan(value):
@@ -209,7 +210,7 @@ def branch_of(value, cardinality, threshold):
     return 0 if value - threshold < TOLERANCE else 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def settle_threshold(sorted_values, cut):
     """The largest training value that is not above the cut."""
     return sorted_values[np.searchsorted(sorted_values, cut, side="right") - 1]

@@ -11,7 +11,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 
 class NaiveBayes(ProbabilisticClassifier):
@@ -81,9 +81,9 @@ class NaiveBayes(ProbabilisticClassifier):
         self.mean_ = np.zeros((d, c))
         self.deviation_ = np.zeros((d, c))
         columns = np.ascontiguousarray(encoded.values.T)
+        order, n_known = sort_columns(columns, encoded.cardinality)
         kernel.fit_numeric(
-            columns, encoded.cardinality, encoded.y, rows,
-            *sort_columns(columns, encoded.cardinality),
+            columns, encoded.cardinality, encoded.y, rows, order, n_known,
             self.precision_, self.mean_, self.deviation_,
         )  # fmt: skip
         self._cardinality = encoded.cardinality
@@ -94,18 +94,19 @@ class NaiveBayes(ProbabilisticClassifier):
         values = np.ascontiguousarray(values)
         places = kernel.find_places(values, self._cardinality, _offsets(self._cardinality))
         shares: Floats = kernel.proba_rows(
-            values, places, self._cardinality, self.table_, self.prior_, self.precision_,
+            values, places, self.table_, self.prior_, self.precision_,
             self.mean_, self.deviation_,
         )  # fmt: skip
         return shares
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        return self._proba_encoded(values).argmax(axis=1)
+        codes: Codes = self._proba_encoded(values).argmax(axis=1)
+        return codes
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners import naive_bayes_plan_kernel as kernel
-        from bestofk.learners.sorted_columns_kernel import sort_columns
         from bestofk.learners.naive_bayes_kernel import find_places
+        from bestofk.learners.sorted_columns_kernel import sort_columns
         from bestofk.learners.split_marks import SplitMarks
         from bestofk.learners.whole_plan import predict_encoded_splits
 
@@ -122,11 +123,11 @@ class NaiveBayes(ProbabilisticClassifier):
                 )
             )  # fmt: skip
         columns = np.ascontiguousarray(encoded.values.T)
+        order, n_known = sort_columns(columns, encoded.cardinality)
         return marks.cut(
             kernel.predict_mixed(
                 encoded.values, columns, places, encoded.cardinality, offset, encoded.y,
-                encoded.n_classes, *sort_columns(columns, encoded.cardinality),
-                marks.marks, marks.wanted,
+                encoded.n_classes, order, n_known, marks.marks, marks.wanted,
             )
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 A nominal cell is a *place* in one long table (``offset[a] + code``); an unknown cell has the last
 place, whose probability is 1 for every class. A numeric cell has the place -1.
 """
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ CLEARLY = 1.0 + 1e-12
 """Products this factor apart keep their order when they are normalised."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_places(values, cardinality, offset):
     """The place of every cell, shape (n, d)."""
     n, d = values.shape
@@ -37,7 +38,7 @@ def find_places(values, cardinality, offset):
     return places
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_counts(places, y, rows, sign, counts, class_counts):
     """Add (or, with sign -1, take away) the rows to the counts (places + 1, classes)."""
     for at in range(len(rows)):
@@ -49,7 +50,7 @@ def add_counts(places, y, rows, sign, counts, class_counts):
                 counts[places[row, a], c] += sign
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def estimate(counts, class_counts, cardinality, offset, table, prior):
     """Fill the table of probabilities and the prior; a class without rows gets the prior 0."""
     n_labels = len(class_counts)
@@ -74,7 +75,7 @@ def estimate(counts, class_counts, cardinality, offset, table, prior):
         table[offset[len(cardinality)], c] = 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def grid_of(column, order):
     """Precision of a numeric column: the mean gap between neighbouring distinct values."""
     gaps = 0.0
@@ -87,7 +88,7 @@ def grid_of(column, order):
     return gaps / distinct if distinct > 0 else LONE_PRECISION
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def moments(column, y, rows, precision, mean, deviation, weight):
     """Fill mean and standard deviation by class of the values on the grid."""
     n_labels = len(mean)
@@ -113,7 +114,7 @@ def moments(column, y, rows, precision, mean, deviation, weight):
                 deviation[c] = max(precision / 6.0, spread)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def normal_cdf(z):
     """The normal distribution function; the lower tail keeps its digits, the upper goes to 1."""
     x = z * sqrt(0.5)
@@ -123,7 +124,7 @@ def normal_cdf(z):
     return 1.0 - tail if x > 0.0 else tail
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def interval_probability(value, precision, mean, deviation):
     """Mean density over the cell of the grid that the value falls in."""
     value = np.rint(value / precision) * precision
@@ -132,8 +133,8 @@ def interval_probability(value, precision, mean, deviation):
     return (normal_cdf(upper) - normal_cdf(lower)) / precision
 
 
-@njit(cache=True)
-def row_products(cells, places, cardinality, table, prior, precision, mean, deviation, out):
+@njit(cache=True, nogil=True)
+def row_products(cells, places, table, prior, precision, mean, deviation, out):
     """Fill the normalised products of prior and factors, columns in order."""
     n_labels = len(prior)
     for c in range(n_labels):
@@ -161,7 +162,7 @@ def row_products(cells, places, cardinality, table, prior, precision, mean, devi
         out[c] /= total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_largest(products, prior):
     """The first largest among the classes with a prior."""
     best = -1
@@ -171,7 +172,7 @@ def first_largest(products, prior):
     return best
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fit_numeric(columns, cardinality, y, rows, order, n_known, precision, mean, deviation):
     """Fill precision (d,) and the moments (d, classes) of the numeric columns.
 
@@ -184,13 +185,13 @@ def fit_numeric(columns, cardinality, y, rows, order, n_known, precision, mean, 
             moments(columns[a], y, rows, precision[a], mean[a], deviation[a], weight)
 
 
-@njit(cache=True)
-def proba_rows(values, places, cardinality, table, prior, precision, mean, deviation):
+@njit(cache=True, nogil=True)
+def proba_rows(values, places, table, prior, precision, mean, deviation):
     """The normalised products of every row."""
     out = np.empty((len(values), len(prior)))
     for row in range(len(values)):
         row_products(
-            values[row], places[row], cardinality, table, prior, precision, mean, deviation,
+            values[row], places[row], table, prior, precision, mean, deviation,
             out[row],
         )  # fmt: skip
     return out

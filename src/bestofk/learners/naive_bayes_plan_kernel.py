@@ -1,4 +1,5 @@
 """Naive Bayes over all the splits of a plan: whole counts with the tested rows taken away."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from bestofk.learners.naive_bayes_kernel import (
 from bestofk.learners.split_marks_kernel import group_by_mark
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def never_small(n, n_labels, cardinality):
     """Whether no product of nominal factors can come near the floor, whatever the rows."""
     digits = log10(n + n_labels)
@@ -30,7 +31,7 @@ def never_small(n, n_labels, cardinality):
     return digits < -log10(FLOOR) - 1.0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_two(places, rows, table, prior, predicted):
     """Two classes, nominal columns, no product near the floor: what row_products would choose."""
     d = places.shape[1]
@@ -51,7 +52,7 @@ def predict_two(places, rows, table, prior, predicted):
             predicted[row] = 1 if second / total > first / total else 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_nominal(values, places, cardinality, offset, y, n_labels, marks, wanted, n_marks):
     """Predictions (as `marks`) of all splits, all columns nominal."""
     n, d = places.shape
@@ -82,7 +83,7 @@ def predict_nominal(values, places, cardinality, offset, y, n_labels, marks, wan
             for at in range(len(test)):
                 row = test[at]
                 row_products(
-                    values[row], places[row], cardinality, table, prior, none, none_by_class,
+                    values[row], places[row], table, prior, none, none_by_class,
                     none_by_class, out,
                 )  # fmt: skip
                 predicted[line, row] = first_largest(out, prior)
@@ -90,7 +91,7 @@ def predict_nominal(values, places, cardinality, offset, y, n_labels, marks, wan
     return predicted
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_mixed(
     values, columns, places, cardinality, offset, y, n_labels, order, n_known, marks, wanted
 ):
@@ -138,7 +139,7 @@ def predict_mixed(
         for at in range(n_test):
             row = test[at]
             row_products(
-                values[row], places[row], cardinality, table, prior, precision, mean, deviation,
+                values[row], places[row], table, prior, precision, mean, deviation,
                 out,
             )  # fmt: skip
             predicted[line, row] = first_largest(out, prior)

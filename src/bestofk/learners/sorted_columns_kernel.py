@@ -1,4 +1,5 @@
 """Numeric columns sorted once, and the order of any part of the rows from it."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def sort_columns(columns, cardinality):
     """Known rows of each numeric column by rising value (ties by row), and how many they are."""
     d, n = columns.shape
@@ -19,7 +20,7 @@ def sort_columns(columns, cardinality):
     return order, n_known
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def keep_rows(order, n_known, position, cardinality, n_kept):
     """The order of a part of the rows; `position` is a row's place in the part, -1 outside."""
     d = order.shape[0]

@@ -10,7 +10,7 @@ import numpy as np
 from bestofk.data.encoded import Codes
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +33,8 @@ class SplitMarks:
         """The marks of the splits; None where a split leaves rows out or repeats them."""
         if splits.fold_of is not None:
             marks = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
-            line, fold = np.divmod(np.arange(splits.runs * splits.folds), splits.folds)
-            return cls(marks=marks, wanted=np.column_stack((line, fold)))
+            pairs = np.divmod(np.arange(splits.runs * splits.folds), splits.folds)
+            return cls(marks=marks, wanted=np.column_stack(pairs))
         marks = np.ones((splits.runs * splits.folds, splits.n), dtype=np.int64)
         for line, (_, _, train, test) in enumerate(splits):
             marks[line, test] = 0

@@ -1,4 +1,5 @@
 """Going through the splits of a plan: rows grouped by the mark that tests them."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def group_by_mark(marks, order, ends):
     """Rows by mark, ascending within each; `ends[m]` is where mark m ends."""
     ends[:] = 0
@@ -19,7 +20,7 @@ def group_by_mark(marks, order, ends):
         ends[marks[row]] += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def cut_by_mark(predicted, marks, wanted, n_marks):
     """The cells of `predicted` split by split, tested rows ascending, and where each split ends."""
     n_lines, n = marks.shape

@@ -13,7 +13,7 @@ from bestofk.errors import ArgumentError
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 
 class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
@@ -94,12 +94,14 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         return logs
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        return self._logs(values).argmax(axis=1)
+        codes: Codes = self._logs(values).argmax(axis=1)
+        return codes
 
     def _proba_encoded(self, values: Floats) -> Floats:
         logs = self._logs(values)
-        shares: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return shares / shares.sum(axis=1, keepdims=True)
+        joint = np.exp(logs - logs.max(axis=1, keepdims=True))
+        shares: Floats = joint / joint.sum(axis=1, keepdims=True)
+        return shares
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         codes, offset = _codes(encoded.values, encoded.cardinality)

@@ -4,6 +4,7 @@
 ``[offset[i] + v, offset[j] + w, c]`` holds the rows of class c with value v of column i and w of
 column j.
 """
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ ALPHA = 0.5
 """What is added to each cell of a table."""
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def add_pairs(codes, y, rows, sign, offset, pairs, class_counts):
     """Add (or, with sign -1, take away) the rows to the counts of pairs."""
     d = codes.shape[1]
@@ -30,7 +31,7 @@ def add_pairs(codes, y, rows, sign, offset, pairs, class_counts):
                 pairs[place, offset[j] + codes[row, j], c] += sign
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def gamma_table(n, most_values):
     """The log gamma function at the halves that scores of n rows need: cell m is that of m / 2."""
     table = np.zeros(2 * n + most_values + 1)
@@ -39,7 +40,7 @@ def gamma_table(n, most_values):
     return table
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def alone_score(pairs, class_counts, offset, i, gammas):
     """Bayesian score of column i given the class."""
     v = offset[i + 1] - offset[i]
@@ -55,7 +56,7 @@ def alone_score(pairs, class_counts, offset, i, gammas):
     return score
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def pair_score(pairs, class_counts, offset, i, j, gammas):
     """Bayesian score of column i given the class and column j."""
     v = offset[i + 1] - offset[i]
@@ -72,7 +73,7 @@ def pair_score(pairs, class_counts, offset, i, j, gammas):
     return score
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_parents(pairs, class_counts, offset, gammas):
     """The other parent of each column, -1 for the one that has only the class."""
     d = len(offset) - 1
@@ -102,7 +103,7 @@ def find_parents(pairs, class_counts, offset, gammas):
     return parent
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def first_place(offset, parent, start):
     """Fill `start`: where the log table of each column begins; the last cell is the size."""
     at = 0
@@ -114,7 +115,7 @@ def first_place(offset, parent, start):
     start[len(parent)] = at
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def log_tables(pairs, class_counts, offset, parent, start, tables, prior):
     """Fill logs of P(value | class, value of the parent) and of P(class)."""
     n_labels = len(class_counts)
@@ -144,7 +145,7 @@ def log_tables(pairs, class_counts, offset, parent, start, tables, prior):
                     tables[start[i] + other * v + value, c] = log((count + ALPHA) / below)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def row_logs(codes, offset, parent, start, tables, prior, out):
     """Fill the log of the joint probability by class."""
     out[:] = 0.0
@@ -158,7 +159,7 @@ def row_logs(codes, offset, parent, start, tables, prior, out):
         out[c] += prior[c]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def log_rows(codes, offset, parent, start, tables, prior):
     """Log joint probabilities of every row."""
     out = np.empty((len(codes), len(prior)))
@@ -167,7 +168,7 @@ def log_rows(codes, offset, parent, start, tables, prior):
     return out
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def modes(codes, rows, offset):
     """The most frequent known value of each column, the first of ties."""
     d = codes.shape[1]
@@ -182,7 +183,7 @@ def modes(codes, rows, offset):
     return mode
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def fill(codes, mode):
     """The codes with unknown ones (-1) replaced by the modes."""
     filled = codes.copy()
@@ -193,7 +194,7 @@ def fill(codes, mode):
     return filled
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_splits(codes, offset, y, n_labels, gammas, marks, wanted):
     """Predictions (as `marks`) of all splits, each equal to its own fit and predict."""
     n, d = codes.shape

@@ -12,7 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.learners.base import EncodedClassifier
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 _MOST_ROWS_FOR_PRODUCTS = 2000
 """Up to this many rows all dot products are kept (32 MB)."""

@@ -1,4 +1,5 @@
 """The voted perceptron on inputs that end with a constant 1."""
+# mypy: allow-untyped-defs
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def expand(values, cardinality, filling, n_inputs):
     """Inputs (n, n_inputs): numbers, 0/1 for two values, 1-of-n for other nominals, then a 1.
 
@@ -30,7 +31,7 @@ def expand(values, cardinality, filling, n_inputs):
     return inputs
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def find_filling(values, cardinality, rows):
     """Means of the numeric columns, modes (first of ties) of the nominal ones, 0 if unknown."""
     d = values.shape[1]
@@ -54,7 +55,7 @@ def find_filling(values, cardinality, rows):
     return filling
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def dot(a, b):
     """Sum of products, in order."""
     total = 0.0
@@ -63,7 +64,7 @@ def dot(a, b):
     return total
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def train(inputs, second, rows, mistakes, signs, votes):
     """One pass over the rows in their order; how many mistakes.
 
@@ -88,7 +89,7 @@ def train(inputs, second, rows, mistakes, signs, votes):
     return k
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def is_second(inputs, mistakes, signs, votes, k, cells):
     """Whether the votes for the second class are more than half."""
     score = 0.0
@@ -102,7 +103,7 @@ def is_second(inputs, mistakes, signs, votes, k, cells):
     return total > 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def is_second_by_products(products, mistakes, signs, votes, k):
     """The same from the dot products of the row with all rows."""
     score = 0.0
@@ -116,7 +117,7 @@ def is_second_by_products(products, mistakes, signs, votes, k):
     return total > 0
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_rows(vectors, signs, votes, inputs):
     """The code (0 or 1) of every row of `inputs`; `vectors` are the rows of the mistakes."""
     k = len(signs)
@@ -127,7 +128,7 @@ def predict_rows(vectors, signs, votes, inputs):
     return codes
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def predict_splits(
     values, cardinality, n_inputs, y, n_labels, marks, wanted, complete, with_products
 ):

@@ -72,7 +72,7 @@ def holes(rng, cells, share):
 
 
 def nominal_cells(rng, n, cardinality):
-    """Nominal cells whose values have random shares; a zero share leaves a declared value unseen."""
+    """Nominal cells whose values have random shares; one of many values is never held."""
     columns = []
     for v in cardinality:
         share = rng.dirichlet(np.ones(v))
@@ -177,9 +177,10 @@ def drawn_sets():
 def literal_sets():
     """Tiny sets that can be checked by eye."""
     weather = [
-        (0, 85, 85, 0, 0), (0, 80, 90, 1, 0), (1, 83, 86, 0, 1), (2, 70, 96, 0, 1), (2, 68, 80, 0, 1),
-        (2, 65, 70, 1, 0), (1, 64, 65, 1, 1), (0, 72, 95, 0, 0), (0, 69, 70, 0, 1), (2, 75, 80, 0, 1),
-        (0, 75, 70, 1, 1), (1, 72, 90, 1, 1), (1, 81, 75, 0, 1), (2, 71, 91, 1, 0),
+        (0, 85, 85, 0, 0), (0, 80, 90, 1, 0), (1, 83, 86, 0, 1), (2, 70, 96, 0, 1),
+        (2, 68, 80, 0, 1), (2, 65, 70, 1, 0), (1, 64, 65, 1, 1), (0, 72, 95, 0, 0),
+        (0, 69, 70, 0, 1), (2, 75, 80, 0, 1), (0, 75, 70, 1, 1), (1, 72, 90, 1, 1),
+        (1, 81, 75, 0, 1), (2, 71, 91, 1, 0),
     ]  # fmt: skip
     table = np.array(weather, dtype=float)
     words = table.copy()
