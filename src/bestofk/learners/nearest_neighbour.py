@@ -12,7 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 # The numbers that the kernels know the scales by.
 _SCALES: dict[str | None, int] = {"range": 0, "std": 1, None: 2}
@@ -66,7 +66,7 @@ class NearestNeighbour(ProbabilisticClassifier):
     Examples
     --------
     >>> X = [[1.0, 10.0], [2.0, 90.0], [9.0, 50.0]]
-    >>> NearestNeighbour().fit(X, ["a", "b", "c"]).predict([[2.0, 40.0], [7.0, 90.0]]).tolist()
+    >>> NearestNeighbour().fit(X, ["a", "b", "c"]).predict([[2.0, 40.0], [5.0, 90.0]]).tolist()
     ['a', 'b']
     >>> NearestNeighbour(scale=None).fit(X, ["a", "b", "c"]).predict([[2.0, 40.0]]).tolist()
     ['c']

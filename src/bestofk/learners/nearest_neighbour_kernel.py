@@ -68,7 +68,7 @@ def pair_distance(values, i, k, cardinality, low, high, divisor, s):  # type: ig
     for j in range(cardinality.size):
         x, z, scale = values[i, j], values[k, j], divisor[s, j]
         if cardinality[j] > 0:
-            if not x == z:
+            if x != z:
                 total += 1.0
         elif np.isnan(x) or np.isnan(z):
             if scale == 0.0:

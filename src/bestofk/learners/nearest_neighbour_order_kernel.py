@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
 
 _RUN = 16
 
 
-@intrinsic
-def first_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
+def _first_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
     """Position of the lowest set bit of a word that is not 0."""
 
     def emit(context, builder, signature, arguments):  # type: ignore[no-untyped-def]  # noqa: ARG001
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
     return types.int64(types.uint64), emit
+
+
+first_bit: Any = intrinsic(_first_bit)
 
 
 @njit(cache=True, nogil=True)

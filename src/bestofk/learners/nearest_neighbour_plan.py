@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,7 @@ from bestofk.learners.nearest_neighbour_rescaled_kernel import SplitScales, scan
 from bestofk.learners.nearest_neighbour_scales_kernel import ranges_by_fold, scales_by_fold
 
 if TYPE_CHECKING:
-    from bestofk.learners.whole_plan import Splits
+    from bestofk.plans.splits import Splits
 
 Words = npt.NDArray[np.uint64]
 Scales = tuple[Floats, Floats, Floats]
@@ -80,7 +81,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     scale : int
         ``RANGE``, ``STD`` or ``NONE``.
     """
-    n, d = encoded.values.shape
+    n = encoded.n
     numeric = encoded.cardinality == 0
     everything = scales_of(encoded, np.arange(n), scale)
     divisors = everything[2][numeric]
@@ -283,7 +284,7 @@ def _unpack(block: Block, predicted: Words) -> list[Codes]:
         out = np.empty(int(first[-1]), dtype=np.int64)
         unpack_tests(predicted, np.concatenate(block.tests), first, out)
     ends = first.tolist()
-    return [out[start:stop] for start, stop in zip(ends[:-1], ends[1:], strict=True)]
+    return [out[start:stop] for start, stop in pairwise(ends)]
 
 
 def _split_by_split(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:

@@ -163,7 +163,7 @@ def _fill_masks(masks, tile, i, w, rows, count, planes, by_fold):  # type: ignor
 @njit(cache=True, nogil=True)
 def _fold(planes, i, w, b):  # type: ignore[no-untyped-def]
     """The fold that tests row `i` in run `b` of word `w`."""
-    fold = 0
+    fold = np.int64(0)
     for p in range(planes.shape[2]):
         fold |= np.int64((planes[i, w, p] >> np.uint64(b)) & np.uint64(1)) << p
     return fold
