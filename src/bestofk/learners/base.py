@@ -87,7 +87,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """The predicted label of every row of `X`."""
-        predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(self._encode(X))]
+        values = self._encode(X)
+        predicted: npt.NDArray[Any] = self.classes_[self._predict_encoded(values)]
         return predicted
 
     def _encode(self, X: Any) -> Floats:
