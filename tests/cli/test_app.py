@@ -203,7 +203,7 @@ def _cells(path):
         return 0
     with sqlite3.connect(path) as database:
         try:
-            return database.execute("select count(*) from cells").fetchone()[0]
+            return database.execute("select count(*) from bestofk_cells").fetchone()[0]
         except sqlite3.OperationalError:
             return 0
 

@@ -10,7 +10,7 @@ import pytest
 
 from bestofk.errors import ArgumentError
 from bestofk.pairwise import PairwiseResult, kfold_t, sign, wilcoxon
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import number, pvalue_words
 
 A, B = [0.30, 0.25, 0.28, 0.27], [0.26, 0.24, 0.23, 0.25]
 

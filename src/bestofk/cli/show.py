@@ -85,7 +85,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
                 "done": tally.done,
                 "failed": tally.failed,
                 "missing": tally.missing,
-                "seconds": tally.seconds,
+                "seconds": tally.seconds if isfinite(tally.seconds) else None,
                 "failures": [asdict(failure) for failure in tally.failures],
             }
         )

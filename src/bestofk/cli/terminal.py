@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestofk.pairwise.sentences import pvalue_words
+from bestofk.wording import pvalue_words
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -19,7 +19,7 @@ from bestofk.multiple.tables import (
     sum_of_squares,
 )
 from bestofk.multiple.wording import extremes_words, hypothesis_words, learner_names
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import number, pvalue_words
 
 __all__ = ["RepeatedMeasuresResult", "repeated_measures_anova"]
 

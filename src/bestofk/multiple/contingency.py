@@ -13,7 +13,7 @@ from bestofk.multiple.sphericity import greenhouse_geisser
 from bestofk.multiple.tables import ratio, read_only, zero_one
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import number, pvalue_words
 
 __all__ = ["CochranResult", "LooneyResult", "cochran_q", "looney"]
 

@@ -14,7 +14,7 @@ from bestofk.multiple.block_ranks import friedman
 from bestofk.multiple.studentized_range import quantile, survival
 from bestofk.multiple.tables import learners_by_columns, read_only
 from bestofk.multiple.wording import extremes_words, learner_names, pairs_words
-from bestofk.pairwise.sentences import number
+from bestofk.wording import number
 
 __all__ = ["NemenyiResult", "nemenyi"]
 

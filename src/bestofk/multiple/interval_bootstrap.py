@@ -29,12 +29,11 @@ from bestofk.multiple.scalar_bootstrap import (
     METHODS,
     capitalised,
     chosen_pairs,
-    counted,
     mean_of,
     origin,
 )
-from bestofk.multiple.wording import joined, learner_names
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.multiple.wording import learner_names
+from bestofk.wording import counted, joined, number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from bestofk.multiple.tables import (
 )
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import number, pvalue_words
 
 __all__ = ["AnovaResult", "anova"]
 

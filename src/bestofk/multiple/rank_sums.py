@@ -13,7 +13,7 @@ from bestofk.multiple.ranking import average_ranks
 from bestofk.multiple.tables import learners_by_columns, ratio, read_only
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import number, pvalue_words
 
 __all__ = ["KruskalWallisResult", "kruskal_wallis"]
 

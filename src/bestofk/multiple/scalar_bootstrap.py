@@ -22,11 +22,11 @@ from bestofk.checks import (
 )
 from bestofk.errors import ArgumentError
 from bestofk.multiple.wording import learner_names
-from bestofk.pairwise.sentences import number, pvalue_words
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
 from bestofk.rearrange.tails import sum_tails
+from bestofk.wording import counted, number, pvalue_words
 
 LISTED = 12
 METHODS = ("exact", "resample")
@@ -361,11 +361,6 @@ def chosen_pairs(
     ):
         raise refuse("pairs", f"pairs of two different learners below {learners}", pairs)
     return chosen
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 pair``, ``2 pairs``."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def origin(method: str, resamples: int) -> str:

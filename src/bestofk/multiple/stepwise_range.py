@@ -14,8 +14,8 @@ from bestofk.errors import ArgumentError
 from bestofk.multiple.one_way import one_way_parts
 from bestofk.multiple.studentized_range import quantile
 from bestofk.multiple.tables import learners_by_columns, read_only, studentized
-from bestofk.multiple.wording import joined, learner_names, shortened
-from bestofk.pairwise.sentences import number
+from bestofk.multiple.wording import learner_names
+from bestofk.wording import joined, number, shortened
 
 __all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import joined, number, pvalue_words, shortened
 
 _LISTED = 10
 
@@ -23,20 +23,6 @@ def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
             f"names must hold one name for each of the {count} learners; got {names!r:.80}."
         )
     return [str(name) for name in names]
-
-
-def joined(words: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def shortened(words: Sequence[str]) -> str:
-    """As `joined`, the first ten and the number of the others."""
-    if len(words) <= _LISTED:
-        return joined(words)
-    return f"{', '.join(words[:_LISTED])} and {len(words) - _LISTED} more"
 
 
 def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> str:

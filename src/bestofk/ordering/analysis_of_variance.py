@@ -12,7 +12,7 @@ from bestofk.ordering.problem import Name, Prior, Problem
 from bestofk.ordering.result import Order
 from bestofk.ordering.sentences import listing
 from bestofk.ordering.understood import as_problem
-from bestofk.pairwise.sentences import number
+from bestofk.wording import number
 
 
 def anova_choice(

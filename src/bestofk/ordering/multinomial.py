@@ -13,8 +13,8 @@ from bestofk.checks import finite_array, one_of, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.problem import Name
 from bestofk.ordering.sentences import listing
-from bestofk.pairwise.sentences import number, pvalue_words
 from bestofk.tails import binomial_at_most
+from bestofk.wording import number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

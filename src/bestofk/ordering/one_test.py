@@ -19,9 +19,10 @@ from bestofk.ordering.comparisons import compare_all_pairs
 from bestofk.ordering.evidence import Evidence
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import SITUATION_WORDS, choose_test
-from bestofk.ordering.sentences import CORRECTION_WORDS, plural
+from bestofk.ordering.sentences import CORRECTION_WORDS
 from bestofk.ordering.understood import as_problem
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -171,7 +172,7 @@ def _all_pairs(
     )
     words = (
         f"{test}, {alternative}, on {problem.describe()}, with {CORRECTION_WORDS[correction]} "
-        f"over {plural(len(evidence), 'pair')}. {found}"
+        f"over {counted(len(evidence), 'pair')}. {found}"
     )
     return TestReport(
         test=test,

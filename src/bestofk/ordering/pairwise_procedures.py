@@ -15,9 +15,9 @@ from bestofk.ordering.graph import sort_by_overrides
 from bestofk.ordering.problem import Name, Prior, Problem
 from bestofk.ordering.result import Order
 from bestofk.ordering.selection import choose_test
-from bestofk.ordering.sentences import listing, plural
+from bestofk.ordering.sentences import listing
 from bestofk.ordering.understood import as_problem
-from bestofk.pairwise.sentences import number
+from bestofk.wording import counted, number
 
 
 def multitest(
@@ -190,7 +190,7 @@ def test_first(
         why = (
             "and none is preferred to it"
             if not first
-            else f"and is significantly better than all {plural(first, 'learner')} preferred to it"
+            else f"and is significantly better than all {counted(first, 'learner')} preferred to it"
         )
         reasons = (f"TestFirst chooses {best}: {smallest} {why}.",)
     else:

@@ -13,7 +13,7 @@ from bestofk.errors import ArgumentError
 from bestofk.ordering.graph import Ints
 from bestofk.ordering.problem import Name
 from bestofk.ordering.sentences import listing
-from bestofk.pairwise.sentences import number
+from bestofk.wording import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from bestofk.ordering.problem import Name
-from bestofk.pairwise.sentences import number, pvalue_words
+from bestofk.wording import counted, number, pvalue_words, shortened
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order, Standing
@@ -39,14 +39,9 @@ _GUARANTEES = {
 }
 
 
-def listing(items: Iterable[str], conjunction: str = "and") -> str:
+def listing(items: Iterable[str]) -> str:
     """Names as a sentence lists them; long lists are cut and counted."""
-    words = list(items)
-    if len(words) > LISTED + 1:
-        words = [*words[:LISTED], f"{len(words) - LISTED} others"]
-    if len(words) <= 1:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} {conjunction} {words[-1]}"
+    return shortened(list(items), LISTED)
 
 
 def chain(names: Sequence[Name]) -> str:
@@ -55,11 +50,6 @@ def chain(names: Sequence[Name]) -> str:
     if len(names) > len(shown):
         shown.append(f"... ({len(names)} in all)")
     return ", ".join(shown)
-
-
-def plural(count: int, word: str) -> str:
-    """``1 pair``, ``2 pairs``."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def explain_order(order: Order) -> str:
@@ -116,11 +106,11 @@ def _override_sentence(order: Order) -> str:
     prior = f"The prior preference was {chain(order.prior)}."
     if not edges:
         return (
-            f"{prior} No test overrides it ({plural(total, 'pair')}): the learners stand in "
+            f"{prior} No test overrides it ({counted(total, 'pair')}): the learners stand in "
             "prior order."
         )
     shown = listing(f"{j} over {i}" for i, j in edges)
-    return f"{prior} The data override it in {len(edges)} of {plural(total, 'pair')}: {shown}."
+    return f"{prior} The data override it in {len(edges)} of {counted(total, 'pair')}: {shown}."
 
 
 def _evidence_sentence(order: Order) -> str:
@@ -131,6 +121,6 @@ def _evidence_sentence(order: Order) -> str:
     guarantee = _GUARANTEES[order.correction].format(alpha=order.alpha)
     return (
         f"Evidence: {order.test}, {sided}, alpha = {order.alpha:g} with "
-        f"{CORRECTION_WORDS[order.correction]} over {plural(len(order.evidence), 'comparison')}, "
+        f"{CORRECTION_WORDS[order.correction]} over {counted(len(order.evidence), 'comparison')}, "
         f"on {order.design}{why}. If the test's assumptions hold, {guarantee}."
     )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk.checks import Alternative, Floats, finite_array, one_of, probability, side
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.pairwise.sentences import pvalue_words
+from bestofk.wording import pvalue_words
 
 _PAIRS_AT_A_TIME = 1 << 15
 _ROWS_AT_MOST = 32

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import Alternative, probability, refuse
 from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array
-from bestofk.pairwise.sentences import number
+from bestofk.wording import number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from bestofk.checks import Alternative, Floats, probability
 from bestofk.errors import ArgumentError
-from bestofk.pairwise.sentences import number, pvalue_words, verdict
+from bestofk.pairwise.sentences import verdict
+from bestofk.wording import number, pvalue_words
 
 FloatOrArray = float | Floats
 

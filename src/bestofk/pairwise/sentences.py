@@ -2,24 +2,8 @@
 
 from __future__ import annotations
 
-from math import isinf
-
 from bestofk.checks import Alternative
-
-
-def number(value: float) -> str:
-    """A number for print: four significant digits, infinities in words."""
-    if isinf(value):
-        return "infinite" if value > 0 else "minus infinite"
-    return f"{value:.4g}"
-
-
-def pvalue_words(p: float) -> str:
-    """``p = 0.0123``, or ``p < 1e-300`` where nothing is left to print."""
-    if p == 0.0:
-        return "p < 1e-300"
-    # p-values that are not 1 are never printed as 1
-    return f"p = {p:.4g}" if not 0.99995 <= p < 1.0 else "p > 0.9999"
+from bestofk.wording import number
 
 
 def verdict(

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bestofk.multiple.wording import joined
 from bestofk.ordering.result import Order
-from bestofk.pairwise.sentences import number
+from bestofk.wording import joined, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +113,7 @@ class Study:
 
     def as_json(self) -> dict[str, Any]:
         """What a strict JSON writer takes."""
-        from bestofk import __version__
+        from bestofk.version import __version__
 
         body: dict[str, Any] = (
             self.decision.as_json()
