@@ -136,6 +136,18 @@ def test_df_reaches_the_test():
         bk.order(TABLES["permutation"], df=4)
 
 
+def test_calibrated_df_is_named_in_the_verdict():
+    losses = table(runs=10, folds=10)
+    decision = bk.order(losses, test="use-all-data", df="calibrated")
+    assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
+    ten = bk.order(losses, test="use-all-data", df=10)
+    np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)
+    with pytest.warns(bk.BestOfKWarning, match="nearest measurement stands in"):
+        bk.order(table(runs=3, folds=4), test="use-all-data", df="calibrated")
+    with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
+        bk.order(losses, df="calibrated")
+
+
 def test_rope_reaches_a_bayesian_test():
     losses = TABLES["corrected-repeated-kfold-t"]
     decision = bk.order(losses, test="correlated-t", rope=10.0)

@@ -102,6 +102,9 @@ def choose_test(
             f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
             f"better: {_offer(problem, one_sided=True)}."
         )
+    if df == "calibrated":
+        df, note = _calibrated(problem, entry)
+        reason = f"{reason}; {note}"
     return Choice(
         name=entry.name,
         function=entry.load(),
@@ -172,6 +175,20 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
 def _offer(problem: Problem, *, one_sided: bool = False) -> str:
     names = covering(problem, one_sided=one_sided)
     return f"tests that do are {', '.join(names)}" if names else "no test does"
+
+
+def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
+    """The measured df of one of the repeated k-fold tests for this design, and where from."""
+    variant = entry.arguments.get("variant")
+    if variant is None:
+        measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
+        raise ArgumentError(
+            f"df='calibrated' applies to {', '.join(measured)}; test {entry.name!r} takes a number."
+        )
+    from bestofk.pairwise.calibrated_df import df_of_design
+
+    df, note = df_of_design(variant, problem.design.runs, problem.design.folds)
+    return df, note.rstrip(".")
 
 
 def _is_zero_one(problem: Problem) -> bool:
