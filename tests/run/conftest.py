@@ -1,7 +1,6 @@
 """Stores of every kind, and a PostgreSQL server of our own where one is installed."""
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -78,6 +77,8 @@ class Server:
         self.run("pg_ctl", "-D", self.folder / "data", "-m", "immediate", "-w", "stop")
 
     def owner(self):
+        import pwd
+
         user = "postgres" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
         return user, pwd.getpwnam(user).pw_gid
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, CellResult, Failure
+from bestofk.run.experiment import Contender
 from bestofk.run.store import open_store
 from bestofk.run.store_study import study_of
 
@@ -251,6 +252,7 @@ def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, make_cell):
     script = """
 import sys
 from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.experiment import Contender
 from bestofk.run.store import open_store
 key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=0, repetition=0)
 store = open_store(sys.argv[1])
@@ -280,6 +282,7 @@ def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, make_cell):
 import os, sys
 from bestofk.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.experiment import Contender
 from bestofk.run.store import open_store
 
 def cell(fold):
@@ -316,6 +319,36 @@ def test_a_study_keeps_its_number(store, experiment):
     assert store.study(first + 1).spec == more
     with pytest.raises(UnknownNameError, match="There is no study '77'"):
         store.study(77)
+
+
+class Strange:
+    """A learner whose text is of no use."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def get_params(self, deep=True):
+        return {}
+
+    def __repr__(self):
+        if self.text is None:
+            raise RuntimeError("no text")
+        return self.text
+
+
+def test_the_text_of_a_learner_does_not_make_another_study(store, experiment):
+    specs = [
+        study_of(
+            dataclasses.replace(
+                experiment, contenders=(Contender.of("a", Strange(text)), *experiment.contenders)
+            )
+        )
+        for text in ("<Strange at 0x1>", "<Strange\n at 0x2>", None, "x" * 10_000)
+    ]
+    assert len({store.register(spec) for spec in specs}) == 1
+    assert specs[1].learners[0].settings == "<Strange at 0x2>"
+    assert specs[2].learners[0].settings.endswith("Strange")
+    assert len(specs[3].learners[0].settings) == 2000
 
 
 def test_a_study_comes_back_whole(lasting_url, experiment):

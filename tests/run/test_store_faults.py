@@ -20,6 +20,7 @@ WRITERS = """
 import os, random, signal, sys, time
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.store import open_store
+import bestofk.run.store_database  # before the forks, so that none is killed while it imports
 
 url = sys.argv[1]
 
@@ -84,6 +85,30 @@ print(start)
 """
 )
 
+BORN = (
+    WRITERS
+    + """
+folder = sys.argv[1]
+
+def open_many(start):
+    for number in range(start, 10**6):
+        open_store(f"{folder}/{number}.db").close()
+
+moments = random.Random(7)
+for start in (0, 1000, 2000, 3000, 4000):
+    child = fork(lambda: open_many(start))
+    time.sleep(moments.uniform(0.05, 0.3))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+found = [name for name in os.listdir(folder) if name.endswith(".db")]
+for name in found:
+    with open_store(f"{folder}/{name}") as store:
+        store.put([cell(1)])
+        assert store.n_cells() == 1
+print(len(found))
+"""
+)
+
 TOGETHER = (
     WRITERS
     + """
@@ -127,6 +152,11 @@ forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork her
 @forks
 def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url):
     assert int(run(KILLED, lasting_url, 20261115, 6)) > 0
+
+
+@forks
+def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path):
+    assert int(run(BORN, tmp_path)) > 0
 
 
 @forks

@@ -68,6 +68,7 @@ def _which_study(shown: tuple[StoredStudy, ...]) -> str:
 
 def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> dict[str, Any]:
     from dataclasses import asdict
+    from math import isfinite
 
     from bestofk.version import __version__
 

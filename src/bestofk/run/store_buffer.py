@@ -62,6 +62,7 @@ class Buffer:
         with self._changed:
             if not self._waiting:
                 self._since = time.monotonic()
+                self._changed.notify()  # only now: to wake the thread for every cell is dear
             for result in results:
                 self._keep(result)
             full = len(self._waiting) >= self._most
@@ -71,7 +72,6 @@ class Buffer:
                     target=self._write_in_time, name="bestofk-store", daemon=True
                 )
                 self._thread.start()
-            self._changed.notify()
         if failure is not None:
             raise failure
         if full:

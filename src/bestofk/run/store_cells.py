@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -19,30 +18,34 @@ CHUNK = 20_000
 """Cells asked for in one query."""
 
 
-def row_of(result: CellResult, written: str) -> dict[str, Any]:
+_ROW = tuple(column.name for column in cells.c)
+"""The columns that `row_of` gives, in its order."""
+
+
+def row_of(result: CellResult, written: str) -> tuple[Any, ...]:
     """The row of a result, as the driver takes it."""
     key, failure = result.key, result.failure
-    return {
-        "digest": key.digest,
-        "dataset": key.dataset,
-        "learner": key.learner,
-        "splits": key.splits,
-        "loss_name": escaped(key.loss),
-        "run": key.run,
-        "fold": key.fold,
-        "repetition": key.repetition,
-        "loss": None if result.loss is None else float(result.loss),
-        "failure_kind": None if failure is None else failure.kind,
-        "failure_reason": None if failure is None else escaped(failure.reason),
-        "fit_time": None if result.fit_time is None else float(result.fit_time),
-        "predict_time": None if result.predict_time is None else float(result.predict_time),
-        "size": None if result.size is None else int(result.size),
-        "n_train": None if result.n_train is None else int(result.n_train),
-        "n_test": None if result.n_test is None else int(result.n_test),
-        "written": written,
-        "warnings": json.dumps(result.warnings) if result.warnings else None,
-        "predictions": result.predictions,
-    }
+    return (
+        key.digest,
+        key.dataset,
+        key.learner,
+        key.splits,
+        escaped(key.loss),
+        key.run,
+        key.fold,
+        key.repetition,
+        None if result.loss is None else float(result.loss),
+        None if failure is None else failure.kind,
+        None if failure is None else escaped(failure.reason),
+        None if result.fit_time is None else float(result.fit_time),
+        None if result.predict_time is None else float(result.predict_time),
+        None if result.size is None else int(result.size),
+        None if result.n_train is None else int(result.n_train),
+        None if result.n_test is None else int(result.n_test),
+        written,
+        json.dumps(result.warnings) if result.warnings else None,
+        result.predictions,
+    )
 
 
 _RESULT = (
@@ -81,13 +84,13 @@ def result_of(
 
 
 @lru_cache(maxsize=4)
-def _insertion(dialect: sa.Dialect) -> tuple[str, tuple[str, ...] | None]:
-    """The statement of `write` as text, and the order of its parameters where that counts."""
+def _insertion(dialect: sa.Dialect) -> tuple[str, bool]:
+    """The statement of `write` as text, and whether its parameters go by position."""
     statement: Any = (postgresql if dialect.name == "postgresql" else sqlite).insert(cells)
     new = statement.excluded
     statement = statement.on_conflict_do_update(
         index_elements=[cells.c.digest],
-        set_={column.name: new[column.name] for column in cells.c if not column.primary_key},
+        set_={name: new[name] for name in _ROW if name != "digest"},
         where=cells.c.failure_kind.is_not(None)
         | (
             new.failure_kind.is_(None)
@@ -95,20 +98,22 @@ def _insertion(dialect: sa.Dialect) -> tuple[str, tuple[str, ...] | None]:
             & cells.c.predictions.is_(None)
         ),
     )
-    compiled = statement.compile(dialect=dialect, column_keys=[column.name for column in cells.c])
-    return str(compiled), tuple(compiled.positiontup) if compiled.positional else None
+    compiled = statement.compile(dialect=dialect, column_keys=list(_ROW))
+    assert not compiled.positional or tuple(compiled.positiontup) == _ROW
+    return str(compiled), compiled.positional
 
 
 def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
     """Insert, or replace what gives way (see `store_buffer.supersedes`)."""
     written = now()
     # In one order for all, so that two writers never wait for each other.
-    rows = sorted((row_of(result, written) for result in results), key=itemgetter("digest"))
-    statement, order = _insertion(connection.dialect)
-    if order is None:
+    ordered = sorted(results, key=lambda result: result.key.digest)
+    statement, positional = _insertion(connection.dialect)
+    rows = [row_of(result, written) for result in ordered]
+    if positional:
         connection.exec_driver_sql(statement, rows)
     else:
-        connection.exec_driver_sql(statement, list(map(itemgetter(*order), rows)))
+        connection.exec_driver_sql(statement, [dict(zip(_ROW, row, strict=True)) for row in rows])
 
 
 def find(

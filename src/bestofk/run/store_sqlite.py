@@ -85,6 +85,8 @@ def sqlite_engine(path: Path, *, read_only: bool, busy_timeout: float) -> sa.Eng
         connection = _connect(path, "rwc", timeout=busy_timeout)
         # Committed cells outlive a power cut.
         connection.execute("PRAGMA synchronous = FULL")
+        # 16 MB of log before it is folded in: digests fall all over their index.
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")
         return connection
 
     engine = sa.create_engine(

@@ -13,6 +13,9 @@ from bestofk.run.experiment import Experiment
 from bestofk.run.fingerprints import split_fingerprint
 from bestofk.run.store_url import hide_passwords
 
+MOST_SETTINGS = 2000
+"""Characters of a learner's text that are kept."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyLearner:
@@ -65,6 +68,8 @@ class StudySpec:
         work = asdict(self)
         for name in ("title", "versions", "command"):
             del work[name]
+        for learner in work["learners"]:
+            del learner["settings"]  # its fingerprint says it, without addresses in memory
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
 
     @property
@@ -259,7 +264,8 @@ def _split_names(splits: Any) -> tuple[tuple[int, int | None, str], ...]:
 def _settings_text(estimator: Any) -> str:
     """The estimator as one line; a broken repr is no reason to stop."""
     try:
-        return " ".join(repr(estimator).split())
+        text = " ".join(repr(estimator).split())
+        return text if len(text) <= MOST_SETTINGS else text[: MOST_SETTINGS - 3] + "..."
     except Exception:  # whatever a stranger's class raises
         return f"{type(estimator).__module__}.{type(estimator).__qualname__}"
 
