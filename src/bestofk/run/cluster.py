@@ -18,8 +18,9 @@ from bestofk.checks import one_of
 from bestofk.run.blocks import Block
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Experiment
+from bestofk.run.nursery import START_LIMIT
 from bestofk.run.shipping import pack_experiment
-from bestofk.run.workers import START_LIMIT, run_in_workers
+from bestofk.run.workers import run_in_workers
 
 BACKENDS = ("dask", "ray")
 AHEAD = 2

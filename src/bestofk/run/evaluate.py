@@ -22,6 +22,7 @@ from bestofk.run.predictions import pack
 from bestofk.run.rows import Fold, Labels, Rows
 from bestofk.run.scoring import Loss
 from bestofk.run.shipping import Stranded
+from bestofk.run.warming import warm_up
 
 SIZING_SHARE = 0.02
 """A model is weighed anew when that costs at most this share of its fit."""
@@ -95,6 +96,9 @@ class Evaluator:
             contender = self.experiment.contenders[learner]
             rows = self.rows(dataset)
             estimator, form = _prepared(contender.estimator, rows)
+            if form == "encoded":
+                whole = takes_whole_plans(self.experiment, dataset, learner)
+                warm_up(estimator, rows.encoded, whole_plan=whole)
             self._runners[at] = _Runner(
                 contender=contender, fresh=model_factory(estimator), form=form
             )
@@ -111,9 +115,7 @@ class Evaluator:
             splits.train(first.run, first.fold),
             splits.test(first.run, first.fold),
         )
-        # one ordinary fit, warmed up: its time and weight stand for all cells of this learner
-        if (dataset, learner) not in self._runners:
-            self._cell(first, parts)
+        # one ordinary fit: its time and weight stand for all cells of this learner
         model = self._cell(first, parts)
         if model.failure is not None:
             yield model

@@ -8,15 +8,11 @@ worker and then recorded as a failure; the rest of the block goes on.
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
-import os
-import shutil
 import signal
 import tempfile
-import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -25,11 +21,8 @@ from typing import Any
 from bestofk.run.blocks import Block
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.experiment import Experiment, Place
-from bestofk.run.shipping import pack_experiment, unpack_experiment
-
-START_LIMIT = 120.0
-"""Seconds that a worker may take to start."""
-_STARTING = threading.Lock()
+from bestofk.run.nursery import START_LIMIT, Nursery
+from bestofk.run.shipping import pack_experiment
 
 
 @dataclass(slots=True)
@@ -122,9 +115,12 @@ class Pool:
         self.workers: list[_Worker] = []
         self.again: deque[Block] = deque()
         self.tried: set[Place] = set()
+        # learners that lost a cell for good: their other cells are tried once
+        self.deadly: set[tuple[int, int]] = set()
         self.folder = tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True)
         self.payload = str(Path(self.folder.name) / "experiment.pickle")
         Path(self.payload).write_bytes(packed)
+        self.nursery = Nursery(self.payload)
 
     def run(self, blocks: Iterator[Block]) -> Iterator[CellResult]:
         """Evaluate blocks, which are taken one for every idle worker."""
@@ -146,17 +142,9 @@ class Pool:
             yield from self._collect(busy)
 
     def _start(self) -> _Worker:
-        from loky.backend.context import get_context
-
-        context = get_context("loky")
-        parent, child = context.Pipe(duplex=True)
-        process = context.Process(
-            target=serve, args=(child, self.payload, os.getpid()), daemon=True
-        )
-        with _STARTING, _free_to_have_children():
-            process.start()
-        child.close()
-        worker = _Worker(process=process, pipe=parent)
+        left = START_LIMIT if self.deadline is None else self.deadline - time.monotonic()
+        process, pipe, ready = self.nursery.worker(max(left, 0.0))
+        worker = _Worker(process=process, pipe=pipe, ready=ready)
         self.workers.append(worker)
         return worker
 
@@ -215,9 +203,12 @@ class Pool:
         """The worker is gone at its first unanswered cell: try that once more, or record it."""
         _kill(worker)
         self.workers.remove(worker)
+        worker.process.close()
         culprit, *rest = worker.todo
         worker.todo.clear()
-        if final or culprit in self.tried:
+        learner = (culprit.dataset, culprit.learner)
+        if final or culprit in self.tried or learner in self.deadly:
+            self.deadly.add(learner)
             yield CellResult(key=self.experiment.key(culprit), loss=None, failure=failure)
         else:
             self.tried.add(culprit)
@@ -244,70 +235,16 @@ class Pool:
         """End all workers."""
         for worker in self.workers:
             _kill(worker)
+            worker.process.close()
         self.workers.clear()
+        self.nursery.close()
         self.folder.cleanup()
-
-
-def serve(pipe: Connection, payload: str, parent: int) -> None:
-    """A worker: take blocks, send results one by one, end when the parent is gone."""
-    # Ctrl-C in a terminal reaches all processes; the parent decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    from threadpoolctl import threadpool_limits
-
-    from bestofk.run.evaluate import Evaluator
-
-    evaluator = Evaluator(unpack_experiment(Path(payload).read_bytes()))
-    with threadpool_limits(limits=1):
-        evaluator.prepare()
-        pipe.send(None)
-        while (places := _next(pipe, parent)) is not None:
-            for result in evaluator.evaluate(places):
-                with contextlib.suppress(BrokenPipeError):
-                    # the parent is gone, which the next round notices
-                    pipe.send(result)
-    if os.getppid() != parent:
-        # it was killed, and could not clean up behind itself
-        shutil.rmtree(Path(payload).parent, ignore_errors=True)
-
-
-def _next(pipe: Connection, parent: int) -> Sequence[Place] | None:
-    """The next block; None when the parent is gone."""
-    try:
-        while not pipe.poll(1.0):
-            if os.getppid() != parent:
-                return None
-        places: Sequence[Place] = pipe.recv()
-    except (EOFError, OSError):
-        # a process that dies lets go of its pipes first
-        for _ in range(100):
-            if os.getppid() != parent:
-                break
-            time.sleep(0.05)
-        return None
-    return places
-
-
-@contextlib.contextmanager
-def _free_to_have_children() -> Iterator[None]:
-    """Let a daemonic process (a worker of a cluster) start one.
-
-    Python forbids it, for fear of orphans; ours watch their parent and end with it.
-    """
-    config = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-    daemon = config.get("daemon", False)
-    config["daemon"] = False
-    try:
-        yield
-    finally:
-        config["daemon"] = daemon
 
 
 def _kill(worker: _Worker) -> None:
     with contextlib.suppress(OSError, ValueError):
         worker.pipe.close()
-    if worker.process.is_alive():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(worker.process.pid, signal.SIGKILL)
+    worker.process.kill()
     worker.process.join(timeout=10)
 
 
@@ -316,4 +253,5 @@ def _death(code: int | None) -> Failure:
         name = signal.Signals(-code).name
         often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
         return Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
-    return Failure(kind="killed", reason=f"its process ended with exit code {code}.")
+    how = "" if code is None else f" with exit code {code}"
+    return Failure(kind="killed", reason=f"its process ended{how}.")

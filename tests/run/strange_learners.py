@@ -1,0 +1,257 @@
+"""Learners that misbehave in every way a run must survive, and small good ones beside them."""
+
+import ctypes
+import os
+import resource
+import signal
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+import bestofk as bk
+from bestofk.data import as_dataset
+from bestofk.run import sources
+from bestofk.run.contenders import as_contenders
+from bestofk.run.experiment import Experiment
+from bestofk.run.scoring import as_loss
+
+
+def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
+    """An experiment as `compare` makes it, from a mapping of learners and {name: (X, y)}."""
+    made = [as_dataset(X, y, name=name, task=sources._task(y)) for name, (X, y) in datasets.items()]
+    classes = made[0].classes if made[0].task == "classification" else None
+    default = "squared" if classes is None else "zero-one"
+    return Experiment(
+        contenders=as_contenders(learners),
+        datasets=tuple(made),
+        splits=tuple(
+            bk.plan(plan, random_state=random_state).materialise(data.n, data.y) for data in made
+        ),
+        loss=as_loss(loss or default, classes=classes),
+        repetitions=options.pop("repetitions", 1),
+        random_state=random_state,
+        **options,
+    )
+
+
+def by_place(experiment, results):
+    """{(learner's name, dataset, run, fold, repetition): result}, each exactly once."""
+    names = {}
+    for place in experiment.places():
+        name = experiment.contenders[place.learner].name
+        at = (name, place.dataset, place.run, place.fold, place.repetition)
+        names[experiment.key(place).digest] = at
+    found = {}
+    for result in results:
+        at = names[result.key.digest]
+        assert at not in found, f"{at} came twice"
+        found[at] = result
+    return found
+
+
+def outcomes(experiment, results):
+    """What must not depend on the engine: losses to the bit, kinds of failures, predictions."""
+    return {
+        at: (
+            result.loss,
+            result.failure and result.failure.kind,
+            result.predictions,
+            result.n_train,
+            result.n_test,
+            result.warnings,
+        )
+        for at, result in by_place(experiment, results).items()
+    }
+
+
+class Majority(ClassifierMixin, BaseEstimator):
+    """Predicts the most frequent label; the base of the others."""
+
+    def fit(self, X, y):
+        self.classes_, counts = np.unique(y, return_counts=True)
+        self.label_ = self.classes_[counts.argmax()]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.label_)
+
+
+class Raises(Majority):
+    def fit(self, X, y):
+        raise RuntimeError("the third\nbearing is worn")
+
+
+class RaisesInPredict(Majority):
+    def predict(self, X):
+        raise KeyError("colour")
+
+
+class Leaves(Majority):
+    def fit(self, X, y):
+        raise SystemExit(3)
+
+
+class Warns(Majority):
+    def fit(self, X, y):
+        for _ in range(100):
+            warnings.warn("did not\nconverge", RuntimeWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+class ManyWarnings(Majority):
+    def fit(self, X, y):
+        for number in range(50):
+            warnings.warn(f"warning {number}", UserWarning, stacklevel=1)
+        return super().fit(X, y)
+
+
+class Hangs(Majority):
+    def fit(self, X, y):
+        while True:
+            time.sleep(60)
+
+
+class Segfaults(Majority):
+    def fit(self, X, y):
+        # without the core file and the trace that a test suite's fault handler would print
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+        ctypes.string_at(0)
+
+
+class Exits(Majority):
+    def fit(self, X, y):
+        os._exit(17)
+
+
+class OutOfMemory(Majority):
+    def fit(self, X, y):
+        raise MemoryError
+
+
+class MemoryLimit(Majority):
+    """Really runs out of memory: the address space is limited, then filled."""
+
+    def fit(self, X, y):
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + 2**26, hard))
+        try:
+            np.ones(2**28)
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+class PredictsNaN(Majority):
+    def predict(self, X):
+        return np.where(np.arange(len(X)) < 2, np.nan, 0.0)
+
+
+class PredictsInfinity(Majority):
+    def predict(self, X):
+        return np.full(len(X), np.inf)
+
+
+class WrongShape(Majority):
+    def predict(self, X):
+        return np.zeros((len(X), 2))
+
+
+class TooShort(Majority):
+    def predict(self, X):
+        return super().predict(X)[:-1]
+
+
+class UnknownClass(Majority):
+    def predict(self, X):
+        return np.full(len(X), "unheard of")
+
+
+class NothingPredicted(Majority):
+    def predict(self, X):
+        return None
+
+
+class NoProbabilities(Majority):
+    pass
+
+
+class NaNProbabilities(Majority):
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
+class CannotBePickled(Majority):
+    """Runs in the process that made it, and nowhere else."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def get_params(self, deep=True):
+        return {}
+
+
+class CannotBeLoaded(Majority):
+    def __reduce__(self):
+        return _refuse, ()
+
+
+def _refuse():
+    raise OSError("the licence server is down")
+
+
+class Counted(Majority):
+    """Writes a line for every fit; sleeps a little; slightly random so that seeds matter."""
+
+    def __init__(self, log="", tag="", nap=0.0, random_state=None):
+        self.log = log
+        self.tag = tag
+        self.nap = nap
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        if self.log:
+            with Path(self.log).open("a") as log:
+                log.write(f"{self.tag}\n")
+        time.sleep(self.nap)
+        return super().fit(X, y)
+
+    def predict(self, X):
+        rng = np.random.default_rng(self.random_state)
+        return self.classes_[rng.integers(len(self.classes_), size=len(X))]
+
+
+class FailsOnce(Counted):
+    """Raises in its first fit ever."""
+
+    def fit(self, X, y):
+        mark = Path(self.log)
+        if not mark.exists():
+            mark.touch()
+            raise RuntimeError("only once")
+        return Majority.fit(self, X, y)
+
+
+class KilledOnce(Counted):
+    """Kills its own process with SIGKILL in its first fit ever (as someone outside might)."""
+
+    def fit(self, X, y):
+        mark = Path(self.log)
+        if not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Majority.fit(self, X, y)
+
+
+class Waits(Counted):
+    """Writes its process id to the log in every fit, then naps."""
+
+    def fit(self, X, y):
+        with Path(self.log).open("a") as log:
+            log.write(f"{os.getpid()}\n")
+        time.sleep(self.nap)
+        return Majority.fit(self, X, y)

@@ -1,0 +1,196 @@
+"""A learner that breaks is a recorded failure with its reason; the others go on."""
+
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.errors import RunError
+from bestofk.run.blocks import blocks_of
+from bestofk.run.cells import FAILURE_KINDS
+from bestofk.run.evaluate import evaluate
+from bestofk.run.workers import run_in_workers
+
+sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
+import strange_learners as strange
+
+rng = np.random.default_rng(3)
+X = rng.normal(size=(40, 3))
+Y = np.where(X[:, 0] + rng.normal(size=40) > 0.3, "yes", "no")
+
+# learner -> (kind, what its reason must say)
+SOFT = {
+    "raises": (strange.Raises(), "raised", "RuntimeError: the third bearing is worn"),
+    "raises in predict": (strange.RaisesInPredict(), "raised", "KeyError: 'colour'"),
+    "leaves": (strange.Leaves(), "raised", "SystemExit: 3"),
+    "out of memory": (strange.OutOfMemory(), "memory", "MemoryError"),
+    "memory limit": (strange.MemoryLimit(), "memory", "Unable to allocate 2.00 GiB"),
+    "nan": (strange.PredictsNaN(), "nan", "predicted NaN for 2 of 20 rows"),
+    "infinity": (strange.PredictsInfinity(), "unknown-class", "predicted inf"),
+    "wrong shape": (strange.WrongShape(), "shape", "shape (20, 2) for 20 test rows"),
+    "too short": (strange.TooShort(), "shape", "shape (19,) for 20 test rows"),
+    "nothing": (strange.NothingPredicted(), "shape", "shape () for 20 test rows"),
+    "unknown class": (strange.UnknownClass(), "unknown-class", "predicted 'unheard of'"),
+}
+HARD = {
+    "segfaults": (strange.Segfaults(), "killed", "killed by SIGSEGV"),
+    "exits": (strange.Exits(), "killed", "ended with exit code 17"),
+    "hangs": (strange.Hangs(), "timeout", "took longer than 2.5 s and was stopped"),
+    "cannot be loaded": (strange.CannotBeLoaded(), "raised", "the licence server is down"),
+}
+
+
+def run(learners, **options):
+    options = {"plan": "kfold:2", "engine": "serial", "progress": False, **options}
+    return bk.compare(learners, X, Y, **options)
+
+
+def check(study, expected):
+    failed = {failure.learner: failure for failure in study.failures}
+    assert len(study.failures) == 2 * len(expected)
+    assert set(failed) == set(expected)
+    for name, (_, kind, reason) in expected.items():
+        assert failed[name].kind == kind in FAILURE_KINDS
+        assert reason in failed[name].reason
+        assert "\n" not in failed[name].reason
+        assert "2 of 2 fits failed" in study.left_out[name]
+        assert f"{name} was left out" in study.explain()
+    assert not np.isnan(study.losses.values).any()
+
+
+@pytest.fixture(scope="module")
+def good():
+    return {"majority": strange.Majority(), "nmc": "nmc"}
+
+
+@pytest.fixture(scope="module")
+def alone(good):
+    return run(good).losses.values
+
+
+def test_failures_in_this_process_are_recorded_and_the_others_go_on(good, alone):
+    # between the good ones, so that what follows a failure is seen to run
+    learners = {"majority": good["majority"]}
+    learners |= {name: learner for name, (learner, *_) in SOFT.items()} | {"nmc": "nmc"}
+    study = run(learners)
+    check(study, SOFT)
+    assert study.losses.algorithms == ("majority", "nmc")
+    np.testing.assert_array_equal(study.losses.values, alone)
+
+
+def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
+    everything = HARD | {name: SOFT[name] for name in ("raises", "memory limit")}
+    learners = {name: learner for name, (learner, *_) in everything.items()} | good
+    experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
+    blocks = blocks_of(experiment, experiment.places())
+    found = strange.by_place(experiment, run_in_workers(experiment, blocks, jobs=2, timeout=2.5))
+    assert len(found) == len(learners)
+    for name, (_, kind, reason) in everything.items():
+        failure = found[name, 0, 0, 0, 0].failure
+        assert failure.kind == kind in FAILURE_KINDS
+        assert reason in failure.reason
+    here = strange.by_place(experiment, evaluate(experiment, [
+        place for place in experiment.places() if learners_name(experiment, place) in good
+    ]))  # fmt: skip
+    assert {at: found[at].loss for at in here} == {at: cell.loss for at, cell in here.items()}
+
+
+def learners_name(experiment, place):
+    return experiment.contenders[place.learner].name
+
+
+def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
+    study = run({"exits": strange.Exits(), **good}, engine="auto", jobs=1)
+    assert [failure.kind for failure in study.failures] == ["killed", "killed"]
+    assert study.losses.algorithms == ("majority", "nmc")
+
+
+def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
+    learners = {"stays": strange.CannotBePickled(), **good}
+    apart = run(learners, engine="processes", jobs=1, plan="2x3")
+    assert not apart.failures
+    np.testing.assert_array_equal(apart.losses.values, run(learners, plan="2x3").losses.values)
+
+
+def test_warnings_are_kept_with_the_cell_and_not_shown():
+    learners = {
+        "warns": strange.Warns(),
+        "many": strange.ManyWarnings(),
+        "silent": strange.Majority(),
+        "raises": strange.Raises(),
+    }
+    experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
+    filters = list(warnings.filters)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        warns, many, silent, raises = evaluate(experiment, experiment.places())
+    assert not shown
+    assert warnings.filters == filters
+    assert warns.warnings == ("RuntimeWarning: did not converge",)
+    assert many.warnings == tuple(f"UserWarning: warning {number}" for number in range(3))
+    assert silent.warnings == raises.warnings == ()
+    assert warns.loss is not None
+
+
+@pytest.mark.parametrize("loss", ["log-loss", "brier", "auc"])
+def test_a_learner_without_probabilities_cannot_be_scored_by_them(loss):
+    learners = {"plain": strange.NoProbabilities(), "nmc": "naive-bayes", "max": "max"}
+    study = run(learners, loss=loss)
+    failure, _ = study.failures
+    assert (failure.learner, failure.kind) == ("plain", "cannot-score")
+    assert f"has no predict_proba, which the loss '{loss}' needs" in failure.reason
+    assert study.losses.algorithms == ("nmc", "max")
+
+
+def test_probabilities_that_are_no_numbers_are_a_failure():
+    study = run({"n": strange.NaNProbabilities(), "a": "max", "b": "naive-bayes"}, loss="log-loss")
+    failure, _ = study.failures
+    assert failure.kind == "nan"
+
+
+def test_a_loss_that_is_no_number_is_a_failure_of_the_cell(good):
+    with pytest.raises(RunError, match=r"the loss 'callable:.*came out as nan"):
+        run(good, loss=lambda true, predicted: float("nan"))
+
+
+def test_a_scorer_that_raises_is_a_failure_of_the_cell(good):
+    def broken(true, predicted):
+        raise ZeroDivisionError("no such weight")
+
+    with pytest.raises(RunError, match="ZeroDivisionError: no such weight"):
+        run(good, loss=broken)
+
+
+def test_stop_ends_the_run_with_the_reason(good, tmp_path):
+    log = tmp_path / "fits"
+    learners = {
+        "before": strange.Counted(log=str(log), tag="before"),
+        "raises": strange.Raises(),
+        "after": strange.Counted(log=str(log), tag="after"),
+    }
+    with pytest.raises(RunError) as stopped:
+        run(learners, plan="3x5", on_failure="stop")
+    assert str(stopped.value) == (
+        "raises failed on 'data' (run 1, fold 1): raised: RuntimeError: the third bearing is worn"
+    )
+    assert log.read_text() == "before\n"
+
+
+def test_nothing_to_decide_from_is_said(good):
+    with pytest.raises(RunError, match=r"No learner could be evaluated; a: 3 of 3 fits failed"):
+        run({"a": strange.Raises(), "b": strange.Leaves()}, plan="kfold:3")
+    one = run({"a": strange.Raises(), "b": strange.Majority()}, plan="kfold:3")
+    assert one.best is None
+    assert "Nothing can be decided" in one.explain()
+
+
+def test_a_learner_that_fails_in_few_cells_stays(tmp_path):
+    learners = {"once": strange.FailsOnce(log=str(tmp_path / "mark")), "max": "max"}
+    study = run(learners, plan="4x5")
+    assert len(study.failures) == 1
+    assert not study.left_out
+    assert study.losses.design.runs == 3  # the run that has a hole counts for nobody
+    assert "3 of 4 runs were finished by all learners and count." in study.explain()
