@@ -26,6 +26,7 @@ from bestofk.learners.c45_test_kernel import (
     numeric_test,
     settle_threshold,
     takes_part,
+    whole_numeric_test,
 )
 
 
@@ -158,18 +159,26 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
             n_classes += 1
 
     sorted_values = np.empty((d, n))
+    n_values = np.ones(d, dtype=np.int64)
+    complete = True
     for a in range(d):
         if cardinality[a] == 0:
+            complete &= n_known[a] == n
             for at in range(n_known[a]):
                 sorted_values[a, at] = columns[a, order[a, at]]
+                n_values[a] += at > 0 and sorted_values[a, at] > sorted_values[a, at - 1]
+        else:
+            complete &= not np.isnan(columns[a]).any()
 
     # Open nodes, and for each numeric column the node's known rows by rising value.
     open_node = np.zeros(64, dtype=np.int64)
     open_at = np.zeros(64, dtype=np.int64)
     open_known = np.zeros((64, d), dtype=np.int64)
+    # A child's lists lie in the place of its parent's, on the other of two sides.
+    open_side = np.zeros(64, dtype=np.int64)
     n_open = 1
-    lists = order.copy()
-    spare = np.empty_like(lists)
+    first_side = order.astype(np.int32)
+    second_side = np.empty_like(first_side)
     open_known[0] = n_known
 
     weight = np.ones(n)
@@ -187,11 +196,15 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
     starts = np.zeros(most, dtype=np.int64)
     into = np.zeros(most, dtype=np.int64)
     known_here = np.zeros(d, dtype=np.int64)
+    left_count = np.zeros(n_labels, dtype=np.int64)
+    right_count = np.zeros(n_labels, dtype=np.int64)
 
     while n_open > 0:
         n_open -= 1
         node = open_node[n_open]
         at = open_at[n_open]
+        side = open_side[n_open]
+        lists = first_side if side == 0 else second_side
         known_here[:] = open_known[n_open]
         if is_settled(shares[node], min_leaf):
             continue
@@ -200,13 +213,20 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
         total = 0.0
         for c in range(n_labels):
             total += shares[node, c]
-        for e in range(len(rows)):
-            weight[rows[e]] = weights[e]
+        if not complete:
+            for e in range(len(rows)):
+                weight[rows[e]] = weights[e]
 
         for a in range(d):
             column = columns[a]
             if cardinality[a] == 0:
                 known_rows = lists[a, at : at + known_here[a]]
+                if complete:
+                    gains[a], ratios[a], cuts[a] = whole_numeric_test(
+                        column, known_rows, y, shares[node], left_count, right_count, n_values[a],
+                        n_classes, min_leaf, terms,
+                    )  # fmt: skip
+                    continue
                 gains[a], ratios[a], cuts[a] = numeric_test(
                     column, known_rows, y, weight, left, right, total, n_classes, min_leaf, terms
                 )
@@ -253,12 +273,14 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
         if n_entries + needed > len(entry_row):
             entry_row = longer(entry_row, n_entries + needed)
             entry_weight = longer(entry_weight, n_entries + needed)
-        if at + needed > lists.shape[1]:
-            lists = wider(lists, at + needed)
-            spare = wider(spare, at + needed)
+        if at + needed > first_side.shape[1]:
+            first_side = wider(first_side, at + needed)
+            second_side = wider(second_side, at + needed)
+            lists = first_side if side == 0 else second_side
         if n_open + n_branches > len(open_node):
             open_node = longer(open_node, n_open + n_branches)
             open_at = longer(open_at, n_open + n_branches)
+            open_side = longer(open_side, n_open + n_branches)
             open_known = taller(open_known, n_open + n_branches)
 
         attribute[node] = chosen
@@ -285,10 +307,12 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
             if length[child] > 0 and not is_settled(shares[child], min_leaf):
                 open_node[n_open] = child
                 open_at[n_open] = at + start[child] - start[n_nodes]
+                open_side[n_open] = 1 - side
                 n_open += 1
 
-        # Each child's rows by rising value, in the place of the parent's lists.
+        # Each child's rows by rising value.
         if n_open > opened:
+            spare = second_side if side == 0 else first_side
             for e in range(len(rows)):
                 row_branch[rows[e]] = branch[e]
             for a in range(d):
@@ -310,8 +334,6 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
                 for o in range(opened, n_open):
                     b = open_node[o] - n_nodes
                     open_known[o, a] = into[b] - open_at[o]
-                    for e in range(open_at[o], into[b]):
-                        lists[a, e] = spare[a, e]
         n_nodes += n_branches
         n_entries += needed
 

@@ -32,7 +32,7 @@ def entropy_terms(n: int) -> np.ndarray:
     return terms
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def term(x, terms):
     """X log2 x, from the table where x is a count in it."""
     k = int(x)
@@ -97,18 +97,13 @@ def numeric_test(column, order, y, weight, left, right, total, n_classes, min_le
     arrays, one cell a class.
     """
     n_known = len(order)
-    known = 0.0
     left[:] = 0.0
     right[:] = 0.0
     for at in range(n_known):
         row = order[at]
         right[y[row]] += weight[row]
     known, whole = weight_term(right, terms)
-    least = 0.1 * known / n_classes
-    if least <= min_leaf:
-        least = min_leaf
-    elif least > LARGEST_MINIMUM:
-        least = LARGEST_MINIMUM
+    least = least_side(known, n_classes, min_leaf)
     if n_known < 2.0 * least - TOLERANCE:
         return -1.0, 0.0, 0.0
 
@@ -143,16 +138,88 @@ def numeric_test(column, order, y, weight, left, right, total, n_classes, min_le
     gain = best - log2(cuts) / total
     if gain <= TOLERANCE:
         return -1.0, 0.0, 0.0
-
-    below, above = column[order[best_at - 1]], column[order[best_at]]
-    cut = (below + above) / 2.0
-    if cut >= above:
-        cut = below
     side = 0.0
     for at in range(best_at):
         side += weight[order[at]]
     spread = term(side, terms) + term(known - side, terms)
+    cut = midpoint(column[order[best_at - 1]], column[order[best_at]])
     return gain, gain_ratio(gain, spread, total - known, total, terms), cut
+
+
+@njit(cache=True, nogil=True)
+def least_side(known, n_classes, min_leaf):
+    """The weight that each side of a numeric cut must have."""
+    least = 0.1 * known / n_classes
+    if least <= min_leaf:
+        return min_leaf
+    return min(least, LARGEST_MINIMUM)
+
+
+@njit(cache=True, nogil=True)
+def midpoint(below, above):
+    """The middle of two values, the lower one where rounding would give the upper."""
+    cut = (below + above) / 2.0
+    return below if cut >= above else cut
+
+
+@njit(cache=True, nogil=True)
+def whole_numeric_test(column, order, y, node, left, right, n_values, n_classes, min_leaf, terms):
+    """As `numeric_test` where every row is known and weighs 1.
+
+    `node` are the counts of the node by class, `left` and `right` scratch arrays of integers.
+    Where cuts are many beside the `n_values` of the column, the sums of terms are kept up row
+    by row instead of being taken anew at each cut.
+    """
+    n = len(order)
+    least = least_side(float(n), n_classes, min_leaf)
+    if n < 2.0 * least - TOLERANCE:
+        return -1.0, 0.0, 0.0
+    n_labels = len(node)
+    left_terms = 0.0
+    right_terms = 0.0
+    for c in range(n_labels):
+        left[c] = 0
+        right[c] = int(node[c])
+        right_terms += terms[right[c]]
+    entropy = terms[n] - right_terms
+    row_by_row = n_labels * min(n, n_values) > 2 * n
+    cuts = 0
+    best = 0.0
+    best_at = -1
+    value = column[order[0]]
+    for at in range(1, n):
+        c = y[order[at - 1]]
+        before = value
+        value = column[order[at]]
+        if row_by_row:
+            left_terms += terms[left[c] + 1] - terms[left[c]]
+            right_terms += terms[right[c] - 1] - terms[right[c]]
+        left[c] += 1
+        right[c] -= 1
+        if before + CUT_GAP >= value or at < least - TOLERANCE:
+            continue
+        if n - at < least - TOLERANCE:
+            break
+        cuts += 1
+        if not row_by_row:
+            left_terms = 0.0
+            right_terms = 0.0
+            for k in range(n_labels):
+                left_terms += terms[left[k]]
+                right_terms += terms[right[k]]
+        inside = (terms[at] - left_terms) + (terms[n - at] - right_terms)
+        gain = (entropy - inside) / n
+        if gain > best + TOLERANCE:
+            best = gain
+            best_at = at
+    if best_at < 0:
+        return -1.0, 0.0, 0.0
+    gain = best - log2(cuts) / n
+    if gain <= TOLERANCE:
+        return -1.0, 0.0, 0.0
+    spread = terms[best_at] + terms[n - best_at]
+    cut = midpoint(column[order[best_at - 1]], column[order[best_at]])
+    return gain, gain_ratio(gain, spread, 0.0, float(n), terms), cut
 
 
 @njit(cache=True, nogil=True)
@@ -200,7 +267,7 @@ def takes_part(cardinality, n_rows):
     return counted
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def branch_of(value, cardinality, threshold):
     """The branch that a value takes, -1 for an unknown one."""
     if isnan(value):
