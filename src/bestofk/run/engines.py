@@ -123,16 +123,20 @@ class Engine:
     def _auto(
         self, experiment: Experiment, blocks: Iterator[Block], total: int, deadline: float | None
     ) -> Iterator[CellResult]:
-        """In this process until it is clear that workers would be faster."""
+        """In this process until it is clear that workers would be faster.
+
+        The work left is estimated from the time of the fits themselves: the first block also
+        pays for imports and compiled kernels, which workers would pay for again.
+        """
         evaluator = Evaluator(experiment)
-        begin, done = time.perf_counter(), 0
-        for place, block in enumerate(blocks):
-            yield from evaluator.evaluate(block.places)
-            done += len(block)
-            spent = time.perf_counter() - begin
+        spent, done = 0.0, 0
+        for block in blocks:
+            for result in evaluator.evaluate(block.places):
+                spent += (result.fit_time or 0.0) + (result.predict_time or 0.0)
+                done += 1
+                yield result
             left = spent / done * (total - done)
-            # the first block of a process pays for imports and compiled kernels
-            if self.workers > 1 and place > 0 and left > START_COST:
+            if self.workers > 1 and left > START_COST:
                 yield from self._in_workers(experiment, blocks, deadline)
                 return
 
