@@ -1,7 +1,7 @@
 """Naive Bayes on null data (300 rows, 10 binary columns) in stratified 10x10 cross-validation.
 
 Peers: scikit-learn's BernoulliNB and CategoricalNB; for numeric columns GaussianNB. Bare fit and
-predict on arrays sliced beforehand. All sides are processor seconds of one core for the same 100
+predict on arrays sliced beforehand. All sides are processor seconds of one thread for the same 100
 splits of each data set, the best of several rounds.
 """
 
