@@ -255,3 +255,34 @@ class Waits(Counted):
             log.write(f"{os.getpid()}\n")
         time.sleep(self.nap)
         return Majority.fit(self, X, y)
+
+
+class StartsThread(Majority):
+    """Starts a thread as soon as it arrives in another process, as some packages do."""
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+
+
+class TellsThreads(Majority):
+    """Raises, to tell how many threads the libraries of its process may use."""
+
+    def fit(self, X, y):
+        from threadpoolctl import threadpool_info
+
+        raise RuntimeError(f"threads {sorted({lib['num_threads'] for lib in threadpool_info()})}")
+
+
+class WritesOnData(Majority):
+    """Overwrites what it is given."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        X[:] = 0.0
+        y[:] = y[0]
+        return self
+
+    def predict(self, X):
+        X[:] = 0.0
+        return super().predict(X)
