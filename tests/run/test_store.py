@@ -229,6 +229,14 @@ def test_many_cells_at_once(lasting_url, make_cell):
     assert all(found[cell.key.digest].loss == cell.loss for cell in cells)
 
 
+def test_large_predictions_come_in_portions(lasting_url, make_cell):
+    cells = [make_cell(number, predictions=bytes([number]) * (6 << 20)) for number in range(7)]
+    with open_store(lasting_url) as store:
+        store.put(cells)
+        found = store.get([cell.key for cell in cells])
+    assert [found[cell.key.digest] for cell in cells] == cells
+
+
 def test_a_result_is_committed_within_a_second_without_another_call(lasting_url, make_cell):
     with open_store(lasting_url) as writer, open_store(lasting_url) as reader:
         for number in range(3):

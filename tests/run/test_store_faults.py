@@ -457,6 +457,16 @@ def test_a_buffer_writes_when_it_is_full(make_cell):
     assert [len(batch) for batch in sink.batches] == [3, 3, 1]
 
 
+def test_a_buffer_writes_when_predictions_are_large(make_cell):
+    sink = Sink()
+    buffer = Buffer(sink, most=100, longest=60.0)
+    for number in range(5):
+        buffer.add([make_cell(number, predictions=bytes(7 << 20))])
+    assert [len(batch) for batch in sink.batches] == [3]
+    buffer.close()
+    assert [len(batch) for batch in sink.batches] == [3, 2]
+
+
 def test_a_buffer_keeps_what_could_not_be_written_and_its_later_word(make_cell):
     sink = Sink()
     buffer = Buffer(sink, most=100, longest=60.0)

@@ -12,6 +12,8 @@ from bestofk.run.cells import CellResult
 
 MOST = 1000
 """So many results are written without waiting."""
+MOST_BYTES = 1 << 24
+"""So many bytes of predictions too."""
 LONGEST = 0.5
 """Seconds that a result waits at most, by a clock that does not jump."""
 
@@ -45,6 +47,7 @@ class Buffer:
         self._most = most
         self._longest = longest
         self._waiting: dict[str, CellResult] = {}
+        self._bytes = 0
         self._since = 0.0
         self._failure: Exception | None = None
         self._closed = False
@@ -65,7 +68,7 @@ class Buffer:
                 self._changed.notify()  # only now: to wake the thread for every cell is dear
             for result in results:
                 self._keep(result)
-            full = len(self._waiting) >= self._most
+            full = len(self._waiting) >= self._most or self._bytes >= MOST_BYTES
             failure = self._failure
             if self._waiting and self._thread is None:
                 self._thread = threading.Thread(
@@ -82,7 +85,7 @@ class Buffer:
         self._check()
         with self._writing:
             with self._changed:
-                batch, self._waiting = self._waiting, {}
+                batch, self._waiting, self._bytes = self._waiting, {}, 0
             if not batch:
                 return
             try:
@@ -116,6 +119,7 @@ class Buffer:
         known = self._waiting.get(result.key.digest)
         if known is None or supersedes(result, known):
             self._waiting[result.key.digest] = result
+            self._bytes += len(result.predictions or b"")
 
     def _put_back(self, batch: dict[str, CellResult]) -> None:
         with self._changed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -11,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.store_buffer import MOST_BYTES
 from bestofk.run.store_schema import cells, escaped
 from bestofk.run.store_study import CellGroup, StudySpec, now
 
@@ -84,9 +86,20 @@ def result_of(
 
 
 @lru_cache(maxsize=4)
-def _insertion(dialect: sa.Dialect) -> tuple[str, bool]:
-    """The statement of `write` as text, and whether its parameters go by position."""
-    statement: Any = (postgresql if dialect.name == "postgresql" else sqlite).insert(cells)
+def _insertion(dialect: sa.Dialect) -> str:
+    """The statement of `write` as text: for a row in SQLite, for all rows in PostgreSQL."""
+    statement: Any
+    if dialect.name == "postgresql":
+        # One statement for a batch, and all its rows as one JSON text: a server far away is asked
+        # once, and the driver has one value to adapt.
+        given = sa.cast(sa.bindparam("rows", type_=sa.Text), postgresql.JSON)
+        rows = sa.func.json_to_recordset(given).table_valued(
+            *(sa.column(name, cells.c[name].type) for name in _ROW)
+        )
+        source = sa.select(rows.render_derived(name="given", with_types=True))
+        statement = postgresql.insert(cells).from_select(list(_ROW), source)
+    else:
+        statement = sqlite.insert(cells)
     new = statement.excluded
     statement = statement.on_conflict_do_update(
         index_elements=[cells.c.digest],
@@ -100,20 +113,43 @@ def _insertion(dialect: sa.Dialect) -> tuple[str, bool]:
     )
     compiled = statement.compile(dialect=dialect, column_keys=list(_ROW))
     assert not compiled.positional or tuple(compiled.positiontup) == _ROW
-    return str(compiled), compiled.positional
+    return str(compiled)
 
 
 def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
-    """Insert, or replace what gives way (see `store_buffer.supersedes`)."""
+    """Insert, or replace what gives way (see `store_buffer.supersedes`); each cell once."""
     written = now()
     # In one order for all, so that two writers never wait for each other.
     ordered = sorted(results, key=lambda result: result.key.digest)
-    statement, positional = _insertion(connection.dialect)
     rows = [row_of(result, written) for result in ordered]
-    if positional:
-        connection.exec_driver_sql(statement, rows)
+    statement = _insertion(connection.dialect)
+    if connection.dialect.name == "postgresql":
+        for portion in _portions(rows):
+            given = [dict(zip(_ROW, map(_in_json, row), strict=True)) for row in portion]
+            connection.exec_driver_sql(statement, {"rows": json.dumps(given)})
     else:
-        connection.exec_driver_sql(statement, [dict(zip(_ROW, row, strict=True)) for row in rows])
+        connection.exec_driver_sql(statement, rows)
+
+
+def _portions(rows: list[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows in statements that a server takes: it refuses a text of a gigabyte."""
+    start, held = 0, 0
+    for end, row in enumerate(rows):
+        held += len(row[-1] or b"")
+        if held > MOST_BYTES:
+            yield rows[start : end + 1]
+            start, held = end + 1, 0
+    if start < len(rows):
+        yield rows[start:]
+
+
+def _in_json(value: Any) -> Any:
+    """What JSON has no form for, as the text that PostgreSQL reads it from."""
+    if isinstance(value, bytes):
+        return f"\\x{value.hex()}"
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    return value
 
 
 def find(
