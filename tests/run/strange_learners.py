@@ -286,3 +286,11 @@ class WritesOnData(Majority):
     def predict(self, X):
         X[:] = 0.0
         return super().predict(X)
+
+
+class Paced(Counted):
+    """As `Counted`, at a pace that the environment sets, so that it is no setting of its own."""
+
+    def fit(self, X, y):
+        time.sleep(float(os.environ.get("PACE", "0")))
+        return super().fit(X, y)

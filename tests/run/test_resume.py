@@ -1,0 +1,300 @@
+"""What a store holds is never done again, whatever ended the run that put it there."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import bestofk as bk
+from bestofk.data import as_dataset
+from bestofk.run.store import open_store
+
+sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
+import strange_learners as strange
+
+KILLS = 20
+rng = np.random.default_rng(2)
+X = rng.normal(size=(48, 3))
+Y = np.tile(["a", "b", "c"], 16)
+PLAN = "8x5"
+CELLS = 3 * 40
+
+
+def run(store, log, *, engine="serial", plan=PLAN, **options):
+    learners = {
+        "p": strange.Paced(log=str(log), tag="p"),
+        "q": strange.Paced(log=str(log), tag="q"),
+        "tree": DecisionTreeClassifier(max_depth=1, max_features=1),
+    }
+    return bk.compare(
+        learners, X, Y, plan=plan, store=store, engine=engine, jobs=2, random_state=4,
+        progress=False, **options,
+    )  # fmt: skip
+
+
+# A loaded process that forks one run for every line it reads, so that 20 of them start at once.
+HOST = """
+import json, os, sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import test_resume as here
+here.run(sys.argv[2] + "/warm.db", sys.argv[2] + "/warm", plan="2x2")  # everything is imported
+for line in sys.stdin:
+    order = json.loads(line)
+    pid = os.fork()
+    if pid == 0:
+        os.environ.update(order["environment"])
+        study = here.run(order["store"], order["log"], engine=order["engine"])
+        np.save(order["losses"] + ".part.npy", study.losses.values)
+        os.rename(order["losses"] + ".part.npy", order["losses"])
+        os._exit(0)
+    print(pid, flush=True)
+    if order["wait"]:
+        os.waitpid(pid, 0)
+"""
+
+
+class Host:
+    def __init__(self, folder):
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", HOST, str(Path(__file__).parent), str(folder)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "TMPDIR": str(folder), "NUMBA_NUM_THREADS": "1"},
+        )  # fmt: skip
+
+    def start(self, *, pace, losses="losses.npy", engine="serial", wait=True):
+        order = {
+            "environment": {"PACE": str(pace)},
+            "store": str(self.folder / "study.db"),
+            "log": str(self.folder / "fits"),
+            "losses": str(self.folder / losses),
+            "engine": engine,
+            "wait": wait,
+        }
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline())
+
+
+@pytest.fixture
+def host(tmp_path):
+    opened = Host(tmp_path)
+    try:
+        yield opened
+    finally:
+        opened.process.stdin.close()
+        opened.process.wait(timeout=60)
+        opened.process.stdout.close()
+
+
+def uninterrupted(log):
+    return run(None, log).losses.values
+
+
+def fits(log):
+    return Counter(log.read_text().split()) if log.exists() else Counter()
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_until(condition, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_path):
+    moments = random.Random(8)
+    store, log = tmp_path / "study.db", tmp_path / "fits"
+    stored = []
+    for _ in range(KILLS):
+        pid = host.start(pace=0.1)
+        time.sleep(moments.uniform(0.0, 1.2))
+        os.kill(pid, signal.SIGKILL)
+        if store.exists() and store.stat().st_size:
+            with open_store(store, read_only=True) as kept:
+                stored.append(kept.n_cells())
+    assert stored == sorted(stored)  # what was committed stays
+    assert 0 < stored[-1] < CELLS  # neither of the ends: kills hit runs at work
+    before = sum(fits(log).values())
+    study = run(store, log)
+    # only what was missing was fitted, and a second resumption fits nothing
+    again = sum(fits(log).values())
+    assert again - before <= CELLS - stored[-1]
+    np.testing.assert_array_equal(run(store, log).losses.values, study.losses.values)
+    assert sum(fits(log).values()) == again
+    with open_store(store, read_only=True) as kept:
+        assert kept.n_cells() == CELLS
+    np.testing.assert_array_equal(study.losses.values, uninterrupted(log))
+
+
+def test_killed_with_its_workers_at_work_leaves_no_process_and_no_file(host, tmp_path):
+    store, log = tmp_path / "study.db", tmp_path / "fits"
+    pid = host.start(pace=0.05, engine="processes")
+    wait_until(lambda: sum(fits(log).values()) > 20)
+    workers = [
+        int(entry.name)
+        for entry in Path("/proc").iterdir()
+        if entry.name.isdigit() and str(tmp_path) in _environment(entry)
+    ]
+    os.kill(pid, signal.SIGKILL)
+    offspring = set(workers) - {pid, host.process.pid}
+    assert offspring
+    wait_until(lambda: not any(map(is_alive, offspring)))
+    assert not list(tmp_path.glob("bestofk-*"))
+    np.testing.assert_array_equal(run(store, log).losses.values, uninterrupted(log))
+
+
+def _environment(entry):
+    try:
+        return (entry / "environ").read_text(errors="replace")
+    except OSError:
+        return ""
+
+
+def test_two_processes_fill_one_store_at_once(host, tmp_path):
+    log = tmp_path / "fits"
+    pids = [
+        host.start(pace=0.01, losses="one.npy", wait=False),
+        host.start(pace=0.01, losses="two.npy", wait=False),
+    ]
+    wait_until(lambda: (tmp_path / "one.npy").exists() and (tmp_path / "two.npy").exists())
+    assert len(set(pids)) == 2
+    expected = uninterrupted(log)
+    for name in ("one", "two"):
+        np.testing.assert_array_equal(np.load(tmp_path / f"{name}.npy"), expected)
+    with open_store(tmp_path / "study.db", read_only=True) as kept:
+        assert kept.n_cells() == CELLS
+        assert len(kept.studies()) == 1
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """`counted(...)`: a study with that store, and how often each learner was fitted for it."""
+    log, store = tmp_path / "fits", tmp_path / "study.db"
+
+    def go(names, datasets=None, *, settings=None, **options):
+        before = fits(log)
+        learners = {
+            name: strange.Counted(log=str(log), tag=name, **(settings or {})) for name in names
+        }
+        datasets = datasets or {"d": (X, Y)}
+        data = [as_dataset(*one, name=name) for name, one in datasets.items()]
+        options = {"plan": "2x3", "random_state": 4, **options}
+        study = bk.compare(
+            learners, data=data, store=store, engine="serial", progress=False, **options
+        )
+        return study, dict(fits(log) - before)
+
+    return go
+
+
+def test_only_what_is_missing_is_computed(counted):
+    first, done = counted("ab")
+    assert done == {"a": 6, "b": 6}
+    again, done = counted("ab")
+    assert done == {}
+    np.testing.assert_array_equal(again.losses.values, first.losses.values)
+
+    more, done = counted("cab")
+    assert done == {"c": 6}
+    np.testing.assert_array_equal(more.losses.values[1:], first.losses.values)
+
+    longer, done = counted("ab", plan="5x3")
+    assert done == {"a": 9, "b": 9}
+    np.testing.assert_array_equal(longer.losses.values[:, :, :2], first.losses.values)
+
+    other = {"d": (X, Y), "e": (X + 1.0, Y)}
+    both, done = counted("ab", other)
+    assert done == {"a": 6, "b": 6}
+    np.testing.assert_array_equal(both.losses.values[:, :1], first.losses.values)
+
+    repeated, done = counted("ab", repetitions=3)
+    assert done == {"a": 12, "b": 12}
+    np.testing.assert_array_equal(repeated.losses.values[..., :1], first.losses.values)
+
+
+def test_a_data_set_is_known_by_its_content_not_its_name(counted):
+    first, _ = counted("ab", {"one name": (X, Y)})
+    renamed, done = counted("ab", {"another": (X.copy(), Y.copy())})
+    assert done == {}
+    np.testing.assert_array_equal(renamed.losses.values, first.losses.values)
+
+
+def one_cell_changed():
+    changed = X.copy()
+    changed[17, 1] = np.nextafter(changed[17, 1], np.inf)
+    return changed, Y
+
+
+def one_label_changed():
+    return X, np.array([*Y[:-1], "a"])
+
+
+def rows_swapped():
+    return X[::-1], Y[::-1]
+
+
+@pytest.mark.parametrize("data", [one_cell_changed, one_label_changed, rows_swapped])
+def test_changed_data_are_noticed(counted, data):
+    counted("ab")
+    _, done = counted("ab", {"d": data()})
+    assert done == {"a": 6, "b": 6}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"settings": {"nap": 1e-6}},
+        {"random_state": 5},
+        {"plan": "2x4"},
+        {"loss": "balanced_accuracy"},
+    ],
+)
+def test_changed_settings_are_noticed(counted, change):
+    counted("ab")
+    _, done = counted("ab", **change)
+    runs_of = 8 if change.get("plan") == "2x4" else 6
+    assert done == {"a": runs_of, "b": runs_of}
+
+
+def test_failures_are_kept_too(tmp_path):
+    learners = {"raises": strange.Raises(), "a": GaussianNB(), "b": "nmc"}
+    options = {"plan": "2x3", "store": tmp_path / "s.db", "engine": "serial", "progress": False}
+    first = bk.compare(learners, X, Y, **options)
+    second = bk.compare(learners, X, Y, **options)
+    assert len(first.failures) == 6
+    assert sorted(first.failures, key=str) == sorted(second.failures, key=str)
+    assert second.left_out == first.left_out
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path):
+    log = tmp_path / "fits"
+    learners = {
+        "once": strange.FailsOnce(log=str(tmp_path / "mark")),
+        "c": strange.Counted(log=str(log), tag="c"),
+    }
+    options = {"plan": "2x3", "store": tmp_path / "s.db", "engine": "serial", "progress": False}
+    with pytest.raises(bk.BestOfKError, match="once failed on 'data'"):
+        bk.compare(learners, X, Y, on_failure="stop", **options)
+    study = bk.compare(learners, X, Y, **options)
+    assert fits(log) == {"c": 6}
+    assert study.losses.algorithms in (("c",), ("once", "c"))
