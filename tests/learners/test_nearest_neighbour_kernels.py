@@ -115,30 +115,22 @@ def test_scales_against_numpy() -> None:
     assert scales(values, cardinality, NONE)[2].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
 
 
-def test_ranges_by_fold_are_those_of_each_training_part() -> None:
+def test_scales_by_fold_are_those_of_each_training_part() -> None:
     rng = np.random.default_rng(1)
     n, d, runs, folds = 12, 4, 30, 3
     values = np.round(rng.normal(size=(n, d)), 1)
     values[rng.random((n, d)) < 0.5] = np.nan
     fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
     shape = (runs * folds, d)
-    low, high, divisor = np.empty(shape), np.empty(shape), np.empty(shape)
-    nominal = np.zeros(d, np.int64)
-    scales_by_fold(values, nominal, fold_of, folds, RANGE, low, high, divisor)
+    low, high = np.empty(shape), np.empty(shape)
     columns = np.ascontiguousarray(values.T)
-    quick_low, quick_high = np.empty(shape), np.empty(shape)
     known = (~np.isnan(columns)).sum(axis=1)
     order = np.argsort(columns, axis=1)
-    ranges_by_fold(columns, order, known, fold_of, folds, quick_low, quick_high)
-    for r in range(runs):
-        for f in range(folds):
-            train = values[fold_of[r] != f]
-            for j in range(d):
-                some = train[~np.isnan(train[:, j]), j]
-                s = r * folds + f
-                if len(some):
-                    assert quick_low[s, j] == low[s, j] == some.min()
-                    assert quick_high[s, j] == high[s, j] == some.max()
-                else:
-                    assert quick_low[s, j] > quick_high[s, j]
-                    assert low[s, j] == high[s, j] == divisor[s, j] == 0.0
+    ranges_by_fold(columns, order, known, fold_of, folds, low, high)
+    for scale in (RANGE, STD, NONE):
+        lows, highs, divisors = low.copy(), high.copy(), np.empty(shape)
+        numeric = np.zeros(d, np.int64)
+        scales_by_fold(values, numeric, fold_of, folds, scale, lows, highs, divisors)
+        for s in range(runs * folds):
+            expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
+            np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)

@@ -18,27 +18,53 @@ _BLOCK = 1024
 
 
 @njit(cache=True, nogil=True)
-def scan_numeric(  # type: ignore[no-untyped-def]
-    columns, cardinality, low, high, divisor, y, planes, by_fold, wanted, m, predicted
-):
-    """Fill `predicted` (see the module on bits) for the rows in `columns`, shape (d, n)."""
+def _add_four(total, first, second, third, fourth, a, b, c, d):  # type: ignore[no-untyped-def]
+    """Add the terms of four numeric columns without unknown values, in their order."""
+    for k in range(total.size):
+        u, v, w, x = first[k] - a, second[k] - b, third[k] - c, fourth[k] - d
+        total[k] = (((total[k] + u * u) + v * v) + w * w) + x * x
+
+
+@njit(cache=True, nogil=True)
+def scan_numeric(columns, cardinality, y, planes, by_fold, wanted, m, predicted):  # type: ignore[no-untyped-def]
+    """Fill `predicted` (see the module on bits) for the rows in `columns`, shape (d, n).
+
+    Numeric columns are not scaled and have no unknown values.
+    """
     d, n = columns.shape
     keys = np.empty(n)
     buffers = _buffers(n)
     for i in range(n):
         for start in range(0, n, _BLOCK):
-            part = keys[start : start + _BLOCK]
+            stop = min(start + _BLOCK, n)
+            part = keys[start:stop]
             part[:] = 0.0
-            for j in range(d):
-                add_column(
-                    part,
-                    columns[j, start : start + _BLOCK],
-                    columns[j, i],
-                    cardinality[j] > 0,
-                    low[j],
-                    high[j],
-                    divisor[j],
-                )
+            j = 0
+            while j < d:
+                if j + 4 <= d and cardinality[j : j + 4].max() == 0:
+                    _add_four(
+                        part,
+                        columns[j, start:stop],
+                        columns[j + 1, start:stop],
+                        columns[j + 2, start:stop],
+                        columns[j + 3, start:stop],
+                        columns[j, i],
+                        columns[j + 1, i],
+                        columns[j + 2, i],
+                        columns[j + 3, i],
+                    )
+                    j += 4
+                else:
+                    add_column(
+                        part,
+                        columns[j, start:stop],
+                        columns[j, i],
+                        cardinality[j] > 0,
+                        0.0,
+                        0.0,
+                        1.0,
+                    )
+                    j += 1
         _first_training_neighbours(i, keys, buffers, y, planes, by_fold, wanted, m, predicted)
 
 

@@ -32,24 +32,15 @@ def column_scales(values, cardinality, rows, scale, low, high, divisor):  # type
             low[j] = values[i, j] if values[i, j] < low[j] else low[j]
         for j in range(d):
             high[j] = values[i, j] if values[i, j] > high[j] else high[j]
+    column_divisors(values, cardinality, rows, scale, low, high, divisor)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def column_divisors(values, cardinality, rows, scale, low, high, divisor):  # type: ignore[no-untyped-def]
+    """What `column_scales` does once the extremes are known (above each other: no value)."""
+    d = values.shape[1]
     if scale == STD:
-        known, mean = np.zeros(d), np.zeros(d)
-        for r in range(rows.size):
-            i = rows[r]
-            for j in range(d):
-                known[j] += 0.0 if np.isnan(values[i, j]) else 1.0
-            for j in range(d):
-                mean[j] += 0.0 if np.isnan(values[i, j]) else values[i, j]
-        for j in range(d):
-            mean[j] = mean[j] / max(known[j], 1.0)
-            divisor[j] = 0.0
-        for r in range(rows.size):
-            i = rows[r]
-            for j in range(d):
-                deviation = values[i, j] - mean[j]
-                divisor[j] += 0.0 if np.isnan(deviation) else deviation * deviation
-        for j in range(d):
-            divisor[j] = np.sqrt(divisor[j] / known[j]) if low[j] < high[j] else 0.0
+        _deviations(values, rows, divisor)
     for j in range(d):
         if cardinality[j] > 0:
             low[j], high[j], divisor[j] = 0.0, 0.0, 1.0
@@ -59,6 +50,40 @@ def column_scales(values, cardinality, rows, scale, low, high, divisor):  # type
             divisor[j] = high[j] - low[j]
         elif scale == NONE:
             divisor[j] = 1.0
+        elif low[j] == high[j]:
+            divisor[j] = 0.0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _deviations(values, rows, divisor):  # type: ignore[no-untyped-def]
+    """Standard deviations of the known values; sums run in the order of the rows."""
+    d = values.shape[1]
+    mean = np.zeros(d)
+    known = np.full(d, float(rows.size))
+    for r in range(rows.size):
+        i = rows[r]
+        for j in range(d):
+            mean[j] += values[i, j]
+    unknown = np.isnan(mean).any()
+    if unknown:
+        known[:] = 0.0
+        mean[:] = 0.0
+        for r in range(rows.size):
+            i = rows[r]
+            for j in range(d):
+                if not np.isnan(values[i, j]):
+                    known[j] += 1.0
+                    mean[j] += values[i, j]
+    for j in range(d):
+        mean[j] = mean[j] / max(known[j], 1.0)
+        divisor[j] = 0.0
+    for r in range(rows.size):
+        i = rows[r]
+        for j in range(d):
+            deviation = values[i, j] - mean[j]
+            divisor[j] += 0.0 if np.isnan(deviation) else deviation * deviation
+    for j in range(d):
+        divisor[j] = np.sqrt(divisor[j] / max(known[j], 1.0))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

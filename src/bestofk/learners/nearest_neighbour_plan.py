@@ -83,8 +83,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     """
     n = encoded.n
     numeric = encoded.cardinality == 0
-    everything = scales_of(encoded, np.arange(n), scale)
-    divisors = everything[2][numeric]
+    divisors = scales_of(encoded, np.arange(n), scale)[2][numeric]
     low, high = _MODERATE
     size = np.abs(encoded.values[:, numeric])
     if ((divisors != 0) & ((divisors < low) | (divisors > high))).any() or (size > high).any():
@@ -97,7 +96,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     for block in _blocks(splits, n):
         predicted = np.zeros((block.wanted.shape[1], digits, n), dtype=np.uint64)
         if fixed:
-            _scan_fixed(encoded, columns, everything, block, predicted)
+            _scan_fixed(encoded, columns, block, predicted)
         else:
             scan_rescaled(
                 encoded.values,
@@ -180,16 +179,14 @@ def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> Block:
     )
 
 
-def _scan_fixed(
-    encoded: Encoded, columns: Floats, everything: Scales, block: Block, predicted: Words
-) -> None:
+def _scan_fixed(encoded: Encoded, columns: Floats, block: Block, predicted: Words) -> None:
     plan = encoded.y, block.planes, block.by_fold, block.wanted, _list_length(block), predicted
     cardinality = encoded.cardinality
     if (cardinality > 0).all() and cardinality.max() < _MISSING_CODE and encoded.d < 256:
         codes = np.where(np.isnan(columns), _MISSING_CODE, columns).astype(np.uint8)
         scan_nominal(codes, _MISSING_CODE, *plan)
     else:
-        scan_numeric(columns, cardinality, *everything, *plan)
+        scan_numeric(columns, cardinality, *plan)
 
 
 def _list_length(block: Block) -> int:
@@ -243,31 +240,17 @@ def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
 def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int) -> Scales:
     shape = block.n_splits, encoded.d
     low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
-    numeric = encoded.cardinality == 0
     if not block.by_fold:
         for s, train in enumerate(block.trains):
             column_scales(
                 encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
             )
-    elif scale == RANGE:
+    else:
         order = np.argsort(columns, axis=1)
         known = (~np.isnan(columns)).sum(axis=1)
-        ranges_by_fold(columns, order, known, block.fold_of, block.folds, low, high)
-        empty = (low > high) | ~numeric
-        low[empty] = high[empty] = 0.0
-        np.subtract(high, low, out=divisors)
-        divisors[:, ~numeric] = 1.0
-    else:
-        scales_by_fold(
-            encoded.values,
-            encoded.cardinality,
-            block.fold_of,
-            block.folds,
-            scale,
-            low,
-            high,
-            divisors,
-        )
+        folds = block.fold_of, block.folds
+        ranges_by_fold(columns, order, known, *folds, low, high)
+        scales_by_fold(encoded.values, encoded.cardinality, *folds, scale, low, high, divisors)
     return low, high, divisors
 
 

@@ -37,7 +37,7 @@ _SLACK = 1e-9
 # Below this, products of small terms may have lost digits: always decide by `pair_distance`.
 _TINY = 1e-20
 # After so many estimates two columns of the best neighbour help to pass over others.
-_PATIENCE = 4
+_PATIENCE = 6
 # The list of neighbours starts with this length.
 _SHORT = 64
 
@@ -86,15 +86,46 @@ class Neighbours(NamedTuple):
     """(length / 64,): whether the masks are filled in for the present word."""
 
 
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def _add_four(total, first, second, third, fourth, a, b, c, d, p, q, r, s):  # type: ignore[no-untyped-def]
+    """Add the terms of four numeric columns without unknown values, weights p, q, r, s."""
+    for k in range(total.size):
+        u, v, w, x = first[k] - a, second[k] - b, third[k] - c, fourth[k] - d
+        total[k] += (p * (u * u) + q * (v * v)) + (r * (w * w) + s * (x * x))
+
+
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
-def _lower_keys(columns, i, cardinality, weight, one_floor, both_floor, keys):  # type: ignore[no-untyped-def]
-    """Distances of row `i` under the reference scales; unknown numbers at their least."""
+def _lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, keys):  # type: ignore[no-untyped-def]
+    """Distances of row `i` under the reference scales; unknown numbers at their least.
+
+    `plain` says which columns are numeric without unknown values.
+    """
     d, n = columns.shape
     for start in range(0, n, _BLOCK):
-        part = keys[start : start + _BLOCK]
+        stop = min(start + _BLOCK, n)
+        part = keys[start:stop]
         part[:] = 0.0
-        for j in range(d):
-            column, x, weight_j = columns[j, start : start + _BLOCK], columns[j, i], weight[j]
+        j = 0
+        while j < d:
+            if j + 4 <= d and plain[j : j + 4].all():
+                _add_four(
+                    part,
+                    columns[j, start:stop],
+                    columns[j + 1, start:stop],
+                    columns[j + 2, start:stop],
+                    columns[j + 3, start:stop],
+                    columns[j, i],
+                    columns[j + 1, i],
+                    columns[j + 2, i],
+                    columns[j + 3, i],
+                    weight[j],
+                    weight[j + 1],
+                    weight[j + 2],
+                    weight[j + 3],
+                )
+                j += 4
+                continue
+            column, x, weight_j = columns[j, start:stop], columns[j, i], weight[j]
             if cardinality[j] > 0:
                 for k in range(part.size):
                     part[k] += 0.0 if column[k] == x else 1.0
@@ -106,24 +137,29 @@ def _lower_keys(columns, i, cardinality, weight, one_floor, both_floor, keys):  
                     difference = column[k] - x
                     square = weight_j * (difference * difference)
                     part[k] += one_floor if np.isnan(column[k]) else square
+            j += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True)
 def _fill_terms(values, i, start, count, weight, cardinality, near):  # type: ignore[no-untyped-def]
     """The terms c_j of the neighbours from `start` on, where no number is unknown."""
-    rows, terms, twin = near.rows, near.terms, near.twin
+    rows, distance, terms, twin = near.rows, near.distance, near.terms, near.twin
+    some_nominal = cardinality.max() > 0
     for t in range(start, count):
         k = rows[t]
-        equal = True
         for j in range(weight.size):
-            x, z = values[i, j], values[k, j]
-            if cardinality[j] > 0:
-                term = np.float32(0.0) if x == z else np.float32(1.0)
-            else:
-                term = np.float32(weight[j] * ((z - x) * (z - x)))
-            equal &= x == z
-            terms[t, j] = term
-        twin[t] = equal
+            difference = values[k, j] - values[i, j]
+            terms[t, j] = np.float32(weight[j] * (difference * difference))
+        if some_nominal:
+            for j in range(weight.size):
+                if cardinality[j] > 0:
+                    terms[t, j] = np.float32(0.0 if values[k, j] == values[i, j] else 1.0)
+        twin[t] = False
+        if distance[t] < _TINY:
+            equal = True
+            for j in range(weight.size):
+                equal &= values[k, j] == values[i, j]
+            twin[t] = equal
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
@@ -137,15 +173,16 @@ def _estimate(ratio, s, terms, t):  # type: ignore[no-untyped-def]
 @njit(cache=True, nogil=True)
 def _heaviest(ratio, s, terms, t):  # type: ignore[no-untyped-def]
     """The two columns that lengthen the distance of neighbour `t` most in split `s`."""
-    first, second = 0, 0
-    most, more = np.float32(-1.0), np.float32(-1.0)
+    first, second = 0, 1
+    most, more = np.float32(-2.0), np.float32(-3.0)
     for j in range(ratio.shape[1]):
-        excess = (ratio[s, j] - np.float32(1.0)) * terms[t, j]
-        if excess > most:
-            second, more = first, most
-            first, most = j, excess
-        elif excess > more:
-            second, more = j, excess
+        excess = max((ratio[s, j] - np.float32(1.0)) * terms[t, j], np.float32(-1.0))
+        if excess > more:
+            if excess > most:
+                second, more = first, most
+                first, most = j, excess
+            else:
+                second, more = j, excess
     return first, second
 
 
@@ -291,12 +328,14 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
     d, n = columns.shape
     cardinality = scales.cardinality
     weight = np.zeros(d)
+    plain = np.zeros(d, dtype=np.bool_)
     known = True
     for j in range(d):
         if scales.divisor[0, j] != 0.0:
             weight[j] = 1.0 / (scales.divisor[0, j] * scales.divisor[0, j])
-        if cardinality[j] == 0 and np.isnan(columns[j]).any():
-            known = False
+        if cardinality[j] == 0:
+            plain[j] = not np.isnan(columns[j]).any()
+            known &= plain[j]
     any_unchanged = scales.unchanged.any()
     keys = np.empty(n)
     size, room = 2 * n + 64, n if known else 0
@@ -313,7 +352,7 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
         np.zeros(n_tiles, dtype=np.bool_),
     )
     for i in range(n):
-        _lower_keys(columns, i, cardinality, weight, one_floor, both_floor, keys)
+        _lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, keys)
         count, reach = 0, _SHORT
         tail = 0.0
         for w in range(wanted.shape[1]):
@@ -339,4 +378,4 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
                                 values, i, near.rows[t], cardinality, scales.divisor,
                                 scales.divisor, scales.divisor, 0,
                             )  # fmt: skip
-                reach *= 4
+                reach *= 8

@@ -5,22 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from bestofk.learners.nearest_neighbour_kernel import column_scales
-
-
-@njit(cache=True, nogil=True)
-def scales_by_fold(values, cardinality, fold_of, folds, scale, low, high, divisor):  # type: ignore[no-untyped-def]
-    """`column_scales` of the rows outside each fold; arrays of shape (runs * folds, d)."""
-    runs, n = fold_of.shape
-    rows = np.empty(n, dtype=np.int64)
-    for r in range(runs):
-        for f in range(folds):
-            count = 0
-            for i in range(n):
-                rows[count] = i
-                count += fold_of[r, i] != f
-            s = r * folds + f
-            column_scales(values, cardinality, rows[:count], scale, low[s], high[s], divisor[s])
+from bestofk.learners.nearest_neighbour_kernel import STD, column_divisors
 
 
 @njit(cache=True, nogil=True)
@@ -54,3 +39,19 @@ def ranges_by_fold(columns, order, known, fold_of, folds, low, high):  # type: i
             while t >= 0 and fold[order[j, t]] == fold[last]:
                 t -= 1
             high[own, j] = columns[j, order[j, t]] if t >= 0 else -np.inf
+
+
+@njit(cache=True, nogil=True)
+def scales_by_fold(values, cardinality, fold_of, folds, scale, low, high, divisor):  # type: ignore[no-untyped-def]
+    """`column_scales` of the rows outside each fold, where `ranges_by_fold` found the extremes."""
+    runs, n = fold_of.shape
+    rows = np.empty(n, dtype=np.int64)
+    for r in range(runs):
+        for f in range(folds):
+            count = 0
+            if scale == STD:
+                for i in range(n):
+                    rows[count] = i
+                    count += fold_of[r, i] != f
+            s = r * folds + f
+            column_divisors(values, cardinality, rows[:count], scale, low[s], high[s], divisor[s])
