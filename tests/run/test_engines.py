@@ -17,7 +17,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 import bestofk as bk
 from bestofk.errors import ArgumentError, BestOfKError
 from bestofk.run import engines
-from bestofk.run.engines import Engine, is_trusted
+from bestofk.run.engines import Engine
+from bestofk.run.models import is_trusted
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

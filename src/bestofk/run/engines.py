@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from bestofk.checks import one_of, positive
 from bestofk.errors import ArgumentError
@@ -14,12 +13,11 @@ from bestofk.run.blocks import Block, blocks_of
 from bestofk.run.cells import CellResult
 from bestofk.run.evaluate import Evaluator
 from bestofk.run.experiment import Experiment, Place
+from bestofk.run.models import is_trusted
 
 ENGINES = ("auto", "serial", "processes", "dask", "ray")
 START_COST = 3.0
 """Seconds of work left from which it pays to start worker processes."""
-TRUSTED = ("sklearn", "bestofk")
-"""Packages whose learners may run in this process: they do not crash it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,20 +157,3 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
-
-
-def is_trusted(estimator: Any) -> bool:
-    """The estimator and everything inside it is scikit-learn's or ours."""
-    parts = [estimator]
-    if hasattr(estimator, "get_params"):
-        parts += [
-            value
-            for value in estimator.get_params(deep=True).values()
-            if hasattr(value, "fit") or callable(value)
-        ]
-    return all(_package(part) in TRUSTED for part in parts)
-
-
-def _package(part: Any) -> str:
-    module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
-    return (module or type(part).__module__).partition(".")[0]

@@ -17,7 +17,7 @@ from bestofk.errors import BestOfKError
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.experiment import Contender, Experiment, Place
-from bestofk.run.models import model_factory, model_size, seed_names
+from bestofk.run.models import may_write, model_factory, model_size, seed_names
 from bestofk.run.predictions import pack
 from bestofk.run.rows import Fold, Labels, Rows
 from bestofk.run.scoring import Loss
@@ -36,6 +36,7 @@ class _Runner:
     contender: Contender
     fresh: Callable[[int], Any]
     form: str
+    writes: bool
     size: int | None = None
     sizing_time: float = 0.0
 
@@ -100,7 +101,10 @@ class Evaluator:
                 whole = takes_whole_plans(self.experiment, dataset, learner)
                 warm_up(estimator, rows.encoded, whole_plan=whole)
             self._runners[at] = _Runner(
-                contender=contender, fresh=model_factory(estimator), form=form
+                contender=contender,
+                fresh=model_factory(estimator),
+                form=form,
+                writes=form != "encoded" and may_write(estimator),
             )
         return self._runners[at]
 
@@ -169,7 +173,10 @@ class Evaluator:
     ) -> dict[str, Any]:
         del known
         experiment, rows = self.experiment, fold.rows
-        X_train, X_test = fold.form(runner.form)
+        if runner.writes:
+            X_train, X_test, y_train = fold.own_form(runner.form)
+        else:
+            (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
         model = runner.fresh(key.seed(experiment.random_state))
         begin = time.perf_counter()
         if runner.form == "encoded":
@@ -177,7 +184,7 @@ class Evaluator:
             fitted = time.perf_counter()
             predicted = rows.classes[model.predict_encoded(X_test)]
         else:
-            model.fit(X_train, fold.y_train)
+            model.fit(X_train, y_train)
             fitted = time.perf_counter()
             predicted = model.predict(X_test)
         done = time.perf_counter()

@@ -6,6 +6,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+TRUSTED = ("sklearn", "bestofk")
+"""Packages whose learners may run in this process, which they do not crash, and share rows."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
 
 
@@ -63,6 +65,34 @@ def _cloned_by_itself(estimator: Any) -> bool:
 
     inherited = getattr(BaseEstimator, "__sklearn_clone__", None)
     return own is not inherited or hasattr(estimator, "_metadata_request")
+
+
+def is_trusted(estimator: Any) -> bool:
+    """The estimator and everything inside it is scikit-learn's or ours."""
+    parts = [estimator]
+    if hasattr(estimator, "get_params"):
+        parts += [
+            value
+            for value in estimator.get_params(deep=True).values()
+            if hasattr(value, "fit") or callable(value)
+        ]
+    return all(_package(part) in TRUSTED for part in parts)
+
+
+def _package(part: Any) -> str:
+    module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
+    return (module or type(part).__module__).partition(".")[0]
+
+
+def may_write(estimator: Any) -> bool:
+    """It may overwrite the rows that it is given, so it must have its own."""
+    if not is_trusted(estimator):
+        return True
+    settings = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    return any(
+        name.rpartition("__")[2].startswith("copy") and value is False
+        for name, value in settings.items()
+    )
 
 
 def model_size(model: Any) -> int | None:

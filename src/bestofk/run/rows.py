@@ -41,11 +41,11 @@ class Rows:
 
 
 class Fold:
-    """The training and test rows of one split; a form is sliced when first asked for."""
+    """The rows of one split, shared by all learners; a form is sliced when first asked for."""
 
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
-        self.y_train, self.y_test = rows.y[train], rows.y[test]
+        self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
         self._forms: dict[str, tuple[Any, Any]] = {}
 
     def form(self, name: str) -> tuple[Any, Any]:
@@ -53,7 +53,7 @@ class Fold:
         if name not in self._forms:
             if name == "array":
                 whole = self.rows.array
-                sliced: tuple[Any, Any] = (whole[self.train], whole[self.test])
+                sliced: tuple[Any, Any] = (_shared(whole[self.train]), _shared(whole[self.test]))
             elif name == "frame":
                 frame = self.rows.data.X
                 sliced = (frame.iloc[self.train], frame.iloc[self.test])
@@ -62,3 +62,14 @@ class Fold:
                 sliced = (encoded.take(self.train), encoded.values[self.test])
             self._forms[name] = sliced
         return self._forms[name]
+
+    def own_form(self, name: str) -> tuple[Any, Any, Labels]:
+        """The same and the training labels as copies, for a learner that may write on them."""
+        train, test = self.form(name)
+        return train.copy(), test.copy(), self.y_train.copy()
+
+
+def _shared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All learners of a fold get the same array, so that none may change it."""
+    array.setflags(write=False)
+    return array
