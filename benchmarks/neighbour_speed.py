@@ -1,9 +1,10 @@
 """The nearest neighbour over 1,000 runs of 5x2cv against KNeighborsClassifier(1).
 
 Ours is timed on all 10,000 splits, from encoded rows to predicted codes, lists of neighbours
-included. The peer is bare fit and predict on arrays that are sliced beforehand, timed on a few
-splits (the best of them) and scaled to 10,000; with scaling inside the fold it is a pipeline with
-MinMaxScaler or StandardScaler. Both sides are processor seconds of one thread in one process.
+included (the better of two times). The peer is bare fit and predict on arrays that are sliced
+beforehand, timed on a few splits (the best of them) and scaled to 10,000; with scaling inside the
+fold it is a pipeline with MinMaxScaler or StandardScaler. Both sides are processor seconds of one
+thread in one process.
 
 Rows are generated in the sizes of UCI sets; with BESTOFK_DATA the sets themselves follow. The peer
 gets nominal columns as whole numbers and missing cells as 0, which spares it work.
@@ -84,11 +85,14 @@ def seconds_of_peer(data, splits, scaler: type | None) -> float:
 def seconds_of_ours(data, splits, scale: str | None) -> float:
     from bestofk.learners.nearest_neighbour import NearestNeighbour
 
-    start = process_time()
-    predicted = NearestNeighbour(scale)._predict_plan(data, splits)
-    seconds = process_time() - start
-    assert sum(map(len, predicted)) == splits.runs * splits.n
-    return seconds
+    best = np.inf
+    for _ in range(2):  # memory that the process never held costs more than the predictions
+        start = process_time()
+        predicted = NearestNeighbour(scale)._predict_plan(data, splits)
+        best = min(best, process_time() - start)
+        assert sum(map(len, predicted)) == splits.runs * splits.n
+        del predicted
+    return best
 
 
 def measure() -> Iterator[tuple[str, float, float, float]]:

@@ -10,6 +10,8 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 _RUN = 16
+# Above this length it pays to find the m-th key first.
+_LONG = 128
 
 
 def _first_bit(typing_context, word):  # type: ignore[no-untyped-def]  # noqa: ARG001
@@ -77,6 +79,25 @@ def _smallest_key(keys, start, stop, limit):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _rows_up_to(keys, limit, m, found_keys, found_rows):  # type: ignore[no-untyped-def]
+    """All rows with keys below `limit`, then the lowest with that key, m in all."""
+    count = 0
+    for k in range(keys.size):
+        if keys[k] < limit:
+            found_keys[count] = keys[k]
+            found_rows[count] = k
+            count += 1
+    for k in range(keys.size):
+        if count == m:
+            break
+        if keys[k] == limit:
+            found_keys[count] = keys[k]
+            found_rows[count] = k
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
 def first_rows(keys, m, found_keys, found_rows, spare_keys, spare_rows):  # type: ignore[no-untyped-def]
     """Put the first m rows in the order (key, row) into `found_rows`; return how many they are.
 
@@ -85,6 +106,10 @@ def first_rows(keys, m, found_keys, found_rows, spare_keys, spare_rows):  # type
     """
     n = keys.size
     m = min(m, n)
+    if m > _LONG:
+        count = _rows_up_to(keys, np.partition(keys, m - 1)[m - 1], m, found_keys, found_rows)
+        sort_pairs(found_keys, found_rows, count, spare_keys, spare_rows)
+        return count
     capacity = min(2 * m + 64, found_keys.size)
     limit = np.inf
     count = 0
