@@ -137,6 +137,22 @@ def test_regression_by_fractions_of_the_target():
         bk.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y, loss="zero-one", **QUICK)
 
 
+def test_one_split_is_tested_by_its_instances():
+    X, y = labels(120)
+    learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
+    study = bk.compare(learners, X, y, plan="holdout:0.5", engine="serial", progress=False)
+    assert study.decision.test == "mcnemar"
+    assert study.best == "nb"
+    (_, _, train, test) = next(bk.plan("holdout:0.5").splits(X, y))
+    wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
+    np.testing.assert_array_equal(study.losses.values[1, 0, 0, :, 0], wrong)
+    built_in = bk.compare(["max", "nn"], X, y, plan="holdout:0.5", engine="serial", progress=False)
+    assert built_in.decision.test == "mcnemar"
+    with pytest.raises(BestOfKError, match="nothing to test"):
+        bk.compare(learners, X, y, plan="holdout:0.5", loss="log-loss", engine="serial",
+                   progress=False)  # fmt: skip
+
+
 def test_several_data_sets():
     study = bk.compare(["max", "nmc", "nn"], data=["iris", "wine"], **QUICK)
     assert study.losses.datasets == ("iris", "wine")

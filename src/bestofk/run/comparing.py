@@ -18,6 +18,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.contenders import as_contenders
 from bestofk.run.engines import Engine
 from bestofk.run.experiment import Experiment, Place
+from bestofk.run.instances import instance_losses, is_one_test_set
 from bestofk.run.progress import Silence, observer
 from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
@@ -120,14 +121,16 @@ def compare(
     made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
     classes = datasets[0].classes if task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
+    splits = tuple(made.materialise(one.n, one.y) for one in datasets)
     experiment = Experiment(
         contenders=contenders,
         datasets=datasets,
-        splits=tuple(made.materialise(one.n, one.y) for one in datasets),
+        splits=splits,
         loss=as_loss(chosen, classes=classes),
         repetitions=repetitions,
         random_state=random_state,
-        keep_predictions=keep_predictions,
+        # one split is tested by its instances
+        keep_predictions=keep_predictions or splits[0].design.kind == "holdout",
     )
     results, notes = _run(experiment, runner, store, observer(progress), budget, on_failure)
     return _study(
@@ -244,6 +247,8 @@ def _study(
     ]  # fmt: skip
     costs = cost_table(experiment, results)
     losses, dropped = complete_part(experiment, results, kept, plan)
+    if losses is not None and is_one_test_set(experiment):
+        losses = instance_losses(experiment, results, kept) or losses
     decided: Order | None = None
     if len(kept) > 1 and losses is not None:
         decided = decide(losses, prior=_settled_prior(prior, costs, losses.algorithms), **decision)

@@ -54,21 +54,27 @@ class Experiment:
 
     def key(self, place: Place) -> CellKey:
         """The names of the cell at `place`."""
-        splits = self.splits[place.dataset]
-        # one fingerprint serves all folds of a run of cross-validation
-        fold = 0 if splits.fold_of is not None else place.fold
-        at = (place.dataset, place.run, fold)
-        if at not in self._splits_keys:
-            self._splits_keys[at] = split_fingerprint(splits, place.run, fold)
         return CellKey(
             dataset=self.datasets[place.dataset].fingerprint,
             learner=self.contenders[place.learner].fingerprint,
-            splits=self._splits_keys[at],
+            splits=self.splits_key(place.dataset, place.run, place.fold),
             loss=self.loss.name,
             run=place.run,
             fold=place.fold,
             repetition=place.repetition,
         )
+
+    def splits_key(self, dataset: int, run: int, fold: int) -> str:
+        """The rows of a split and the seed that learners draw from, which need not be the plan's.
+
+        One key serves all folds of a run of cross-validation.
+        """
+        splits = self.splits[dataset]
+        at = (dataset, run, 0 if splits.fold_of is not None else fold)
+        if at not in self._splits_keys:
+            rows = split_fingerprint(splits, run, at[2])
+            self._splits_keys[at] = f"{self.random_state}:{rows}"
+        return self._splits_keys[at]
 
     def places(self) -> Iterator[Place]:
         """Every cell, round by round: all learners of a fold before the next fold."""

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from bestofk.run.experiment import Experiment
-from bestofk.run.fingerprints import split_fingerprint
 from bestofk.run.store_url import hide_passwords
 
 MOST_SETTINGS = 2000
@@ -188,9 +187,11 @@ def study_of(
                 columns=data.d,
                 runs=splits.runs,
                 folds=splits.folds,
-                splits=_split_names(splits),
+                splits=_split_names(experiment, place),
             )
-            for data, splits in zip(experiment.datasets, experiment.splits, strict=True)
+            for place, (data, splits) in enumerate(
+                zip(experiment.datasets, experiment.splits, strict=True)
+            )
         ),
         plan=experiment.splits[0].spec if plan is None else plan,
         kind=designs[0].kind,
@@ -251,11 +252,14 @@ def _title(experiment: Experiment) -> str:
     return f"{learners} learner{'s' * (learners != 1)} on {sets}"
 
 
-def _split_names(splits: Any) -> tuple[tuple[int, int | None, str], ...]:
+def _split_names(experiment: Experiment, dataset: int) -> tuple[tuple[int, int | None, str], ...]:
+    splits = experiment.splits[dataset]
     if splits.fold_of is not None:
-        return tuple((run, None, split_fingerprint(splits, run, 0)) for run in range(splits.runs))
+        return tuple(
+            (run, None, experiment.splits_key(dataset, run, 0)) for run in range(splits.runs)
+        )
     return tuple(
-        (run, fold, split_fingerprint(splits, run, fold))
+        (run, fold, experiment.splits_key(dataset, run, fold))
         for run in range(splits.runs)
         for fold in range(splits.folds)
     )
