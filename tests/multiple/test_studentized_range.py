@@ -152,3 +152,10 @@ def test_refuses():
         survival(-1.0, groups=3)
     with pytest.raises(ArgumentError, match="alpha between 0 and 1"):
         quantile(1.0, groups=3)
+
+
+def test_one_degree_of_freedom_is_allowed():
+    # two means: q = sqrt(2) t, and with 1 df t(.975) is tan(.475 pi), the Cauchy quantile
+    found = float(quantile(0.05, groups=2, df=1))
+    assert found == pytest.approx(np.sqrt(2) * np.tan(0.475 * np.pi), rel=1e-9)
+    assert float(quantile(0.05, groups=2, df=0.5)) > found

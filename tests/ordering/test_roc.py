@@ -68,6 +68,7 @@ def test_slopes_of_two_answers_by_hand():
         (0, 0), (0, 0.5), (0.5, 1), (1, 1),
     ]  # fmt: skip
     assert dict(hull.slopes) == {"a": ((1.0, np.inf),), "b": ((0.0, 1.0),)}
+    assert "a (slopes above 1) and b (slopes below 1)" in hull.explain()
     assert hull.best(positive_share=0.4).learners == ("a",)
     assert hull.best(positive_share=0.6).learners == ("b",)
     assert hull.best(positive_share=0.4, cost_false_negative=10).learners == ("b",)
@@ -92,3 +93,13 @@ def test_worse_than_chance_is_never_best():
 def test_bad_input(scores, truth, words):
     with pytest.raises(ArgumentError, match=words):
         ordering.roc_hull(scores, truth)
+
+
+def test_words_for_slopes_between_two():
+    truth = [1, 1, 1, 1, 0, 0, 0, 0]
+    low, middle, high = [1, 1, 0, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0, 0, 0], [1, 1, 1, 1, 1, 1, 1, 0]
+    words = ordering.roc_hull([low, middle, high], truth, names=["l", "m", "h"]).explain()
+    # corners (0, 1/2), (1/4, 3/4), (3/4, 1), so slopes 1 and 1/2 between them
+    assert "l (slopes above 1), m (slopes 0.5 to 1) and h (slopes below 0.5)" in words
+    perfect = ordering.roc_hull([truth], truth, names=["p"]).explain()
+    assert "p (slopes of any size)" in perfect

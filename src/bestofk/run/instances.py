@@ -71,4 +71,5 @@ def _loss(name: str, truth: Floats, predicted: Floats) -> Floats:
     if name == "squared":
         squares: Floats = np.square(truth - predicted)
         return squares
-    return np.abs(truth - predicted)
+    sizes: Floats = np.abs(truth - predicted)
+    return sizes
