@@ -138,7 +138,8 @@ def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
 
 @pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
 @pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
-def test_whole_plans_equal_fits_one_by_one(learner, plan):
+def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
     experiment = strange.make_experiment(
         {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
     )
@@ -221,11 +222,13 @@ def test_labels_of_every_type(labels):
         assert 0.3 < share < 0.8
 
 
-def test_whole_plans_are_for_losses_of_labels_without_seeds():
+def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
     def whole(learner, loss):
         made = strange.make_experiment({"a": learner, "b": "max"}, {"d": TWO}, loss=loss)
         return takes_whole_plans(made, 0, 0)
 
+    assert not whole("nn", "zero-one")  # so little work is not worth it
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
     assert whole("nn", "zero-one")
     assert not whole("nn", "log-loss")
     assert not whole(GaussianNB(), "zero-one")
@@ -272,7 +275,7 @@ def constructed(task):
 def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     learners, refused = constructed(task)
     assert len(learners) > 30
-    assert len(refused) < 10  # they take other estimators as arguments
+    assert len(refused) < 15  # they take other estimators as arguments
     if task == "classifier":
         iris = load("iris")
         rows = np.arange(0, 150, 3)

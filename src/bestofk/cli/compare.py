@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import click
 
+from bestofk.cli.app import complain
 from bestofk.cli.options import decision_options, df_value, echo_json, warnings_as_lines
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -103,6 +105,8 @@ def compare(
     }
     if regression:
         options["task"] = "regression"
+    if not quiet and not as_json:
+        _mention_compilation(learners)
     with warnings_as_lines():
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
@@ -136,6 +140,15 @@ def compare(
         from bestofk.cli.terminal import print_study
 
         print_study(study, [sentence for one in datasets for sentence in one.account])
+
+
+def _mention_compilation(learners: tuple[str, ...]) -> None:
+    """The first use of the built-in learners compiles their kernels: say why it takes time."""
+    from bestofk.learners.compiled import kernels_are_compiled
+
+    built_in = not learners or any(":" not in spec for spec in learners)
+    if built_in and sys.stderr.isatty() and not kernels_are_compiled():
+        complain("compiling the built-in learners for this machine; this is done once.")
 
 
 def _names(text: str | None) -> tuple[str, ...]:

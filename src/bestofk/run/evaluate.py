@@ -27,6 +27,8 @@ from bestofk.run.warming import warm_up
 SIZING_SHARE = 0.02
 """A model is weighed anew when that costs at most this share of its fit."""
 WARNINGS_KEPT = 3
+WHOLE_PLAN_FROM = 200_000
+"""Rows times splits from which learners that can evaluate whole plans do so."""
 
 
 @dataclass(slots=True)
@@ -218,10 +220,16 @@ def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellRe
 
 
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
-    """The learner evaluates all splits of the data set at once, and the loss allows it."""
+    """The learner evaluates all splits of the data set at once, and it pays.
+
+    For little work ordinary fits are as quick, and need fewer kernels compiled; the predictions
+    are the same either way.
+    """
     estimator = experiment.contenders[learner].estimator
+    splits = experiment.splits[dataset]
     return (
         hasattr(estimator, "_predict_plan")
+        and splits.n * splits.runs * splits.folds >= WHOLE_PLAN_FROM
         and not seed_names(estimator)
         and experiment.loss.needs == "labels"
         and experiment.datasets[dataset].task == "classification"

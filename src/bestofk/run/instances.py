@@ -66,10 +66,11 @@ def instance_losses(
 
 
 def _loss(name: str, truth: Floats, predicted: Floats) -> Floats:
+    losses: Floats
     if name == "zero-one":
-        return (truth != predicted).astype(np.float64)
-    if name == "squared":
-        squares: Floats = np.square(truth - predicted)
-        return squares
-    sizes: Floats = np.abs(truth - predicted)
-    return sizes
+        losses = np.not_equal(truth, predicted).astype(np.float64)
+    elif name == "squared":
+        losses = np.square(truth - predicted)
+    else:
+        losses = np.abs(truth - predicted)
+    return losses
