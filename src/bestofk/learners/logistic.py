@@ -101,7 +101,7 @@ class Logistic(ProbabilisticClassifier):
 
         chosen = np.zeros(len(values), dtype=np.int64)
         if self._solution is not None:
-            kernel.doubtful(self._scores(values), TIE, np.zeros(len(values)), chosen)
+            kernel.doubtful(self._scores(values), TIE, np.ones(len(values)), chosen)
         return chosen
 
     def _proba_encoded(self, values: Floats) -> Floats:
@@ -117,8 +117,8 @@ class Logistic(ProbabilisticClassifier):
         design = inputs_of(encoded.values, encoded.cardinality)
         nearby = _NearbyByClasses(design, encoded, splits, strength)
         predictions = []
-        for _, _, train, test in splits:
-            chosen = nearby.predict(train, test)
+        for present, (_, _, train, test) in zip(nearby.present, splits, strict=True):
+            chosen = nearby.predict(present, train, test)
             if chosen is None:
                 model = Logistic(C=self.C).fit_encoded(encoded.take(train))
                 chosen = model.predict_encoded(encoded.values[test])
@@ -135,27 +135,28 @@ class _NearbyByClasses:
 
     def __init__(self, design: Floats, encoded: Encoded, splits: Splits, strength: float) -> None:
         self.design, self.encoded, self.strength = design, encoded, strength
-        self.found: dict[bytes, Nearby] = {}
-        self.times = Counter(self._present(train).tobytes() for _, _, train, _ in splits)
+        self.found: dict[bytes, tuple[Nearby, Codes]] = {}
+        labels = encoded.n_classes
+        self.present = [
+            np.bincount(encoded.y[train], minlength=labels) > 0 for _, _, train, _ in splits
+        ]
+        self.times = Counter(present.tobytes() for present in self.present)
 
-    def _present(self, rows: Codes) -> npt.NDArray[np.bool_]:
-        counts = np.bincount(self.encoded.y[rows], minlength=self.encoded.n_classes)
-        return np.asarray(counts > 0)
+    def predict(self, present: npt.NDArray[np.bool_], train: Codes, test: Codes) -> Codes | None:
+        """Class codes for the rows of `test`; None where they are not certain.
 
-    def predict(self, train: Codes, test: Codes) -> Codes | None:
-        """Class codes for the rows of `test`; None where they are not certain."""
-        present = self._present(train)
+        `present` says which classes the rows of `train` hold.
+        """
         key = present.tobytes()
         if present.sum() < 2 or self.times[key] < 2:
             return None
-        position = np.cumsum(present) - 1
-        y = position[self.encoded.y]
         if key not in self.found:
+            y = (np.cumsum(present) - 1)[self.encoded.y]
             rows = present[self.encoded.y]
-            self.found[key] = Nearby.of(
-                self.design[rows], y[rows], int(present.sum()), self.strength
-            )
-        chosen = self.found[key].predict(self.design[train], y[train], self.design[test], tie=TIE)
+            nearby = Nearby.of(self.design[rows], y[rows], int(present.sum()), self.strength)
+            self.found[key] = nearby, y
+        nearby, y = self.found[key]
+        chosen = nearby.predict(self.design, y, train, test, tie=TIE)
         return None if chosen is None else np.flatnonzero(present)[chosen]
 
 

@@ -12,40 +12,45 @@ import math
 import numpy as np
 from numba import njit
 
-MEMORY = 12
+from bestofk.learners.logistic_exp_kernel import exp_of_negative
+
+MEMORY = 30
 SUFFICIENT_DECREASE = 1e-4
 ROUNDING = 1e-13
 FIRST_SLACK = 5e-3
-NEXT_LEVEL = 0.03
+NEXT_LEVEL = 0.001
+SAFETY = 0.8
+LARGE = 1e200
 SETTLED = 1e-11
 
 
-@njit(cache=True, nogil=True)
-def column_moments(design):
+@njit(cache=True, nogil=True, error_model="numpy")
+def column_moments(design, rows):
     """Mean and standard deviation (with n) of the known cells; 0 and 1 where there is no spread."""
-    n, p = design.shape
+    p = design.shape[1]
     known = np.zeros(p)
     mean = np.zeros(p)
     spread = np.zeros(p)
     least = np.full(p, np.inf)
     most = np.full(p, -np.inf)
-    for i in range(n):
+    # selections in place of branches, so that the loops along a row run in vectors
+    for i in range(len(rows)):
+        cells = design[rows[i]]
         for j in range(p):
-            x = design[i, j]
-            if x == x:
-                known[j] += 1.0
-                mean[j] += x
-                least[j] = min(least[j], x)
-                most[j] = max(most[j], x)
+            x = cells[j]
+            known[j] += 1.0 if x == x else 0.0
+            mean[j] += x if x == x else 0.0
+            least[j] = x if x < least[j] else least[j]
+            most[j] = x if x > most[j] else most[j]
     for j in range(p):
         if known[j] > 0.0:
             # rounding must not give a constant column a spread
             mean[j] = mean[j] / known[j] if most[j] > least[j] else least[j]
-    for i in range(n):
+    for i in range(len(rows)):
+        cells = design[rows[i]]
         for j in range(p):
-            x = design[i, j]
-            if x == x:
-                spread[j] += (x - mean[j]) * (x - mean[j])
+            off = cells[j] - mean[j]
+            spread[j] += off * off if off == off else 0.0
     for j in range(p):
         spread[j] = math.sqrt(spread[j] / known[j]) if known[j] > 0.0 else 0.0
         if spread[j] == 0.0:
@@ -53,16 +58,17 @@ def column_moments(design):
     return mean, spread
 
 
-@njit(cache=True, nogil=True)
-def standardise(design, mean, spread):
+@njit(cache=True, nogil=True, error_model="numpy")
+def standardise(design, rows, mean, spread):
     """(x - mean) / spread with 0 for missing cells, and a last column of ones."""
-    n, p = design.shape
+    n, p = len(rows), design.shape[1]
     out = np.empty((n, p + 1))
     for i in range(n):
+        cells, to = design[rows[i]], out[i]
         for j in range(p):
-            z = (design[i, j] - mean[j]) / spread[j]
-            out[i, j] = z if z == z else 0.0
-        out[i, p] = 1.0
+            z = (cells[j] - mean[j]) / spread[j]
+            to[j] = z if z == z else 0.0
+        to[p] = 1.0
     return out
 
 
@@ -89,88 +95,129 @@ def probabilities(scores):
     return out
 
 
-@njit(cache=True, nogil=True)
-def objective(z, y, strength, weights, residual, gradient):
-    """1/2 |weights|^2 without the constants + strength * minus log likelihood; its gradient."""
-    n, q = z.shape
-    r = weights.shape[1]
-    scores = np.dot(z, weights)
+@njit(cache=True, nogil=True, error_model="numpy")
+def shares_of(scores, shares, top, total):
+    """Probabilities (r, n) from scores (r, n), that of the second class where r = 1.
+
+    With the largest score (for r = 1 the absolute one) of each row to `top` and the sum of
+    exp(score - top) to `total`. Every loop runs along the rows, in vectors.
+    """
+    r, n = scores.shape
+    if r == 1:
+        line, out = scores[0], shares[0]
+        for i in range(n):
+            size = abs(line[i])
+            e = exp_of_negative(-size)
+            top[i] = size
+            total[i] = 1.0 + e
+            out[i] = (1.0 if line[i] >= 0.0 else e) / (1.0 + e)
+        return
+    top[:] = scores[0]
+    for k in range(1, r):
+        line = scores[k]
+        for i in range(n):
+            top[i] = line[i] if line[i] > top[i] else top[i]
+    total[:] = 0.0
+    for k in range(r):
+        line, out = scores[k], shares[k]
+        for i in range(n):
+            e = exp_of_negative(line[i] - top[i])
+            out[i] = e
+            total[i] += e
+    for k in range(r):
+        out = shares[k]
+        for i in range(n):
+            out[i] /= total[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def minus_log_likelihood(scores, y, top, total):
+    """From what `shares_of` leaves; the logarithm is taken of products of many sums."""
+    r, n = scores.shape
     loss = 0.0
+    product = 1.0
     for i in range(n):
+        product *= total[i]
+        if product > LARGE:
+            loss += math.log(product)
+            product = 1.0
         if r == 1:
-            s = scores[i, 0]
-            e = math.exp(-abs(s))
-            positive = y[i] == 1
-            loss += math.log1p(e) + (max(-s, 0.0) if positive else max(s, 0.0))
-            share = (1.0 if s >= 0.0 else e) / (1.0 + e)
-            residual[i, 0] = strength * (share - positive)
+            s = scores[0, i]
+            loss += max(-s, 0.0) if y[i] == 1 else max(s, 0.0)
         else:
-            top = scores[i, 0]
-            for k in range(1, r):
-                top = max(top, scores[i, k])
-            total = 0.0
-            for k in range(r):
-                e = math.exp(scores[i, k] - top)
-                residual[i, k] = e
-                total += e
-            loss += math.log(total) + top - scores[i, y[i]]
-            scale = strength / total
-            for k in range(r):
-                residual[i, k] *= scale
-            residual[i, y[i]] -= strength
-    gradient[:] = np.dot(z.T, residual)
-    value = strength * loss
-    for j in range(q - 1):
+            loss += top[i] - scores[y[i], i]
+    return loss + math.log(product)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def objective(z, y, strength, weights, room, gradient):
+    """1/2 |weights|^2 without the constants + strength * minus log likelihood; its gradient.
+
+    `room` as `room_for` gives it.
+    """
+    q, r = weights.shape
+    scores, shares, top, total = room
+    np.dot(weights.T.copy(), z.T, scores)
+    shares_of(scores, shares, top, total)
+    value = strength * minus_log_likelihood(scores, y, top, total)
+    for i in range(len(y)):
+        if r > 1:
+            shares[y[i], i] -= 1.0
+        else:
+            shares[0, i] -= y[i]
+    slopes = np.dot(shares, z)
+    for j in range(q):
         for k in range(r):
-            value += 0.5 * weights[j, k] * weights[j, k]
-            gradient[j, k] += weights[j, k]
+            gradient[j, k] = strength * slopes[k, j]
+            if j < q - 1:
+                value += 0.5 * weights[j, k] * weights[j, k]
+                gradient[j, k] += weights[j, k]
     return value
 
 
 @njit(cache=True, nogil=True)
-def precondition(matrix, vector):
-    """`matrix` times `vector`, shape (q, r): one matrix (q r, q r), or (q, q) for each column."""
-    q, r = vector.shape
-    if matrix.shape[0] == q:
-        return np.dot(matrix, vector)
-    return np.dot(matrix, vector.copy().reshape(q * r)).reshape(q, r)
+def room_for(n, r):
+    """Scratch arrays: scores and shares (r, n), and two numbers a row."""
+    return np.empty((r, n)), np.empty((r, n)), np.empty(n), np.empty(n)
 
 
 @njit(cache=True, nogil=True)
-def settle_constants(z, y, strength, weights):
+def precondition(matrix, vector, q, r):
+    """`matrix` times `vector` (q * r,): one matrix (q r, q r), or (q, q) for each column."""
+    if matrix.shape[0] == q:
+        return np.dot(matrix, vector.reshape(q, r)).reshape(q * r)
+    return np.dot(matrix, vector)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle_constants(z, y, strength, weights, room):
     """Newton's method on the constants alone, so that they are the best for the other weights."""
     n, q = z.shape
     r = weights.shape[1]
-    scores = np.dot(z, weights)
+    scores, shares, top, total = room
+    np.dot(weights.T.copy(), z.T, scores)
+    held = np.zeros(r)
+    for i in range(n):
+        held[y[i] if r > 1 else 0] += 1.0 if r > 1 else y[i]
     for _ in range(8):
-        shares = probabilities(scores)
-        slope = np.zeros(r)
-        curvature = np.zeros((r, r))
-        for i in range(n):
-            if r == 1:
-                slope[0] += shares[i, 1] - (y[i] == 1)
-                curvature[0, 0] += shares[i, 0] * shares[i, 1]
-                continue
-            slope[y[i]] -= 1.0
-            for k in range(r):
-                slope[k] += shares[i, k]
-                curvature[k, k] += shares[i, k]
-                for other in range(r):
-                    curvature[k, other] -= shares[i, k] * shares[i, other]
+        shares_of(scores, shares, top, total)
+        curvature = -np.dot(shares, shares.T)
+        slope = -held
+        for k in range(r):
+            sum_of_shares = np.sum(shares[k])
+            slope[k] += sum_of_shares
+            curvature[k, k] += sum_of_shares
         if strength * math.sqrt(np.sum(slope * slope)) <= SETTLED:
             break
         if r > 1:  # all constants may move together: hold that direction
-            for k in range(r):
-                for other in range(r):
-                    curvature[k, other] += n / r
+            curvature += n / r
         if not curvature[0, 0] > 0.0:
             break
         change = np.linalg.solve(curvature, slope)
         for k in range(r):
             change[k] = min(max(change[k], -1.0), 1.0)
             weights[q - 1, k] -= change[k]
-            for i in range(n):
-                scores[i, k] -= change[k]
+            scores[k] -= change[k]
 
 
 @njit(cache=True, nogil=True)
@@ -192,11 +239,11 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
     q, r = start.shape
     n = z.shape[0]
     weights = start.copy()
-    residual = np.empty((n, r))
+    room = room_for(n, r)
     gradient = np.empty((q, r))
-    value = objective(z, y, strength, weights, residual, gradient)
-    steps_taken = np.zeros((MEMORY, q, r))
-    changes = np.zeros((MEMORY, q, r))
+    value = objective(z, y, strength, weights, room, gradient)
+    steps_taken = np.empty((MEMORY, q * r))
+    changes = np.empty((MEMORY, q * r))
     products = np.zeros(MEMORY)
     alphas = np.zeros(MEMORY)
     new_gradient = np.empty((q, r))
@@ -208,29 +255,32 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
     norm, inner = norms_of(gradient)
     while step < most_steps:
         if norm <= level:
-            settle_constants(z, y, strength, weights)
-            value = objective(z, y, strength, weights, residual, gradient)
+            settle_constants(z, y, strength, weights, room)
+            value = objective(z, y, strength, weights, room, gradient)
             norm, inner = norms_of(gradient)
+            enough = 0.0
             if asking:
-                slack = (inner + 4.0 * tolerance) * (lengths + max(r - 1, 1) * longest)
+                reach = lengths + max(r - 1, 1) * longest
                 if r > 1:
-                    slack *= math.sqrt(2.0)
-                if doubtful(np.dot(probe, weights), tie, slack, chosen) == 0:
+                    reach *= math.sqrt(2.0)
+                enough = doubtful(np.dot(probe, weights), tie, reach, chosen) - 4.0 * tolerance
+                if inner < enough:
                     return weights, norm, step, True
             if norm <= tolerance:
                 break
-            level = max(min(level, norm) * NEXT_LEVEL, tolerance)
-        direction = -gradient
+            # the gaps may still shrink a little, and must not be asked for at every step
+            level = max(min(SAFETY * enough, 0.5 * norm), NEXT_LEVEL * norm, tolerance)
+        direction = -gradient.reshape(q * r)
         for back in range(held):
             m = (step - 1 - back) % MEMORY
-            alphas[m] = np.sum(steps_taken[m] * direction) / products[m]
+            alphas[m] = np.dot(steps_taken[m], direction) / products[m]
             direction -= alphas[m] * changes[m]
-        direction = precondition(matrix, direction)
+        direction = precondition(matrix, direction, q, r)
         for back in range(held - 1, -1, -1):
             m = (step - 1 - back) % MEMORY
-            beta = np.sum(changes[m] * direction) / products[m]
+            beta = np.dot(changes[m], direction) / products[m]
             direction += (alphas[m] - beta) * steps_taken[m]
-        slope = np.sum(gradient * direction)
+        slope = np.dot(gradient.reshape(q * r), direction)
         if not slope < 0.0:  # rounding has spoilt the memory: start it again
             if held == 0:
                 break
@@ -239,8 +289,8 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
         length = 1.0
         found = False
         for _ in range(40):
-            candidate = weights + length * direction
-            new_value = objective(z, y, strength, candidate, residual, new_gradient)
+            candidate = weights + length * direction.reshape(q, r)
+            new_value = objective(z, y, strength, candidate, room, new_gradient)
             allowed = value + SUFFICIENT_DECREASE * length * slope + ROUNDING * abs(value)
             if new_value <= allowed:
                 found = True
@@ -254,8 +304,8 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
             continue
         m = step % MEMORY
         steps_taken[m] = length * direction
-        changes[m] = new_gradient - gradient
-        products[m] = np.sum(steps_taken[m] * changes[m])
+        changes[m] = (new_gradient - gradient).reshape(q * r)
+        products[m] = np.dot(steps_taken[m], changes[m])
         held = min(held + 1, MEMORY) if products[m] > 0.0 else 0
         weights = candidate
         gradient[:] = new_gradient
@@ -265,33 +315,35 @@ def minimise(z, y, strength, start, matrix, tolerance, most_steps, probe, tie, c
     return weights, norm, step, False
 
 
-@njit(cache=True, nogil=True)
-def doubtful(scores, tie, slack, chosen):
-    """Choose the first class whose score is within `tie` of the largest; count the rows in doubt.
+@njit(cache=True, nogil=True, error_model="numpy")
+def doubtful(scores, tie, reach, chosen):
+    """Choose the first class whose score is within `tie` of the largest.
 
-    A row is in doubt where changes of score differences by up to `slack` could change the choice.
+    Returns the least u for which changes of score differences by u * `reach` (one number a row)
+    could change a choice.
     """
     n, r = scores.shape
-    count = 0
+    least = np.inf
     for i in range(n):
         if r == 1:
             chosen[i] = 1 if scores[i, 0] > tie else 0
-            count += abs(scores[i, 0] - tie) <= slack[i]
+            least = min(least, abs(scores[i, 0] - tie) / reach[i])
             continue
         top = 0
         for k in range(1, r):
             if scores[i, k] > scores[i, top]:
                 top = k
         winner = -1
-        doubt = False
+        nearest = np.inf
         for k in range(r):
             gap = scores[i, top] - scores[i, k]
-            doubt |= k != top and abs(gap - tie) <= slack[i]
+            if k != top:
+                nearest = min(nearest, abs(gap - tie))
             if winner < 0 and gap <= tie:
                 winner = k
         chosen[i] = winner
-        count += doubt
-    return count
+        least = min(least, nearest / reach[i])
+    return least
 
 
 @njit(cache=True, nogil=True)

@@ -40,7 +40,8 @@ class Solution:
         """The rows of `design` as the weights take them."""
         from bestofk.learners import logistic_kernel as kernel
 
-        standardised: Floats = kernel.standardise(design, self.mean, self.spread)
+        every = np.arange(len(design))
+        standardised: Floats = kernel.standardise(design, every, self.mean, self.spread)
         return standardised
 
 
@@ -59,8 +60,9 @@ def solve_from_zero(
     """
     from bestofk.learners import logistic_kernel as kernel
 
-    mean, spread = kernel.column_moments(design)
-    z = kernel.standardise(design, mean, spread)
+    every = np.arange(len(design))
+    mean, spread = kernel.column_moments(design, every)
+    z = kernel.standardise(design, every, mean, spread)
     q, r = z.shape[1], columns_of_weights(n_classes)
     weights, norm, total = np.zeros((q, r)), np.inf, 0
     matrix = _inverse_at_zero(z, n_classes, strength)
@@ -136,8 +138,10 @@ class Nearby:
             )
         return self.matrices[share]
 
-    def predict(self, design: Floats, y: Codes, probe: Floats, *, tie: float) -> Codes | None:
-        """The predictions for the rows of `probe`; None where they are not certain.
+    def predict(
+        self, design: Floats, y: Codes, train: Codes, test: Codes, *, tie: float
+    ) -> Codes | None:
+        """The predictions for the rows `test` of `design`; None where they are not certain.
 
         Notes
         -----
@@ -151,16 +155,16 @@ class Nearby:
         """
         from bestofk.learners import logistic_kernel as kernel
 
-        mean, spread = kernel.column_moments(design)
-        z = kernel.standardise(design, mean, spread)
+        mean, spread = kernel.column_moments(design, train)
+        z = kernel.standardise(design, train, mean, spread)
         everything = self.solution
         start = everything.weights.copy()
         start[-1] += ((mean - everything.mean) / everything.spread) @ everything.weights[:-1]
         start[:-1] *= (spread / everything.spread)[:, None]
-        chosen = np.empty(len(probe), dtype=np.int64)
+        chosen = np.empty(len(test), dtype=np.int64)
         *_, certain = kernel.minimise(
-            z, y, self.strength, start, self._matrix(len(design)), TOLERANCE, MOST_STEPS,
-            kernel.standardise(probe, mean, spread), tie, chosen,
+            z, y[train], self.strength, start, self._matrix(len(train)), TOLERANCE, MOST_STEPS,
+            kernel.standardise(design, test, mean, spread), tie, chosen,
         )  # fmt: skip
         return chosen if certain else None
 
