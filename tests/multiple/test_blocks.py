@@ -141,3 +141,14 @@ def test_explains():
 def test_refuses_leading_axes():
     with pytest.raises(ArgumentError, match=r"shape \(K learners, blocks\)"):
         repeated_measures_anova(np.zeros((2, 3, 4)))
+
+
+def test_huynh_and_feldt_is_at_most_one():
+    from bestofk.multiple.sphericity import epsilons
+
+    table = np.array([[2.0, 0, 0, 1, 5, 3], [0, 2, 0, 4, 1, 3], [0, 0, 2, 2, 3, 1]])
+    found = epsilons(table)
+    # K = 3, n = 6: the formula of Huynh and Feldt gives (12 e - 2) / (2 (5 - 2 e)) = 1.17
+    e = found.greenhouse_geisser
+    assert (12 * e - 2) / (2 * (5 - 2 * e)) > 1.1
+    assert found.huynh_feldt == 1.0
