@@ -47,7 +47,8 @@ def direction_of_file(
         account.append(f"Lower is taken as better: {what} does not tell the direction.")
         warnings.warn(
             f"{source}: nothing tells whether lower or higher is better; the numbers were taken "
-            "as losses (lower is better): pass higher_is_better=True or False.",
+            "as losses (lower is better): pass higher_is_better=True or False (on the command line "
+            "--higher-is-better or --lower-is-better).",
             BestOfKWarning,
             stacklevel=3,
         )
