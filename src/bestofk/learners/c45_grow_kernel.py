@@ -18,6 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from bestofk.learners.c45_cut_kernel import FEW, cut_test, table_test
 from bestofk.learners.c45_test_kernel import (
     TOLERANCE,
     best_test,
@@ -26,7 +27,6 @@ from bestofk.learners.c45_test_kernel import (
     numeric_test,
     settle_threshold,
     takes_part,
-    whole_numeric_test,
 )
 
 
@@ -110,6 +110,49 @@ def deal_entries(rows, weights, branch, n_branches, share, starts, out_rows, out
 
 
 @njit(cache=True, nogil=True)
+def deal_lists(rows, row_branch, n_branches, share, into, out):
+    """Write the rows of each branch from `into[b]` on, in their order."""
+    for e in range(len(rows)):
+        row = rows[e]
+        b = row_branch[row]
+        if b >= 0:
+            out[into[b]] = row
+            into[b] += 1
+        else:
+            for k in range(n_branches):
+                if share[k] > TOLERANCE:
+                    out[into[k]] = row
+                    into[k] += 1
+
+
+@njit(cache=True, nogil=True)
+def deal_in_two(rows, row_branch, out, first, second):
+    """As `deal_lists` for two branches without unknown rows."""
+    for e in range(len(rows)):
+        row = rows[e]
+        b = np.int64(row_branch[row])
+        out[second if b > 0 else first] = row
+        second += b
+        first += 1 - b
+    return first, second
+
+
+@njit(cache=True, nogil=True)
+def count_values(sorted_values, order, labels, shift, codes, values):
+    """Whether the column has few values; fills its codes and values as `table_test` takes them."""
+    n = len(sorted_values)
+    number = np.uint32(0)
+    for at in range(n):
+        if at > 0 and sorted_values[at] > sorted_values[at - 1]:
+            number += np.uint32(1)
+            if number == FEW:
+                return False
+        values[number] = sorted_values[at]
+        codes[order[at]] = (number << shift) | labels[order[at]]
+    return True
+
+
+@njit(cache=True, nogil=True)
 def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, terms):
     """The tree before collapsing and pruning, and its entries.
 
@@ -159,14 +202,12 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
             n_classes += 1
 
     sorted_values = np.empty((d, n))
-    n_values = np.ones(d, dtype=np.int64)
     complete = True
     for a in range(d):
         if cardinality[a] == 0:
             complete &= n_known[a] == n
             for at in range(n_known[a]):
                 sorted_values[a, at] = columns[a, order[a, at]]
-                n_values[a] += at > 0 and sorted_values[a, at] > sorted_values[a, at - 1]
         else:
             complete &= not np.isnan(columns[a]).any()
 
@@ -177,12 +218,33 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
     # A child's lists lie in the place of its parent's, on the other of two sides.
     open_side = np.zeros(64, dtype=np.int64)
     n_open = 1
-    first_side = order.astype(np.int32)
+    first_side = order.astype(np.uint32)
     second_side = np.empty_like(first_side)
     open_known[0] = n_known
+    # Where all is known: no list for columns of few values, nor for the lowest value of others.
+    labels = y.astype(np.uint32)
+    shift = np.uint32(0)
+    while 1 << shift < n_labels:
+        shift += np.uint32(1)
+    few = np.zeros(d, dtype=np.bool_)
+    few_values = np.zeros((d, FEW))
+    codes = np.empty((d if complete else 0, n), dtype=np.uint32)
+    table = np.zeros(FEW << shift, dtype=np.uint64)
+    steps = terms[1:] - terms[:-1]
+    if complete:
+        for a in range(d):
+            if cardinality[a] == 0:
+                few[a] = count_values(
+                    sorted_values[a], order[a], labels, shift, codes[a], few_values[a]
+                )
+                skipped = n
+                if not few[a]:
+                    skipped = np.searchsorted(sorted_values[a], sorted_values[a, 0], side="right")
+                open_known[0, a] = n - skipped
+                first_side[a, : n - skipped] = order[a, skipped:]
 
     weight = np.ones(n)
-    row_branch = np.zeros(n, dtype=np.int64)
+    row_branch = np.zeros(n, dtype=np.int32)
     branch = np.empty(n, dtype=np.int64)
     counts = np.zeros((most, n_labels))
     known_counts = np.zeros(n_labels)
@@ -196,8 +258,8 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
     starts = np.zeros(most, dtype=np.int64)
     into = np.zeros(most, dtype=np.int64)
     known_here = np.zeros(d, dtype=np.int64)
-    left_count = np.zeros(n_labels, dtype=np.int64)
-    right_count = np.zeros(n_labels, dtype=np.int64)
+    left_count = np.zeros(n_labels, dtype=np.uint64)
+    right_count = np.zeros(n_labels, dtype=np.uint64)
 
     while n_open > 0:
         n_open -= 1
@@ -221,10 +283,16 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
             column = columns[a]
             if cardinality[a] == 0:
                 known_rows = lists[a, at : at + known_here[a]]
+                if few[a]:
+                    gains[a], ratios[a], cuts[a] = table_test(
+                        codes[a], shift, few_values[a], rows, shares[node], table, left_count,
+                        right_count, n_classes, min_leaf, terms,
+                    )  # fmt: skip
+                    continue
                 if complete:
-                    gains[a], ratios[a], cuts[a] = whole_numeric_test(
-                        column, known_rows, y, shares[node], left_count, right_count, n_values[a],
-                        n_classes, min_leaf, terms,
+                    gains[a], ratios[a], cuts[a] = cut_test(
+                        column, known_rows, sorted_values[a, 0], labels, shares[node], left_count,
+                        right_count, n_classes, min_leaf, terms, steps,
                     )  # fmt: skip
                     continue
                 gains[a], ratios[a], cuts[a] = numeric_test(
@@ -320,17 +388,11 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
                     continue
                 for b in range(n_branches):
                     into[b] = at + start[n_nodes + b] - start[n_nodes]
-                for e in range(at, at + known_here[a]):
-                    row = lists[a, e]
-                    b = row_branch[row]
-                    if b >= 0:
-                        spare[a, into[b]] = row
-                        into[b] += 1
-                    else:
-                        for k in range(n_branches):
-                            if share[k] > TOLERANCE:
-                                spare[a, into[k]] = row
-                                into[k] += 1
+                here = lists[a, at : at + known_here[a]]
+                if complete and n_branches == 2:
+                    into[0], into[1] = deal_in_two(here, row_branch, spare[a], into[0], into[1])
+                else:
+                    deal_lists(here, row_branch, n_branches, share, into, spare[a])
                 for o in range(opened, n_open):
                     b = open_node[o] - n_nodes
                     open_known[o, a] = into[b] - open_at[o]

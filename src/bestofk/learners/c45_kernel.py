@@ -63,6 +63,25 @@ def fit_tree(
 
 
 @njit(cache=True, nogil=True)
+def last_known(attribute, threshold, first_child, shares, cardinality, cells):
+    """The node to which known values lead a row, and whether it ends there."""
+    node = 0
+    while attribute[node] >= 0:
+        a = attribute[node]
+        b = branch_of(cells[a], cardinality[a], threshold[node])
+        if b < 0:
+            return node, False
+        child = first_child[node] + b
+        weight = 0.0
+        for c in range(shares.shape[1]):
+            weight += shares[child, c]
+        if weight < TOLERANCE:
+            break
+        node = child
+    return node, True
+
+
+@njit(cache=True, nogil=True)
 def tree_shares(attribute, threshold, first_child, n_children, shares, cardinality, cells, out):
     """Class shares of one row: those of its leaf, or of its leaves by their weight.
 
@@ -71,8 +90,15 @@ def tree_shares(attribute, threshold, first_child, n_children, shares, cardinali
     """
     n_labels = shares.shape[1]
     out[:] = 0.0
+    top, stays = last_known(attribute, threshold, first_child, shares, cardinality, cells)
+    if stays:
+        total = shares[top].sum()
+        for c in range(n_labels):
+            out[c] = shares[top, c] / total
+        return
     waiting = np.zeros(len(attribute) + 1, dtype=np.int64)
     carried = np.zeros(len(attribute) + 1)
+    waiting[0] = top
     carried[0] = 1.0
     n_waiting = 1
     while n_waiting > 0:
@@ -170,13 +196,13 @@ def predict_splits(
     (m, n) int64
         The predicted code of each row where a split tests it.
     """
-    d, n = columns.shape
+    n = columns.shape[1]
     order, n_known = sort_columns(columns, cardinality)
     predicted = np.zeros(marks.shape, dtype=np.int64)
     position = np.empty(n, dtype=np.int64)
     train = np.empty(n, dtype=np.int64)
     held = np.empty(n, dtype=np.int64)
-    cells = np.empty(d)
+    values = np.ascontiguousarray(columns.T)
     out = np.empty(n_labels)
     for s in range(len(wanted)):
         line, fold = wanted[s, 0], wanted[s, 1]
@@ -207,10 +233,9 @@ def predict_splits(
         )  # fmt: skip
         for row in range(n):
             if marks[line, row] == fold:
-                for a in range(d):
-                    cells[a] = columns[a, row]
                 tree_shares(
-                    attribute, threshold, first_child, n_children, shares, cardinality, cells, out
-                )
+                    attribute, threshold, first_child, n_children, shares, cardinality,
+                    values[row], out,
+                )  # fmt: skip
                 predicted[line, row] = first_largest(out)
     return predicted

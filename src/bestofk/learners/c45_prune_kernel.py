@@ -85,8 +85,11 @@ def collapse(attribute, first_child, n_children, shares):
 
 
 @njit(cache=True, nogil=True)
-def branch_estimate(tree, data, top, rows, weights, confidence, z):
-    """Estimated errors of the subtree at `top` when it must take these entries."""
+def branch_estimate(tree, data, top, rows, weights, confidence, z, enough):
+    """Estimated errors of the subtree at `top` when it must take these entries.
+
+    Infinite as soon as they are sure to be above `enough`.
+    """
     attribute, threshold, first_child, n_children, _ = tree
     columns, cardinality, y, n_labels = data
     n = columns.shape[1]
@@ -111,6 +114,7 @@ def branch_estimate(tree, data, top, rows, weights, confidence, z):
     estimate = np.zeros(len(attribute))
     visited = np.zeros(len(attribute), dtype=np.int64)
     n_visited = 0
+    so_far = 0.0
     while n_open > 0:
         n_open -= 1
         node = open_node[n_open]
@@ -124,6 +128,9 @@ def branch_estimate(tree, data, top, rows, weights, confidence, z):
             for e in range(size_here):
                 counts[y[here_row[e]]] += here_weight[e]
             estimate[node] = leaf_estimate(counts, confidence, z)
+            so_far += estimate[node]
+            if so_far > enough:
+                return np.inf
             continue
         a, n_branches = attribute[node], n_children[node]
         send_down(
@@ -249,11 +256,16 @@ def prune_pessimistic(tree, data, entries, raising, confidence, z):
             if attribute[largest] < 0:
                 as_branch = as_leaf
             else:
+                # Above this the branch neither rises nor keeps the node from being a leaf.
+                enough = as_tree + PRUNE_SLACK
+                if as_leaf <= enough + TOLERANCE:
+                    enough = as_leaf - PRUNE_SLACK
+                enough += 2.0 * TOLERANCE
                 as_branch = branch_estimate(
                     tree, data, largest,
                     entry_row[start[node] : start[node] + length[node]],
                     entry_weight[start[node] : start[node] + length[node]],
-                    confidence, z,
+                    confidence, z, enough,
                 )  # fmt: skip
         if (
             as_leaf <= as_tree + PRUNE_SLACK + TOLERANCE

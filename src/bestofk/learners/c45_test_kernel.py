@@ -163,66 +163,6 @@ def midpoint(below, above):
 
 
 @njit(cache=True, nogil=True)
-def whole_numeric_test(column, order, y, node, left, right, n_values, n_classes, min_leaf, terms):
-    """As `numeric_test` where every row is known and weighs 1.
-
-    `node` are the counts of the node by class, `left` and `right` scratch arrays of integers.
-    Where cuts are many beside the `n_values` of the column, the sums of terms are kept up row
-    by row instead of being taken anew at each cut.
-    """
-    n = len(order)
-    least = least_side(float(n), n_classes, min_leaf)
-    if n < 2.0 * least - TOLERANCE:
-        return -1.0, 0.0, 0.0
-    n_labels = len(node)
-    left_terms = 0.0
-    right_terms = 0.0
-    for c in range(n_labels):
-        left[c] = 0
-        right[c] = int(node[c])
-        right_terms += terms[right[c]]
-    entropy = terms[n] - right_terms
-    row_by_row = n_labels * min(n, n_values) > 2 * n
-    cuts = 0
-    best = 0.0
-    best_at = -1
-    value = column[order[0]]
-    for at in range(1, n):
-        c = y[order[at - 1]]
-        before = value
-        value = column[order[at]]
-        if row_by_row:
-            left_terms += terms[left[c] + 1] - terms[left[c]]
-            right_terms += terms[right[c] - 1] - terms[right[c]]
-        left[c] += 1
-        right[c] -= 1
-        if before + CUT_GAP >= value or at < least - TOLERANCE:
-            continue
-        if n - at < least - TOLERANCE:
-            break
-        cuts += 1
-        if not row_by_row:
-            left_terms = 0.0
-            right_terms = 0.0
-            for k in range(n_labels):
-                left_terms += terms[left[k]]
-                right_terms += terms[right[k]]
-        inside = (terms[at] - left_terms) + (terms[n - at] - right_terms)
-        gain = (entropy - inside) / n
-        if gain > best + TOLERANCE:
-            best = gain
-            best_at = at
-    if best_at < 0:
-        return -1.0, 0.0, 0.0
-    gain = best - log2(cuts) / n
-    if gain <= TOLERANCE:
-        return -1.0, 0.0, 0.0
-    spread = terms[best_at] + terms[n - best_at]
-    cut = midpoint(column[order[best_at - 1]], column[order[best_at]])
-    return gain, gain_ratio(gain, spread, 0.0, float(n), terms), cut
-
-
-@njit(cache=True, nogil=True)
 def best_test(gains, ratios, counted, by_gain):
     """The chosen attribute, -1 when there is none.
 

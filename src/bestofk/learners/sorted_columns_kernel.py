@@ -30,9 +30,10 @@ def keep_rows(order, n_known, position, cardinality, n_kept):
         if cardinality[a] == 0:
             to = 0
             for at in range(n_known[a]):
+                # written over unless it stays: no branch to guess
                 place = position[order[a, at]]
-                if place >= 0:
+                if to < n_kept:
                     kept[a, to] = place
-                    to += 1
+                to += place >= 0
             n_kept_known[a] = to
     return kept, n_kept_known
