@@ -331,3 +331,27 @@ def test_splits_are_those_of_the_plan():
         ["max", "nmc"], X, y, plan="kfold:3", random_state=9, engine="serial", progress=False
     )
     np.testing.assert_array_equal(by_plan.losses.values, by_seed.losses.values)
+
+
+def test_ten_thousand_classes_are_handled():
+    n = 20_000
+    y = np.arange(n) // 2
+    X = np.column_stack([y + 0.25 * (np.arange(n) % 2), np.zeros(n)])
+    study = bk.compare(["max", "nn"], X, y, plan="kfold:2", engine="serial", progress=False)
+    assert study.best == "nn"
+    assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
+
+
+def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
+    path = tmp_path / "numbers.csv"
+    pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
+    assert main(["compare", str(path), "--target", "y"]) == 2
+    assert "y" in capsys.readouterr().err
+    quick = ["--plan", "kfold:2", "--engine", "serial", "--quiet"]
+    learners = [
+        "--learner",
+        "sklearn.linear_model:Ridge()",
+        "--learner",
+        "m=sklearn.dummy:DummyRegressor()",
+    ]
+    assert main(["compare", str(path), "--target", "y", "--regression", *learners, *quick]) == 0

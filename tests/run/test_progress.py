@@ -1,0 +1,69 @@
+import io
+
+import pytest
+
+from bestofk.run import progress
+from bestofk.run.progress import Bar, Lines, Silence, observer
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_a_bar_on_a_terminal_and_silence_elsewhere():
+    assert isinstance(observer(True, Terminal()), Bar)
+    assert type(observer(True, io.StringIO())) is Silence
+    assert type(observer(False, Terminal())) is Silence
+    assert isinstance(observer("log", io.StringIO()), Lines)
+    mine = Silence()
+    assert observer(mine) is mine
+
+
+def test_lines_tell_cells_rate_time_left_failures_and_who_is_at_work(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    with Lines(stream) as lines:
+        lines.start(total=50, done=10)
+        for cell in range(20):
+            now[0] += 1.0
+            lines.cell(learner="nn", dataset="iris", failed=cell == 3)
+    said = stream.getvalue().splitlines()
+    assert said[0] == "bestofk: 10 of 50 cells are in the store already"
+    # a line every ten seconds, one cell a second
+    assert said[1] == "bestofk: 20 of 50 cells, 1 a second, 30 s left, 1 failed, now nn on iris"
+    assert len(said) == 3
+
+
+def test_names_cannot_break_a_line(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.start(total=2, done=0)
+    now[0] = 11.0
+    lines.cell(learner="two\nlines", dataset="d", failed=False)
+    assert stream.getvalue().count("\n") == 1
+
+
+def test_the_bar_shows_what_is_done_and_goes_away():
+    stream = Terminal()
+    with Bar(stream) as bar:
+        bar.start(total=4, done=1)
+        bar.cell(learner="[red]nn", dataset="iris", failed=True)
+        bar.bar.refresh()
+        shown = stream.getvalue()
+    assert "2/4" in shown
+    assert "1 failed" in shown
+    assert "[red]nn on iris" in shown
+
+
+@pytest.mark.parametrize("progress_of", [False, "log"])
+def test_a_comparison_tells_only_what_was_asked(capsys, progress_of):
+    import bestofk as bk
+
+    bk.compare(["max", "nmc"], data="iris", plan="kfold:3", progress=progress_of)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == ""  # three folds are done before the first line is due
