@@ -24,7 +24,7 @@ from bestofk.run.scoring import Loss
 from bestofk.run.shipping import Stranded
 from bestofk.run.warming import warm_up
 
-SIZING_SHARE = 0.02
+SIZING_SHARE = 0.005
 """A model is weighed anew when that costs at most this share of its fit."""
 WARNINGS_KEPT = 3
 WHOLE_PLAN_FROM = 200_000
