@@ -287,3 +287,23 @@ def test_tests_on_arrays_do_not_load_scipy_stats():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "False"
+
+
+def test_tables_fit_a_narrow_terminal(monkeypatch):
+    import io
+
+    from rich.console import Console
+
+    from bestofk import order
+    from bestofk.cli.terminal import learner_table
+    from bestofk.losses import example_losses
+
+    decision = order(example_losses("breast-cancer-10x10"))
+    for width, pictured in ((60, False), (80, True), (200, True)):
+        out = Console(file=io.StringIO(), width=width)
+        out.print(learner_table(decision, out.width))
+        text = out.file.getvalue()
+        assert "logistic-regression" in text
+        assert "worse, p = 4.371e-05" in text
+        assert ("●" in text) is pictured
+        assert max(map(len, text.splitlines())) <= width

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from bestofk.ordering import Order
+    from bestofk.ordering import Order, Standing
     from bestofk.run.study import Cost, Study
 
-WIDTH = 28
-"""Columns of the small picture."""
+PICTURE_WIDTH = 28
+"""Columns of the small picture where there is room."""
+PICTURE_AT_LEAST = 6
+NAME_WIDTH = 32
 LONG_LINE = 200
 """Columns of a table in a file or a pipe."""
 ROWS = 40
@@ -42,7 +44,7 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
     for line in lines[1:]:
         out.print(Text(line))
     out.print()
-    out.print(learner_table(decision))
+    out.print(learner_table(decision, out.width))
     out.print()
     out.print(Text(" ".join(account), style="dim"))
 
@@ -58,48 +60,52 @@ def print_study(study: Study, account: Sequence[str]) -> None:
         out.print(Text(line))
     out.print()
     if study.decision is not None:
-        out.print(learner_table(study.decision, study.costs))
+        out.print(learner_table(study.decision, out.width, study.costs))
         out.print()
     out.print(Text(" ".join(account), style="dim"))
 
 
-def learner_table(decision: Order, costs: Mapping[str, Cost] | None = None) -> Table:
-    """Every learner with its mean loss as a picture, and its verdict."""
+def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None = None) -> Table:
+    """Every learner with its mean loss as a picture, and its verdict, in `width` columns."""
     from rich.table import Table
     from rich.text import Text
 
+    verdicts = {standing.name: standing for standing in decision.standings}
+    shown = (decision.order if len(decision.order) > 1 else decision.prior)[:ROWS]
+    means = np.array([decision.means[name] for name in shown])
+    names = [one_line(str(name), NAME_WIDTH) for name in shown]
+    # what is left beside the other columns, two blanks between each
+    room = width - (2 + max(map(len, names)) + 9 + 22 + (8 if costs is not None else 0) + 12)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", justify="right")
+    table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
-    table.add_column("mean loss", justify="right")
-    table.add_column("", no_wrap=True)
+    table.add_column("mean loss", justify="right", no_wrap=True)
+    picture = min(room, PICTURE_WIDTH)
+    if picture >= PICTURE_AT_LEAST:
+        table.add_column("", no_wrap=True)
     table.add_column("against the best", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
-    verdicts = {standing.name: standing for standing in decision.standings}
-    shown = decision.order if len(decision.order) > 1 else decision.prior
-    means = np.array([decision.means[name] for name in shown])
-    for place, name in enumerate(shown[:ROWS]):
-        standing = verdicts.get(name)
-        if name == decision.best:
-            verdict = "best"
-        elif standing is None:
-            verdict = ""
-        else:
-            verdict = f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
-        row: list[str | Text] = [
-            str(place + 1),
-            Text(one_line(str(name))),
-            f"{decision.means[name]:.4f}",
-            Text(bar(decision.means[name], means)),
-            verdict,
-        ]
+    for place, (name, called) in enumerate(zip(shown, names, strict=True)):
+        row: list[str | Text] = [str(place + 1), Text(called), f"{decision.means[name]:.4f}"]
+        if picture >= PICTURE_AT_LEAST:
+            row.append(Text(bar(decision.means[name], means, picture)))
+        row.append(_verdict(name == decision.best, verdicts.get(name)))
         if costs is not None:
             row.append(duration(costs[str(name)].fit_time))
         table.add_row(*row)
-    if len(shown) > ROWS:
-        table.add_row("", f"... and {len(shown) - ROWS} more")
+    more = len(decision.prior) - len(shown)
+    if more:
+        table.add_row("", f"... and {more} more")
     return table
+
+
+def _verdict(is_best: bool, standing: Standing | None) -> str:
+    if is_best:
+        return "best"
+    if standing is None:
+        return ""
+    return f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
 
 
 def duration(seconds: float | None) -> str:
@@ -112,11 +118,11 @@ def duration(seconds: float | None) -> str:
     return ""
 
 
-def bar(value: float, values: np.ndarray) -> str:
+def bar(value: float, values: np.ndarray, width: int) -> str:
     """`value` as a dot on a line from the smallest to the largest of `values`."""
     low, high = float(values.min()), float(values.max())
-    place = 0 if high == low else round((value - low) / (high - low) * (WIDTH - 1))
-    return "·" * place + "●" + "·" * (WIDTH - 1 - place)
+    place = 0 if high == low else round((value - low) / (high - low) * (width - 1))
+    return "·" * place + "●" + "·" * (width - 1 - place)
 
 
 def one_line(name: str, limit: int = 40) -> str:
