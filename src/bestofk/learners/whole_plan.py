@@ -49,7 +49,7 @@ def predict_plan(
         Codes among ``data.encoded().classes``, aligned with ``splits.test(run, fold)``. They
         equal those of `predict_split_by_split`, prediction by prediction.
     """
-    seeded = seeds is not None and _seed_names(estimator)
+    seeded = seeds is not None and seed_names(estimator)
     if hasattr(estimator, "_predict_plan") and not seeded:
         predictions: list[Codes] = estimator._predict_plan(data.encoded(), splits)
         return predictions
@@ -105,11 +105,19 @@ def _fresh(estimator: Any, seeds: Sequence[int] | None, split: int) -> Any:
 
     model = clone(estimator)
     if seeds is not None:
-        model.set_params(**{name: int(seeds[split]) for name in _seed_names(estimator)})
+        model.set_params(**{name: int(seeds[split]) for name in seed_names(estimator)})
     return model
 
 
-def _seed_names(estimator: Any) -> list[str]:
+def seed_names(estimator: Any) -> list[str]:
+    """The settings of an estimator, or of estimators inside it, that hold a seed.
+
+    A learner of ours says itself (`_uses_seed`) whether a seed could matter as it is set.
+    """
+    if not hasattr(estimator, "get_params"):
+        return []
+    if hasattr(estimator, "_uses_seed") and not estimator._uses_seed():
+        return []
     return [
         name
         for name in estimator.get_params(deep=True)

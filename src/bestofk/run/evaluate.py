@@ -14,10 +14,11 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import BestOfKError
+from bestofk.learners.whole_plan import seed_names
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.experiment import Contender, Experiment, Place
-from bestofk.run.models import may_write, model_factory, model_size, seed_names
+from bestofk.run.models import may_write, model_factory, model_size
 from bestofk.run.predictions import pack
 from bestofk.run.rows import Fold, Labels, Rows
 from bestofk.run.scoring import Loss

@@ -6,6 +6,8 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
+from bestofk.learners.whole_plan import seed_names
+
 TRUSTED = ("sklearn", "bestofk")
 """Packages whose learners may run in this process, which they do not crash, and share rows."""
 _PLAIN = (bool, int, float, str, bytes, type(None))
@@ -40,22 +42,6 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
         return model
 
     return fresh
-
-
-def seed_names(estimator: Any) -> list[str]:
-    """The settings of an estimator, or of estimators inside it, that hold a seed."""
-    if not hasattr(estimator, "get_params") or not _draws(estimator):
-        return []
-    return [
-        name
-        for name in estimator.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    ]
-
-
-def _draws(estimator: Any) -> bool:
-    """Whether a seed could matter; a learner of ours says so itself."""
-    return bool(estimator._uses_seed()) if hasattr(estimator, "_uses_seed") else True
 
 
 def _cloned_by_itself(estimator: Any) -> bool:
