@@ -314,6 +314,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
     assert "nmc" in capsys.readouterr().out
     for wrong, words in [
         (["--target", "nobody"], "nobody"),
+        (["iris", "--target", "answer"], "target does not apply to 'iris'"),
         (["--budget", "soon"], "--budget must be a time"),
         (["--timeout", "0"], "--timeout must be a time"),
     ]:

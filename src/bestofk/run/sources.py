@@ -51,6 +51,12 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():
+        for option, value in options.items():
+            if value:
+                raise ArgumentError(
+                    f"{option} does not apply to {text!r}, an embedded data set whose columns and "
+                    "target are known."
+                )
         return load(text)
     return read_dataset(text, **options)
 
