@@ -307,3 +307,22 @@ def test_tables_fit_a_narrow_terminal(monkeypatch):
         assert "worse, p = 4.371e-05" in text
         assert ("●" in text) is pictured
         assert max(map(len, text.splitlines())) <= width
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine):
+    (tmp_path / "chatty.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Chatty(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        print('fitting', flush=True)\n"
+        "        return super().fit(X, y)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner",
+         "chatty:Chatty()", "--plan", "kfold:2", "--engine", engine, "--jobs", "1", "--json"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(found.stdout)["best"] == "max"
+    assert "fitting" in found.stderr

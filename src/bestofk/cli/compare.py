@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 from typing import Any
@@ -107,7 +108,8 @@ def compare(
         options["task"] = "regression"
     if not quiet and not as_json:
         _mention_compilation(learners)
-    with warnings_as_lines():
+    # what learners print must not mix with the answer
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
             list(learners) or None,

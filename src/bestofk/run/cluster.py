@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -63,7 +63,7 @@ def run_on_cluster(
     scheduler: str | None = None,
     timeout: float | None = None,
     deadline: float | None = None,
-) -> Iterator[CellResult]:
+) -> Generator[CellResult, None, None]:
     """Evaluate blocks on a cluster; results come block by block, as they are ready.
 
     Parameters

@@ -178,8 +178,9 @@ def _run(
         wanted: Iterable[Place] = missing
         if deadline is not None:
             wanted = _rounds_until(deadline, missing, begin)
+        run = engine.run(experiment, wanted, total=len(missing), deadline=deadline)
         try:
-            for result in engine.run(experiment, wanted, total=len(missing), deadline=deadline):
+            for result in run:
                 same = by_digest[result.key.digest]
                 results.update(dict.fromkeys(same, result))
                 kept.put([result])
@@ -193,6 +194,9 @@ def _run(
         except KeyboardInterrupt:
             kept.flush()
             raise Interrupted(_what_is_safe(len(results), len(places), store)) from None
+        finally:
+            # workers end now, not when the last reference to a traceback goes
+            run.close()
     notes: tuple[str, ...] = ()
     if len(results) < len(places):
         notes = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
@@ -68,7 +68,7 @@ class Engine:
         *,
         total: int,
         deadline: float | None = None,
-    ) -> Iterator[CellResult]:
+    ) -> Generator[CellResult, None, None]:
         """The result of every place, as they come.
 
         Parameters
@@ -111,7 +111,7 @@ class Engine:
 
     def _in_workers(
         self, experiment: Experiment, blocks: Iterable[Block], deadline: float | None
-    ) -> Iterator[CellResult]:
+    ) -> Generator[CellResult, None, None]:
         from bestofk.run.workers import run_in_workers
 
         return run_in_workers(
@@ -120,7 +120,7 @@ class Engine:
 
     def _auto(
         self, experiment: Experiment, blocks: Iterator[Block], total: int, deadline: float | None
-    ) -> Iterator[CellResult]:
+    ) -> Generator[CellResult, None, None]:
         """In this process until it is clear that workers would be faster.
 
         The work left is estimated from the time of the fits themselves: the first block also
@@ -146,7 +146,9 @@ def _until(deadline: float, blocks: Iterator[Block]) -> Iterator[Block]:
         yield block
 
 
-def _in_process(experiment: Experiment, blocks: Iterable[Block]) -> Iterator[CellResult]:
+def _in_process(
+    experiment: Experiment, blocks: Iterable[Block]
+) -> Generator[CellResult, None, None]:
     evaluator = Evaluator(experiment)
     for block in blocks:
         yield from evaluator.evaluate(block.places)

@@ -89,6 +89,8 @@ def _prepared(payload: str) -> Evaluator:
 
     # Ctrl-C in a terminal reaches all processes; the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # what learners print must not mix with the answer on standard output
+    os.dup2(2, 1)
     evaluator = Evaluator(unpack_experiment(Path(payload).read_bytes()))
     evaluator.prepare()
     threadpool_limits(limits=1)

@@ -12,7 +12,7 @@ import signal
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -46,7 +46,7 @@ def run_in_workers(
     jobs: int,
     timeout: float | None = None,
     deadline: float | None = None,
-) -> Iterator[CellResult]:
+) -> Generator[CellResult, None, None]:
     """Evaluate blocks in `jobs` worker processes; results come as they are ready.
 
     Parameters
@@ -122,7 +122,7 @@ class Pool:
         Path(self.payload).write_bytes(packed)
         self.nursery = Nursery(self.payload)
 
-    def run(self, blocks: Iterator[Block]) -> Iterator[CellResult]:
+    def run(self, blocks: Iterator[Block]) -> Generator[CellResult, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""
         exhausted = False
         while True:
@@ -156,7 +156,7 @@ class Pool:
             # a worker that died while it was idle is noticed when it is waited for
             worker.pipe.send(block.places)
 
-    def _collect(self, busy: list[_Worker]) -> Iterator[CellResult]:
+    def _collect(self, busy: list[_Worker]) -> Generator[CellResult, None, None]:
         watched: dict[Any, _Worker] = {}
         for worker in busy:
             watched[worker.pipe] = worker
@@ -183,7 +183,7 @@ class Pool:
                 )
                 yield from self._lost(worker, Failure(kind="timeout", reason=reason), final=True)
 
-    def _receive(self, worker: _Worker) -> Iterator[CellResult]:
+    def _receive(self, worker: _Worker) -> Generator[CellResult, None, None]:
         """Everything that a worker has sent, and its death if that is what happened."""
         try:
             while worker.pipe.poll():
@@ -199,7 +199,9 @@ class Pool:
         if not worker.process.is_alive() and worker.busy:
             yield from self._lost(worker, _death(worker.process.exitcode), final=False)
 
-    def _lost(self, worker: _Worker, failure: Failure, *, final: bool) -> Iterator[CellResult]:
+    def _lost(
+        self, worker: _Worker, failure: Failure, *, final: bool
+    ) -> Generator[CellResult, None, None]:
         """The worker is gone at its first unanswered cell: try that once more, or record it."""
         _kill(worker)
         self.workers.remove(worker)
