@@ -78,6 +78,14 @@ def test_priors_given_priced_and_measured():
         assert costs == sorted(costs)
 
 
+def test_the_number_of_parameters_as_a_prior():
+    study = bk.compare(["nn", "nmc", "max"], data="iris", prior="complexity", **QUICK)
+    # c classes, c d and N d parameters: 3, 12 and 600 on iris
+    assert study.decision.prior == ("max", "nmc", "nn")
+    with pytest.raises(ArgumentError, match="count their parameters; 'GaussianNB' does not"):
+        bk.compare(["max", GaussianNB()], data="iris", prior="complexity", **QUICK)
+
+
 @pytest.mark.parametrize(
     "loss", ["zero-one", "log-loss", "brier", "auc", "f1_macro", "neg_log_loss", "roc_auc"]
 )

@@ -30,7 +30,9 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
 @click.option(
-    "--prior", metavar="NAMES", help="Most preferred first: a,b,c; or fit_time, predict_time, size."
+    "--prior",
+    metavar="NAMES",
+    help="Most preferred first: a,b,c; or fit_time, predict_time, size, complexity.",
 )
 @click.option("--procedure", default="multitest", show_default=True, help="See: procedures.")
 @click.option("--test", default="auto", show_default=True, help="See: bestofk tests.")

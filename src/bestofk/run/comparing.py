@@ -15,6 +15,7 @@ from bestofk.ordering.result import Order
 from bestofk.plans.making import Plan
 from bestofk.plans.making import plan as make_plan
 from bestofk.run.cells import CellResult
+from bestofk.run.complexities import complexities
 from bestofk.run.contenders import as_contenders
 from bestofk.run.engines import Engine
 from bestofk.run.experiment import Experiment, Place
@@ -25,7 +26,7 @@ from bestofk.run.sources import as_datasets
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.run.table import complete_part, cost_table
 
-MEASURED_PRIORS = ("fit_time", "predict_time", "size")
+MEASURED_PRIORS = ("fit_time", "predict_time", "size", "complexity")
 TOLERATED_FAILURES = 0.1
 """A learner that fails in a larger share of its cells is left out of the decision."""
 
@@ -77,8 +78,9 @@ def compare(
     loss : str, callable or cost matrix, optional
         By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
     prior : sequence, mapping or str, optional
-        Learners, most preferred first; prices by name; or what was measured: ``"fit_time"``,
-        ``"predict_time"`` or ``"size"``. By default as listed.
+        Learners, most preferred first; prices by name; or what is measured: ``"fit_time"``,
+        ``"predict_time"``, ``"size"`` or, for learners that count their parameters,
+        ``"complexity"``. By default as listed.
     procedure, test, df, alpha, correction
         As for `order`.
     store : str or path, optional
@@ -115,6 +117,8 @@ def compare(
     one_of(on_failure, "on_failure", ("record", "stop"))
     names = [contender.name for contender in contenders]
     _check_prior(prior, names)
+    if prior == "complexity":
+        prior = complexities(contenders, datasets)
     runner = Engine(name=engine, jobs=jobs, scheduler=scheduler, timeout=timeout)
     if budget is not None:
         budget = positive(budget, "budget")
