@@ -122,8 +122,8 @@ def grow_binary(
         in_second = counts[node, 1]
         total = in_first + in_second
         n_alive = alive[node, d]
-        n_left = 0
-        n_counted = 0
+        n_left = np.int64(0)
+        n_counted = np.int64(0)
         gain_sum = 0.0
         least_gain = TOLERANCE / total
         small = total <= WORD

@@ -127,7 +127,7 @@ def grow_bits(
         node = open_node[n_open]
         here = node_masks[node]
         node_counts = counts[node]
-        total = 0
+        total = np.int64(0)
         inner = 0.0
         for c in range(n_labels):
             total += node_counts[c]
@@ -135,8 +135,8 @@ def grow_bits(
         entropy = terms[total] - inner
 
         # The average gain of the admitted tests.
-        n_left = 0
-        n_counted = 0
+        n_left = np.int64(0)
+        n_counted = np.int64(0)
         gain_sum = 0.0
         for at in range(alive[node, d]):
             a = alive[node, at]

@@ -114,14 +114,14 @@ def prune_bits(
             continue
         as_leaf = estimate_of(rows, errors, table, confidence, z)
         as_tree = 0.0
-        largest = -1
+        largest = np.int64(-1)
         most = 0
         for child in range(first_child[node], first_child[node] + cardinality[a]):
             as_tree += estimates[child]
             size = size_and_errors(counts[child])[0]
             if size >= most:
                 most = size
-                largest = child
+                largest = np.int64(child)
         as_branch = np.inf
         if raising:
             if attribute[largest] < 0:

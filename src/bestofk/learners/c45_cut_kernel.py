@@ -40,7 +40,7 @@ def cut_test(
     steps : float64
         ``terms[k + 1] - terms[k]``.
     """
-    n = 0
+    n = np.int64(0)
     for c in range(len(node)):
         n += int(node[c])
     least = least_side(float(n), n_classes, min_leaf)
@@ -85,7 +85,7 @@ def best_of_two(column, listed, lowest, y, node, n_rows, first_cut, terms):
     entropy = terms[n] - (terms[n - second] + terms[second])
     cuts = 0
     best = 0.0
-    best_at = 0
+    best_at = np.int64(0)
     best_below = 0.0
     best_above = 0.0
     enough = TOLERANCE * n_rows * (1.0 - ROUNDING)
@@ -141,7 +141,7 @@ def best_of_many(
     entropy = terms[n] - node_terms
     cuts = 0
     best = 0.0
-    best_at = 0
+    best_at = np.int64(0)
     best_below = 0.0
     best_above = 0.0
     enough = TOLERANCE * n_rows * (1.0 - ROUNDING)
@@ -209,13 +209,13 @@ def table_test(
     entropy = terms[n] - node_terms
     cuts = 0
     best = 0.0
-    best_at = 0
+    best_at = np.int64(0)
     best_below = 0.0
     best_above = 0.0
     left_terms = 0.0
     right_terms = 0.0
     before = 0.0
-    at = 0
+    at = np.int64(0)
     while seen != 0:
         number = lowest_bit(seen)
         seen &= seen - one

@@ -196,7 +196,7 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
     length[0] = n
     n_nodes = 1
     n_entries = n
-    n_classes = 0
+    n_classes = np.int64(0)
     for c in range(n_labels):
         if shares[0, c] > 0.0:
             n_classes += 1

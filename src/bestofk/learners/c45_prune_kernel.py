@@ -242,7 +242,7 @@ def prune_pessimistic(tree, data, entries, raising, confidence, z):
             continue
         as_leaf = leaf_estimate(shares[node], confidence, z)
         as_tree = 0.0
-        largest = -1
+        largest = np.int64(-1)
         most = 0.0
         for k in range(n_children[node]):
             child = first_child[node] + k
