@@ -347,9 +347,9 @@ def _loss(
     if loss.needs == "labels":
         return loss.of(fold.y_test, predicted)
     if loss.needs == "probabilities":
-        return loss.of(rows.encoded.y[fold.test], probabilities)
+        return loss.of(rows.codes[fold.test], probabilities)
     if loss.needs == "ranking":
-        return loss.of(rows.encoded.y[fold.test] == 1, _ranking(model, X, form, rows, loss))
+        return loss.of(rows.codes[fold.test] == 1, _ranking(model, X, form, rows, loss))
     if form == "encoded":
         # scikit-learn's scorers call predict on data frames
         model = runner_on_frames(model, fold)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
+from bestofk.data.schema import encode_labels
 
 Labels = npt.NDArray[Any]
 
@@ -21,16 +22,22 @@ class Rows:
         self.data = data
         self.classification = data.task == "classification"
         if self.classification:
-            self.encoded: Encoded = data.encoded()
+            self.codes, declared = encode_labels(data.y)
             # labels of their natural type: text compares faster than objects
-            self.classes: Labels = np.asarray(self.encoded.classes.tolist())
-            self.y: Labels = self.classes[self.encoded.y]
+            self.classes: Labels = np.asarray(declared.tolist())
+            self.y: Labels = self.classes[self.codes]
         else:
+            self.codes = np.zeros(0, dtype=np.int64)
             self.classes = np.array([])
             self.y = data.y.to_numpy(dtype=np.float64)
         self.known = frozenset(self.classes.tolist())
         self.plain = all(kind == "numeric" for kind in data.kinds.values()) and not data.n_missing
         self._array: Floats | None = None
+
+    @property
+    def encoded(self) -> Encoded:
+        """The rows as our learners take them; made only for those, since it is a copy."""
+        return self.data.encoded()
 
     @property
     def array(self) -> Floats:
