@@ -152,3 +152,9 @@ def test_huynh_and_feldt_is_at_most_one():
     e = found.greenhouse_geisser
     assert (12 * e - 2) / (2 * (5 - 2 * e)) > 1.1
     assert found.huynh_feldt == 1.0
+
+
+def test_mauchly_takes_exactly_as_many_blocks_as_learners():
+    square = np.array([[2.0, 0, 1], [0, 2, 4], [1, 5, 2]])
+    assert mauchly(square) is not None
+    assert mauchly(square[:, :2]) is None

@@ -122,3 +122,8 @@ def test_refuses():
         posthoc(LOSSES, "signed-rank-bayes")
     with pytest.raises(ArgumentError, match="at least 2 learners"):
         posthoc(LOSSES[:1], "t")
+
+
+def test_one_block_is_enough_for_a_sign_test():
+    # one win of one: the two-sided binomial p-value is 1
+    assert posthoc([[0.1], [0.2], [0.3]], "sign", "none").pvalues.tolist() == [1.0, 1.0, 1.0]
