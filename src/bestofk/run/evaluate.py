@@ -161,7 +161,7 @@ class Evaluator:
             try:
                 runner = self._runner(place.dataset, place.learner)
                 return CellResult(
-                    key=key, **known, **self._fit(runner, key, fold, known), warnings=_said(caught)
+                    key=key, **known, **self._fit(runner, key, fold), warnings=_said(caught)
                 )
             except _UnscoredError as unscored:
                 failure = unscored.failure
@@ -171,10 +171,7 @@ class Evaluator:
                 failure = Failure(kind="raised", reason=_sentence(raised))
         return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
 
-    def _fit(
-        self, runner: _Runner, key: CellKey, fold: Fold, known: dict[str, Any]
-    ) -> dict[str, Any]:
-        del known
+    def _fit(self, runner: _Runner, key: CellKey, fold: Fold) -> dict[str, Any]:
         experiment, rows = self.experiment, fold.rows
         if runner.writes:
             X_train, X_test, y_train = fold.own_form(runner.form)
