@@ -22,6 +22,10 @@ VERBS = {
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
     "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
     "datasets": ("bestofk.cli.listings:datasets", "List the embedded data sets."),
+    "reproduce": (
+        "bestofk.cli.reproduce:reproduce",
+        "Obtain the papers' tables again, ours beside printed.",
+    ),
     "show": ("bestofk.cli.show:show", "Show what a store holds."),
 }
 """Verb: (where its command is, one line of help)."""

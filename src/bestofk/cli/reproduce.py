@@ -1,0 +1,175 @@
+"""``bestofk reproduce``: the papers' tables again, ours beside printed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bestofk.cli.options import echo_json, warnings_as_lines
+
+if TYPE_CHECKING:
+    from bestofk.papers.registry import Reproduction
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.argument("paper", metavar="[PAPER]", required=False)
+@click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
+@click.option("--variant", metavar="NAME", help="Another way of running it; see --list.")
+@click.option("--runs", type=click.IntRange(min=1), help="How often the experiment is repeated.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
+@click.option("--store", metavar="URL", help="Keep finished work here, and go on from it.")
+@click.option(
+    "--data",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Folder of the data sets; by default BESTOFK_DATA.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
+)
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--printed", is_flag=True, help="Show the printed figures only; nothing is run.")
+@click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
+def reproduce(
+    paper: str | None,
+    tables: tuple[str, ...],
+    variant: str | None,
+    runs: int | None,
+    jobs: int,
+    store: str | None,
+    data: Path | None,
+    seed: int,
+    markdown: Path | None,
+    html: Path | None,
+    as_json: bool,
+    printed: bool,
+    listing: bool,
+) -> None:
+    """Obtain the tables of PAPER again and print ours beside the printed figures.
+
+    Without --runs a small size runs; --list tells the sizes. With --store an interrupted call
+    goes on where it was.
+
+    \b
+    Examples:
+      bestofk reproduce --list
+      bestofk reproduce multitest --table 3 --printed
+    """
+    from bestofk.papers.registry import REPRODUCTIONS
+
+    if listing:
+        _list(as_json)
+        return
+    if paper is None:
+        raise click.UsageError(
+            f"A paper must be named: {', '.join(REPRODUCTIONS)}; --list tells more."
+        )
+    entry = REPRODUCTIONS[paper]
+    _check(entry, tables, variant, jobs)
+    if printed:
+        _printed(entry, tables, as_json)
+        return
+    from bestofk.papers.account import Request
+
+    with warnings_as_lines():
+        account = entry.load()(
+            Request(
+                tables=tables,
+                variant=variant or entry.variants[0][0],
+                runs=runs if runs is not None else entry.default_runs,
+                jobs=jobs,
+                store=store,
+                data=data,
+                seed=seed,
+                say=_progress,
+            )
+        )
+    if markdown is not None:
+        markdown.write_text(account.to_markdown(), encoding="utf-8")
+    if html is not None:
+        html.write_text(account.to_html(), encoding="utf-8")
+    if as_json:
+        echo_json(account.as_json())
+    else:
+        width = click.get_current_context().terminal_width or _width()
+        click.echo(account.to_text(width))
+
+
+def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, jobs: int) -> None:
+    from bestofk.errors import UnknownNameError
+
+    for table in tables:
+        if table not in entry.tables:
+            raise UnknownNameError(f"table of {entry.name}", table, entry.tables)
+    variants = [name for name, _ in entry.variants]
+    if variant is not None and variant not in variants:
+        raise UnknownNameError(f"variant of {entry.name}", variant, variants)
+    if jobs == 0 or jobs < -1:
+        raise click.UsageError(f"--jobs must be at least 1, or -1 for all cores; got {jobs}.")
+
+
+def _printed(entry: Reproduction, tables: tuple[str, ...], as_json: bool) -> None:
+    from dataclasses import asdict
+
+    from bestofk.papers.printed_figures import printed_figures
+
+    figures = [f for f in printed_figures(entry.name) if not tables or f.table in tables]
+    if as_json:
+        echo_json({"paper": entry.paper, "figures": [asdict(figure) for figure in figures]})
+        return
+    click.echo(entry.paper)
+    for f in figures:
+        click.echo(
+            f"table {f.table}  page {f.page}  {f.row}  {f.column}  {f.quantity}  {f.printed}"
+        )
+
+
+def _list(as_json: bool) -> None:
+    from bestofk.papers.registry import REPRODUCTIONS
+
+    if as_json:
+        echo_json(
+            {
+                "papers": [
+                    {
+                        "name": entry.name,
+                        "summary": entry.summary,
+                        "paper": entry.paper,
+                        "doi": entry.doi,
+                        "tables": list(entry.tables),
+                        "default_runs": entry.default_runs,
+                        "run": entry.runs_mean,
+                        "variants": dict(entry.variants),
+                        "data": entry.data,
+                    }
+                    for entry in REPRODUCTIONS.values()
+                ]
+            }
+        )
+        return
+    for entry in REPRODUCTIONS.values():
+        click.echo(f"  {click.style(entry.name, bold=True)}")
+        click.echo(f"      {entry.summary}")
+        click.echo(f"      tables: {', '.join(entry.tables)}")
+        click.echo(f"      a run: {entry.runs_mean} ({entry.default_runs} without --runs)")
+        for name, meaning in entry.variants:
+            click.echo(f"      --variant {name}: {meaning}")
+        if entry.data is not None:
+            click.echo(f"      data sets: bestofk datasets fetch {entry.data}")
+        click.echo(click.style(f"      {entry.paper}", dim=True))
+
+
+def _progress(line: str) -> None:
+    """On a terminal only, one line that is written over."""
+    if sys.stderr.isatty():
+        click.echo(f"\r{line[:100]:<100}", err=True, nl=False)
+
+
+def _width() -> int:
+    from shutil import get_terminal_size
+
+    return max(80, get_terminal_size((100, 24)).columns)

@@ -1,0 +1,1 @@
+"""The papers again: their printed figures as data, and the code that obtains them anew."""

@@ -1,0 +1,117 @@
+"""What a reproduction is asked, and what it gives: tables beside the print, and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.rendering import legend
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to obtain again.
+
+    Parameters
+    ----------
+    tables : tuple of str
+        Names of tables (``"1"``, ``"fig3"``), none for all.
+    variant : str
+        Which of the reproduction's variants.
+    runs : int or None
+        How often the experiment is repeated; None for the default of the reproduction.
+    jobs : int
+        Processes; -1 for one a core.
+    store : str or None
+        Where finished work is kept (see `bestofk.run.store.open_store`).
+    data : Path or None
+        Folder of the data sets; None: the environment variable BESTOFK_DATA.
+    seed : int
+        Fixes all random choices.
+    say : callable
+        Takes lines that tell how far the work is.
+    """
+
+    tables: tuple[str, ...] = ()
+    variant: str = ""
+    runs: int | None = None
+    jobs: int = 1
+    store: str | None = None
+    data: Path | None = None
+    seed: int = 0
+    say: Callable[[str], None] = _silent
+
+    def wants(self, table: str) -> bool:
+        """Whether a table is asked for."""
+        return not self.tables or table in self.tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """What came of a reproduction.
+
+    `sentences` stand before the tables; `details` holds figures for JSON that no table shows.
+    """
+
+    title: str
+    paper: str
+    tables: tuple[Beside | WordsBeside, ...]
+    sentences: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def explain(self) -> str:
+        """The sentences, then one for each table."""
+        return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
+
+    def to_text(self, width: int = 100) -> str:
+        """All of it for a terminal."""
+        parts = [self.title, *self.sentences, legend(), ""]
+        return "\n".join([*parts, *(table.to_text(width) for table in self.tables)])
+
+    def to_markdown(self) -> str:
+        """All of it for the docs."""
+        parts = [f"## {self.title}", "", self.paper, ""]
+        for sentence in (*self.sentences, legend()):
+            parts += [sentence, ""]
+        return "\n".join([*parts, *(table.to_markdown() for table in self.tables)])
+
+    def to_html(self) -> str:
+        """All of it as one page."""
+        said = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
+        tables = "".join(table.to_html() for table in self.tables)
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
+            f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{said}{tables}"
+            "</body></html>\n"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """Strict JSON."""
+        from bestofk.version import __version__
+
+        return {
+            "title": self.title,
+            "paper": self.paper,
+            "sentences": list(self.sentences),
+            "tables": [table.as_json() for table in self.tables],
+            "details": self.details,
+            "version": __version__,
+        }
+
+
+_STYLE = (
+    "body{font-family:sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}"
+    "tbody th{text-align:left;font-weight:normal}"
+    "td.outside{background:#fde2cf;font-weight:bold}"
+)

@@ -1,0 +1,96 @@
+"""The printed figures of a paper, as they stand in its tables."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One printed figure.
+
+    `printed` is the text as it stands, so that its digits tell how it was rounded.
+    """
+
+    table: str
+    page: str
+    row: str
+    column: str
+    quantity: str
+    printed: str
+
+    @property
+    def rounding(self) -> float:
+        """Half a unit of the last printed digit."""
+        return 0.5 * 10.0 ** -len(self.printed.partition(".")[2])
+
+
+@cache
+def printed_figures(paper: str) -> tuple[Figure, ...]:
+    """All figures of a paper, in the order of the print.
+
+    Examples
+    --------
+    >>> first = printed_figures("multitest")[0]
+    >>> first.table, first.row, first.column, first.quantity, first.printed, first.rounding
+    ('1', 'balance', 'MAX', 'mean', '55.46', 0.005)
+    """
+    source = files("bestofk.papers").joinpath("printed", f"{paper}.csv")
+    if not source.is_file():
+        folder = files("bestofk.papers").joinpath("printed")
+        known = sorted(
+            file.name.removesuffix(".csv") for file in folder.iterdir() if file.name[-4:] == ".csv"
+        )
+        raise UnknownNameError("paper with printed figures", paper, known)
+    with source.open(encoding="utf-8") as lines:
+        return tuple(Figure(**line) for line in csv.DictReader(lines))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PrintedTable:
+    """One quantity of a printed table as an array; NaN where nothing is printed."""
+
+    table: str
+    quantity: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: Floats
+    rounding: Floats
+
+
+def printed_table(paper: str, table: str, quantity: str) -> PrintedTable:
+    """A quantity of a table, rows and columns in the order of the print.
+
+    Examples
+    --------
+    >>> means = printed_table("multitest", "1", "mean")
+    >>> means.values.shape, means.rows[:2], means.columns
+    ((30, 5), ('balance', 'breast'), ('MAX', 'NMC', 'LGC', 'C4.5', 'NN'))
+    """
+    found = [
+        figure
+        for figure in printed_figures(paper)
+        if figure.table == table and figure.quantity == quantity
+    ]
+    if not found:
+        known = dict.fromkeys(f"{f.table} {f.quantity}" for f in printed_figures(paper))
+        raise UnknownNameError(f"table of {paper}", f"{table} {quantity}", known)
+    rows = tuple(dict.fromkeys(figure.row for figure in found))
+    columns = tuple(dict.fromkeys(figure.column for figure in found))
+    values = np.full((len(rows), len(columns)), np.nan)
+    rounding = np.zeros(values.shape)
+    for figure in found:
+        at = rows.index(figure.row), columns.index(figure.column)
+        values[at] = float(figure.printed)
+        rounding[at] = figure.rounding
+    return PrintedTable(
+        table=table, quantity=quantity, rows=rows, columns=columns, values=values, rounding=rounding
+    )

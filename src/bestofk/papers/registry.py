@@ -1,0 +1,58 @@
+"""The papers that can be obtained again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bestofk.papers.account import Account, Request
+from bestofk.registry import Registry, resolve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """One paper: what of it can be obtained again, and by which function."""
+
+    name: str
+    function: str
+    """Where it is, as ``package.module:name``: takes a Request, gives an Account."""
+    summary: str
+    paper: str
+    doi: str | None
+    tables: tuple[str, ...]
+    """What --table takes."""
+    default_runs: int
+    runs_mean: str
+    """What one run is."""
+    variants: tuple[tuple[str, str], ...] = (("paper", "as printed"),)
+    """(name, what it is), the default first."""
+    data: str | None = None
+    """The collection of data sets that it needs (see `bestofk.papers.collections`)."""
+
+    def load(self) -> Callable[[Request], Account]:
+        """The function itself."""
+        found: Callable[[Request], Account] = resolve(self.function)
+        return found
+
+
+REPRODUCTIONS: Registry[Reproduction] = Registry(
+    "paper",
+    Reproduction(
+        name="multitest",
+        function="bestofk.papers.multitest.reproduction:reproduce",
+        summary="five learners on 30 data sets, the best by four procedures",
+        paper="O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised "
+        "learning algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) "
+        "392-402",
+        doi="10.1109/TPAMI.2006.61",
+        tables=("1", "2", "3", "fig3", "fig4"),
+        default_runs=10,
+        runs_mean="a 5x2 cross-validation of every learner on every data set",
+        variants=(
+            ("paper", "the paper's learners, each on its own folds, as inferred from the print"),
+            ("shared", "the paper's learners, all on the same folds"),
+            ("sound", "this library's learners, 10x10 folds, the corrected t test, Holm"),
+        ),
+        data="uci",
+    ),
+)
