@@ -160,7 +160,7 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _prior(text: str | None) -> Any:
-    from bestofk.run.comparing import MEASURED_PRIORS
+    from bestofk.run.concluding import MEASURED_PRIORS
 
     if text is None or text in MEASURED_PRIORS:
         return text

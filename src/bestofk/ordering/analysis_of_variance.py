@@ -158,4 +158,5 @@ def _choice(
         design=problem.describe(),
         reasons=reasons,
         notes=problem.notes,
+        problem=problem,
     )

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.ordering.graph import Bools, Ints
+from bestofk.presenting import Presented
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evidence:
+class Evidence(Presented):
     """The pairs that were tested, as parallel arrays; `first[p]` is preferred to `second[p]`."""
 
     names: tuple[int | str, ...]

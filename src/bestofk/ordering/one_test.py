@@ -22,11 +22,12 @@ from bestofk.ordering.selection import SITUATION_WORDS, choose_test
 from bestofk.ordering.sentences import CORRECTION_WORDS
 from bestofk.ordering.understood import as_problem
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.presenting import Presented
 from bestofk.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TestReport:
+class TestReport(Presented):
     """The outcome of one test on a table, in words and as a JSON object."""
 
     __test__ = False

@@ -111,6 +111,8 @@ def multitest(
         reasons=(f"MultiTest chooses {names[best]} as the best of {len(names)} learners.",),
         standings=standings_to(best, problem, choice, alpha=alpha, correction=correction),
         notes=problem.notes,
+        problem=problem,
+        choice=choice,
     )
 
 
@@ -217,6 +219,8 @@ def test_first(
         if best is None
         else standings_to(first, problem, choice, alpha=alpha, correction=correction),
         notes=problem.notes,
+        problem=problem,
+        choice=choice,
     )
 
 
@@ -311,6 +315,8 @@ def most_wins(
         else standings_to(int(tied[0]), problem, choice, alpha=alpha, correction=correction),
         counts={name: int(count) for name, count in zip(names, counts, strict=True)},
         notes=problem.notes,
+        problem=problem,
+        choice=choice,
     )
 
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.ordering.evidence import Evidence
 from bestofk.ordering.graph import Step, candidates_of_steps, sort_by_overrides
-from bestofk.ordering.problem import Name
+from bestofk.ordering.problem import Name, Problem
+from bestofk.presenting import Reported
+
+if TYPE_CHECKING:
+    from bestofk.ordering.selection import Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +33,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Order:
+class Order(Reported):
     """What a procedure decided.
 
     Attributes
@@ -54,6 +58,9 @@ class Order:
         Wins by learner, for procedures that count them.
     notes : tuple of str
         What a reader must know besides.
+    problem, choice
+        What was decided from: the losses in prior order, and the pairwise test with all it needs
+        but the losses (None for procedures without one).
     """
 
     procedure: str
@@ -73,6 +80,8 @@ class Order:
     beside: Any = None
     """Result of a test of all learners at once, where one belongs to the verdict."""
     notes: tuple[str, ...] = ()
+    problem: Problem | None = field(default=None, repr=False)
+    choice: Choice | None = field(default=None, repr=False)
 
     @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 from bestofk.checks import one_of, positive, whole
-from bestofk.errors import ArgumentError, Interrupted, RunError
-from bestofk.ordering.decide import order as decide
+from bestofk.errors import Interrupted, RunError
 from bestofk.ordering.problem import Prior
-from bestofk.ordering.result import Order
 from bestofk.plans.making import Plan
 from bestofk.plans.making import plan as make_plan
 from bestofk.run.cells import CellResult
 from bestofk.run.complexities import complexities
+from bestofk.run.concluding import check_prior, conclude
 from bestofk.run.contenders import as_contenders
 from bestofk.run.engines import Engine
 from bestofk.run.experiment import Experiment, Place
@@ -23,12 +23,8 @@ from bestofk.run.instances import instance_losses, is_one_test_set
 from bestofk.run.progress import Silence, observer
 from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
-from bestofk.run.study import Cost, FailedCell, Study
-from bestofk.run.table import complete_part, cost_table
-
-MEASURED_PRIORS = ("fit_time", "predict_time", "size", "complexity")
-TOLERATED_FAILURES = 0.1
-"""A learner that fails in a larger share of its cells is left out of the decision."""
+from bestofk.run.store_study import StudySpec, study_of
+from bestofk.run.study import Study
 
 
 def compare(
@@ -56,6 +52,7 @@ def compare(
     budget: float | None = None,
     on_failure: str = "record",
     keep_predictions: bool = False,
+    command: Sequence[str] = (),
 ) -> Study:
     """Run learners on data, decide which is best, and say why.
 
@@ -97,6 +94,9 @@ def compare(
         A learner that fails is recorded and left out, or ends the run.
     keep_predictions : bool
         Keep what was predicted for every test row.
+    command : sequence of str
+        The words of the command line, if there was one, for the store and the report; passwords
+        in it are hidden.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def compare(
     random_state = whole(random_state, "random_state", at_least=0)
     one_of(on_failure, "on_failure", ("record", "stop"))
     names = [contender.name for contender in contenders]
-    _check_prior(prior, names)
+    check_prior(prior, names)
     if prior == "complexity":
         prior = complexities(contenders, datasets)
     runner = Engine(name=engine, jobs=jobs, scheduler=scheduler, timeout=timeout)
@@ -136,11 +136,14 @@ def compare(
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].design.kind == "holdout",
     )
-    results, notes = _run(experiment, runner, store, observer(progress), budget, on_failure)
-    return _study(
-        experiment,
+    spec = study_of(experiment, plan=made.spec, command=command)
+    results, notes, kept = _run(
+        experiment, spec, runner, store, observer(progress), budget, on_failure
+    )
+    return conclude(
+        spec,
         results,
-        plan=made,
+        design=splits[0].design,
         prior=prior,
         decision={
             "procedure": procedure,
@@ -150,18 +153,23 @@ def compare(
             "correction": correction,
         },
         notes=(*notes, *_plan_notes(experiment)),
+        finer=partial(instance_losses, experiment, results)
+        if is_one_test_set(experiment)
+        else None,
+        store=kept,
     )
 
 
 def _run(
     experiment: Experiment,
+    spec: StudySpec,
     engine: Engine,
     store: Any,
     told: Silence,
     budget: float | None,
     on_failure: str,
-) -> tuple[dict[Place, CellResult], tuple[str, ...]]:
-    """All cells: from the store where it has them, else evaluated and stored."""
+) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
+    """All cells, from the store where it has them, else evaluated and stored; and the store."""
     from bestofk.run.store import open_store
 
     begin = time.monotonic()
@@ -173,7 +181,7 @@ def _run(
         by_digest.setdefault(key.digest, []).append(place)
     results: dict[Place, CellResult] = {}
     with open_store(store) as kept, told:
-        kept.register(experiment)
+        kept.register(spec)
         for digest, result in kept.get(keys).items():
             results.update(dict.fromkeys(by_digest[digest], result))
         missing = [same[0] for same in by_digest.values() if same[0] not in results]
@@ -207,7 +215,7 @@ def _run(
             f"The budget of {budget:g} s ended the run after {len(results)} of {len(places)} "
             "cells; the decision is from the rounds that all learners finished.",
         )
-    return results, notes
+    return results, notes, kept.shown_url
 
 
 def _names(experiment: Experiment, place: Place) -> tuple[str, str]:
@@ -237,124 +245,10 @@ def _rounds_until(deadline: float, places: Sequence[Place], begin: float) -> Ite
         yield from group
 
 
-def _study(
-    experiment: Experiment,
-    results: Mapping[Place, CellResult],
-    *,
-    plan: Plan,
-    prior: Prior | str,
-    decision: dict[str, Any],
-    notes: tuple[str, ...],
-) -> Study:
-    failures = tuple(_failed(experiment, place, result) for place, result in results.items()
-                     if result.failure is not None)  # fmt: skip
-    left_out = _left_out(experiment, results)
-    kept = [
-        place for place, contender in enumerate(experiment.contenders)
-        if contender.name not in left_out
-    ]  # fmt: skip
-    costs = cost_table(experiment, results)
-    losses, dropped = complete_part(experiment, results, kept, plan)
-    if losses is not None and is_one_test_set(experiment):
-        losses = instance_losses(experiment, results, kept) or losses
-    decided: Order | None = None
-    if len(kept) > 1 and losses is not None:
-        decided = decide(losses, prior=_settled_prior(prior, costs, losses.algorithms), **decision)
-    if losses is None:
-        raise RunError(_nothing(left_out, failures))
-    return Study(
-        decision=decided,
-        losses=losses,
-        costs=costs,
-        failures=failures,
-        left_out=left_out,
-        plan=plan.spec,
-        loss=experiment.loss.name,
-        random_state=experiment.random_state,
-        setting=_setting(experiment, plan),
-        notes=(*notes, *dropped),
-    )
-
-
-def _failed(experiment: Experiment, place: Place, result: CellResult) -> FailedCell:
-    assert result.failure is not None
-    learner, dataset = _names(experiment, place)
-    return FailedCell(
-        learner=learner,
-        dataset=dataset,
-        run=place.run,
-        fold=place.fold,
-        repetition=place.repetition,
-        kind=result.failure.kind,
-        reason=result.failure.reason,
-    )
-
-
-def _left_out(experiment: Experiment, results: Mapping[Place, CellResult]) -> dict[str, str]:
-    """Learners that failed too often, with the most frequent reason."""
-    left_out = {}
-    for number, contender in enumerate(experiment.contenders):
-        own = [result for place, result in results.items() if place.learner == number]
-        failed = [result.failure for result in own if result.failure is not None]
-        if len(failed) > TOLERATED_FAILURES * len(own):
-            reasons = [failure.explain() for failure in failed]
-            most = max(dict.fromkeys(reasons), key=reasons.count)
-            left_out[contender.name] = f"{len(failed)} of {len(own)} fits failed ({most})"
-    return left_out
-
-
-def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell]) -> str:
-    if left_out:
-        name, reason = next(iter(left_out.items()))
-        return f"No learner could be evaluated; {name}: {reason}"
-    if failures:
-        return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
-    return "The budget ended before all learners had finished one fold: give it more time."
-
-
-def _check_prior(prior: Any, names: Sequence[str]) -> None:
-    if isinstance(prior, str):
-        one_of(prior, "prior", MEASURED_PRIORS)
-    elif prior is not None:
-        from bestofk.ordering.problem import arrange
-
-        arrange(names, prior)
-
-
-def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) -> Prior:
-    """The prior among the learners that are left; measured costs as prices."""
-    if isinstance(prior, str):
-        measured = {name: getattr(costs[name], prior) for name in names}
-        unknown = [name for name, cost in measured.items() if cost is None]
-        if unknown:
-            raise ArgumentError(
-                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
-            )
-        return measured
-    if isinstance(prior, Mapping):
-        return {name: prior[name] for name in names}
-    if prior is None:
-        return None
-    return [name for name in prior if name in names]
-
-
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:
     several = len(experiment.datasets) > 1
     return tuple(
         f"{one.name}: {note}" if several else note
         for one, splits in zip(experiment.datasets, experiment.splits, strict=True)
         for note in splits.notes
-    )
-
-
-def _setting(experiment: Experiment, plan: Plan) -> tuple[str, ...]:
-    """How it was run, so that a paper can state it."""
-    from bestofk.version import __version__
-
-    sizes = [f"{one.name} ({one.n} rows)" for one in experiment.datasets[:3]]
-    more = f" and {len(experiment.datasets) - 3} more" if len(experiment.datasets) > 3 else ""
-    again = f", {experiment.repetitions} repetitions" if experiment.repetitions > 1 else ""
-    return (
-        f"Run with bestofk {__version__}: {', '.join(sizes)}{more}, plan {plan.spec}{again}, "
-        f"loss {experiment.loss.name}, seed {experiment.random_state}.",
     )

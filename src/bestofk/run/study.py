@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk.ordering.result import Order
+from bestofk.presenting import Reported
 from bestofk.wording import joined, number
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bestofk.losses.losses import Losses
+    from bestofk.run.store_study import StudySpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +44,7 @@ class Cost:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Study:
+class Study(Reported):
     """A comparison that was run.
 
     Attributes
@@ -64,6 +66,10 @@ class Study:
         What a reader must know besides.
     plan, loss, random_state
         How it was run.
+    spec : StudySpec or None
+        All that was asked: fingerprints, versions and the command line, if there was one.
+    store : str
+        Where the cells are, without a password.
     """
 
     decision: Order | None
@@ -76,6 +82,8 @@ class Study:
     random_state: int
     setting: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    spec: StudySpec | None = None
+    store: str = "memory"
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -9,26 +9,25 @@ import numpy as np
 
 from bestofk.losses.losses import DIMS, Losses
 from bestofk.plans.design import Design
-from bestofk.plans.making import Plan
 from bestofk.run.cells import CellResult
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.experiment import Place
+from bestofk.run.store_study import StudySpec
 from bestofk.run.study import Cost
 
 
 def complete_part(
-    experiment: Experiment,
+    spec: StudySpec,
     results: Mapping[Place, CellResult],
     kept: Sequence[int],
-    plan: Plan,
+    design: Design,
 ) -> tuple[Losses | None, tuple[str, ...]]:
     """The losses of the kept learners in the runs (or folds) that all of them have in full.
 
     Runs of cross-validation that some learner lacks are left out for all; of a plan that has no
     complete run the complete folds serve as random splits. None if there is nothing complete.
     """
-    splits = experiment.splits
-    runs, folds = splits[0].runs, splits[0].folds
-    shape = (len(kept), len(splits), runs, folds, experiment.repetitions)
+    runs, folds = design.runs, design.folds
+    shape = (len(kept), len(spec.datasets), runs, folds, spec.repetitions)
     values = np.full(shape, np.nan)
     position = {learner: row for row, learner in enumerate(kept)}
     for place, result in results.items():
@@ -38,16 +37,16 @@ def complete_part(
     there = ~np.isnan(values).any(axis=(0, 1, 4)) if kept else np.zeros((runs, folds), dtype=bool)
     if not there.any():
         return None, ()
-    values, design, notes = _whole_runs(values, there, splits[0].design)
-    names = [experiment.contenders[learner].name for learner in kept]
+    values, design, notes = _whole_runs(values, there, design)
+    names = [spec.learners[learner].name for learner in kept]
     losses = Losses(
         values,
         dims=DIMS,
         algorithms=names,
-        datasets=[one.name for one in experiment.datasets],
-        design=design.with_(repetitions=experiment.repetitions),
-        loss_name=experiment.loss.name,
-        account=(f"Measured by bestofk with the plan {plan.spec}.",),
+        datasets=[one.name for one in spec.datasets],
+        design=design.with_(repetitions=spec.repetitions),
+        loss_name=spec.loss,
+        account=(f"Measured by bestofk with the plan {spec.plan}.",),
     )
     return losses, notes
 
@@ -82,14 +81,14 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
     }
 
 
-def cost_table(experiment: Experiment, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
+def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
     """Mean fit time, predict time and size of every learner over its cells."""
     table = {}
-    for number, contender in enumerate(experiment.contenders):
+    for number, learner in enumerate(spec.learners):
         own = [result for place, result in results.items() if place.learner == number]
         means = {}
         for name in ("fit_time", "predict_time", "size"):
             known = [getattr(result, name) for result in own if getattr(result, name) is not None]
             means[name] = float(np.mean(known)) if known else None
-        table[contender.name] = Cost(**means)
+        table[learner.name] = Cost(**means)
     return table

@@ -1,0 +1,1 @@
+"""What a reader sees: figures, sentences and tables of results that exist already."""
