@@ -248,3 +248,16 @@ def test_missing_cells_span_the_range_of_the_loss():
 def test_bad_arguments_are_refused_by_name(arguments, message):
     with pytest.raises(ArgumentError, match=message):
         bootstrap_b(**arguments)
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+def test_random_rearrangements_of_pairs_estimate_the_exact_pvalues(rule):
+    rng = np.random.default_rng(5)
+    low = rng.integers(0, 20, size=(3, 9)) / 20
+    ends = np.stack([low, low + rng.integers(0, 3, size=low.shape) / 20])
+    result = bootstrap_b(intervals=ends, rule=rule)
+    exact = result.posthoc(correction="none")
+    drawn = result.posthoc(correction="none", method="resample", resamples=20_000, random_state=1)
+    # five standard errors of a doubled share of 20,000
+    margin = 10 * np.sqrt(np.maximum(exact.pvalues, 1e-3) / 2 / 20_000) + 1e-4
+    assert (np.abs(drawn.pvalues - exact.pvalues) <= margin).all()

@@ -145,8 +145,11 @@ class BootstrapBResult:
         correction: str = "holm",
         alpha: float | None = None,
         pairs: Sequence[tuple[int, int]] | None = None,
+        method: str = "exact",
+        resamples: int = 100_000,
+        random_state: RandomState = None,
     ) -> IntervalPairs:
-        """The same test, by the same rule, with two learners at a time; always exact.
+        """The same test, by the same rule, with two learners at a time.
 
         Parameters
         ----------
@@ -156,11 +159,16 @@ class BootstrapBResult:
             Level of the verdicts; that of the result itself when not given.
         pairs : sequence of (int, int), optional
             The pairs to compare; all (i, j) with i < j when not given.
+        method, resamples, random_state
+            As for `bootstrap_b`; whatever the method was there, the default is exact.
         """
         one_of(correction, "correction", tuple(CORRECTIONS))
+        one_of(method, "method", METHODS)
+        whole(resamples, "resamples", at_least=1)
         alpha = self.alpha if alpha is None else probability(alpha, "alpha")
         chosen = chosen_pairs(pairs, self.cells.shape[1])
-        p, bounds = pairs_by_rule(self.rule, self.cells, chosen)
+        rng = generator(random_state)
+        p, bounds = pairs_by_rule(self.rule, self.cells, chosen, method, resamples, rng)
         adjusted = adjust(p.T, correction).T
         (low, high), (i, j) = self.intervals.T, np.asarray(chosen, dtype=np.intp).T
         return IntervalPairs(

@@ -8,7 +8,7 @@ from bestofk.checks import Floats
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import both_tails
-from bestofk.rearrange.tails import sum_tails
+from bestofk.rearrange.tails import Rows, Tails, sum_tails
 
 RULES = ("vertex", "paper")
 
@@ -31,16 +31,27 @@ def tails_by_rule(
         members, queries = np.stack([low, high]), np.stack([high, low])
     ends = cells.reshape(2 * learners, -1)
     if method == "resample":
-        drawn = drawn_tails(ends, members, queries, resamples=resamples, generator=rng)
-    elif (cells[0] == cells[1]).all():
+        return _drawn(ends, members, queries, resamples, rng)
+    if (cells[0] == cells[1]).all():
         # without width all tables are one
         drawn = [sum_tails(place(ends, choices=learners, queries=learners), low, low)] * 2
     else:
         placed = place(ends, choices=learners, queries=learners, tables=len(members))
         drawn = [sum_tails(placed, m, q) for m, q in zip(members, queries, strict=True)]
-    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in drawn], axis=1)
-    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in drawn], axis=1)
-    return lower.reshape(3, 2, learners), upper.reshape(3, 2, learners)
+    return _two_tables(drawn)
+
+
+def _drawn(
+    ends: Floats, members: Rows, queries: Rows, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    return _two_tables(drawn_tails(ends, members, queries, resamples=resamples, generator=rng))
+
+
+def _two_tables(tails: list[Tails]) -> tuple[Floats, Floats]:
+    """Lower and upper tails of all first tables, then of all second ones: shape (3, 2, tests)."""
+    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in tails], axis=1)
+    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in tails], axis=1)
+    return lower.reshape(3, 2, -1), upper.reshape(3, 2, -1)
 
 
 def _with_bounds(tail: Floats, bounds: Floats) -> Floats:
@@ -69,10 +80,7 @@ def _paper_ends(lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
 def _vertex_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
     i, j = np.asarray(pairs, dtype=np.intp).T
     low, high = cells
-    corners = [both_tails(low[i], high[j]), both_tails(high[i], low[j])]
-    lower = np.stack([_with_bounds(t.lower, t.lower_bounds) for t in corners], axis=1)
-    upper = np.stack([_with_bounds(t.upper, t.upper_bounds) for t in corners], axis=1)
-    return _vertex_ends(lower, upper)
+    return _vertex_ends(*_two_tables([both_tails(low[i], high[j]), both_tails(high[i], low[j])]))
 
 
 def _paper_pairs(cells: Floats, pairs: tuple[tuple[int, int], ...]) -> tuple[Floats, Floats]:
@@ -90,7 +98,25 @@ def ends_by_rule(rule: str, lower: Floats, upper: Floats) -> tuple[Floats, Float
 
 
 def pairs_by_rule(
-    rule: str, cells: Floats, pairs: tuple[tuple[int, int], ...]
+    rule: str,
+    cells: Floats,
+    pairs: tuple[tuple[int, int], ...],
+    method: str,
+    resamples: int,
+    rng: np.random.Generator,
 ) -> tuple[Floats, Floats]:
     """The same with two learners at a time."""
-    return (_vertex_pairs if rule == "vertex" else _paper_pairs)(cells, pairs)
+    if method == "exact":
+        return (_vertex_pairs if rule == "vertex" else _paper_pairs)(cells, pairs)
+    learners = cells.shape[1]
+    low = np.asarray(pairs, dtype=np.intp)
+    high = low + learners
+    if rule == "vertex":
+        corners = [(low[:, 0], high[:, 1]), (high[:, 0], low[:, 1])]
+        members = np.concatenate([np.stack(corner, axis=1) for corner in corners])
+        queries = np.concatenate([low[:, :1], high[:, :1]])
+    else:
+        members = np.concatenate([low, high])
+        queries = np.concatenate([high[:, :1], low[:, :1]])
+    tails = _drawn(cells.reshape(2 * learners, -1), members, queries, resamples, rng)
+    return ends_by_rule(rule, *tails)
