@@ -53,8 +53,10 @@ def drawn_tails(
     heights, noise = levelled(values)
     blocks = values.shape[1]
     tables, choices = members.shape
+    # a table that is larger than what is looked up in it costs more than it saves
+    largest = min(TABLE_SIZE, resamples // 4)
     group = 1
-    while choices ** (group + 1) <= TABLE_SIZE and group < blocks:
+    while choices ** (group + 1) <= largest and group < blocks:
         group += 1
     starts = list(range(0, blocks, group))
     at = heights[queries].sum(axis=2)
