@@ -293,3 +293,13 @@ def test_repr_and_account():
     assert losses.account == (
         "Losses of 1 learner on 1 data set: 5 runs of 2-fold cross-validation.",
     )
+
+
+def test_instances_of_one_test_set_are_an_axis():
+    losses = Losses(np.eye(2, 30), dims=("algorithm", "instance"))
+    assert losses.design == Design(kind="test-set", folds=30)
+    assert losses.values.shape == (2, 1, 1, 30, 1)
+    turned = Losses(np.eye(2, 30).T, dims=("instance", "algorithm"))
+    assert np.array_equal(turned.values, losses.values)
+    with pytest.raises(ArgumentError, match="each once"):
+        Losses(np.ones((2, 3, 4)), dims=("algorithm", "instance", "fold"))

@@ -14,6 +14,7 @@ from bestofk.errors import ArgumentError
 from bestofk.plans.design import KINDS, Design
 
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+INSTANCE = "instance"
 Mask = npt.NDArray[np.bool_]
 
 _GUESSES: dict[tuple[int, bool], tuple[str, ...]] = {
@@ -69,6 +70,8 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
             )
         return guess
     known = (dims,) if isinstance(dims, str) else tuple(dims)
+    if "fold" not in known:
+        known = tuple("fold" if name == INSTANCE else name for name in known)
     wrong = [name for name in known if name not in DIMS]
     if wrong or len(set(known)) != len(known) or "algorithm" not in known:
         raise refuse("dims", f"'algorithm' and others out of {', '.join(DIMS)}, each once", known)
@@ -77,6 +80,11 @@ def known_dims(ndim: int, dims: Sequence[str] | None, *, named_datasets: bool) -
             f"dims must name each of the {ndim} axes of values; got {len(known)} names."
         )
     return known
+
+
+def by_instances(dims: Sequence[str] | None) -> bool:
+    """Whether an axis holds the instances of one test set."""
+    return dims is not None and INSTANCE in ((dims,) if isinstance(dims, str) else tuple(dims))
 
 
 def spread(array: npt.NDArray[Any], known: tuple[str, ...]) -> npt.NDArray[Any]:

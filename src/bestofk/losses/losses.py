@@ -35,7 +35,8 @@ class Losses:
         The losses: smaller is better.
     dims : sequence of str, optional
         What each axis of `values` is, out of ``"algorithm"``, ``"dataset"``, ``"run"``,
-        ``"fold"`` and ``"repetition"``, each at most once and ``"algorithm"`` always. When None:
+        ``"fold"`` and ``"repetition"``, each at most once and ``"algorithm"`` always;
+        ``"instance"`` instead of ``"fold"`` for the instances of one test set. When None:
         (algorithm,), (algorithm, fold), (algorithm, run, fold) for one to three axes; where
         `datasets` are named, (algorithm, dataset), (algorithm, dataset, fold); all five for five
         axes. Four axes must be named.
@@ -115,6 +116,8 @@ class Losses:
         known = axes.known_dims(raw.ndim, dims, named_datasets=datasets is not None)
         array = axes.spread(raw, known)
         absent = axes.spread(mask, known)
+        if design is None and axes.by_instances(dims):
+            design = "test-set"
         array, absent, settled = axes.settle_design(array, absent, design)
         learners = clean_names(algorithms, array.shape[0], "algorithms", "learner")
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
