@@ -9,12 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.registry import resolve
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PRESENTERS = {
     "report": "bestofk.report.writing:write_report",
@@ -36,10 +33,9 @@ class Presented:
 
     __slots__ = ()
 
-    def to_frame(self) -> pd.DataFrame:
-        """The table as a data frame, with all digits."""
-        frame: pd.DataFrame = present("frame", self)
-        return frame
+    def to_frame(self) -> Any:
+        """The table as a data frame of pandas, with all digits."""
+        return present("frame", self)
 
     def to_markdown(self) -> str:
         """The table in Markdown, rounded for reading."""

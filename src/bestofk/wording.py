@@ -56,3 +56,28 @@ def shortened(words: Sequence[str], limit: int = 10) -> str:
 def counted(count: int, noun: str) -> str:
     """``1 pair``, ``2 pairs``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    r"""Text without characters that print nothing or turn the line about; those become ``�``.
+
+    Examples
+    --------
+    >>> printable("a\u202eb\n")
+    'a�b�'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def duration(seconds: float) -> str:
+    """A time as people read it.
+
+    Examples
+    --------
+    >>> duration(2.5), duration(0.0123), duration(4e-6)
+    ('2.5 s', '12.3 ms', '4 µs')
+    """
+    for factor, unit in ((1.0, "s"), (1e-3, "ms")):
+        if seconds >= factor:
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} µs"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestofk.wording import pvalue_words
+from bestofk.wording import duration, printable, pvalue_words
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,7 +92,8 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
             row.append(Text(bar(decision.means[name], means, picture)))
         row.append(_verdict(name == decision.best, verdicts.get(name)))
         if costs is not None:
-            row.append(duration(costs[str(name)].fit_time))
+            fit_time = costs[str(name)].fit_time
+            row.append("" if fit_time is None else duration(fit_time))
         table.add_row(*row)
     more = len(decision.prior) - len(shown)
     if more:
@@ -108,16 +109,6 @@ def _verdict(is_best: bool, standing: Standing | None) -> str:
     return f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
 
 
-def duration(seconds: float | None) -> str:
-    """A time as people read it."""
-    if seconds is None:
-        return ""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= factor or unit == "µs":
-            return f"{seconds / factor:.3g} {unit}"
-    return ""
-
-
 def bar(value: float, values: np.ndarray, width: int) -> str:
     """`value` as a dot on a line from the smallest to the largest of `values`."""
     low, high = float(values.min()), float(values.max())
@@ -127,5 +118,5 @@ def bar(value: float, values: np.ndarray, width: int) -> str:
 
 def one_line(name: str, limit: int = 40) -> str:
     """A name that cannot break a table: no control characters, not too long."""
-    clean = "".join(c if c.isprintable() else "�" for c in name)
+    clean = printable(name)
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"

@@ -13,13 +13,14 @@ from bestofk.multiple.ranking import average_ranks
 from bestofk.multiple.tables import learners_by_columns, ratio, read_only
 from bestofk.multiple.wording import batch_words, extremes_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["FriedmanResult", "friedman"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FriedmanResult:
+class FriedmanResult(Presented):
     """Evidence that K learners are not all ranked alike.
 
     Attributes

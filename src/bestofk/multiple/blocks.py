@@ -19,13 +19,14 @@ from bestofk.multiple.tables import (
     sum_of_squares,
 )
 from bestofk.multiple.wording import extremes_words, hypothesis_words, learner_names
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["RepeatedMeasuresResult", "repeated_measures_anova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedMeasuresResult:
+class RepeatedMeasuresResult(Presented):
     """Evidence that K learners differ, with the blocks taken out.
 
     Attributes

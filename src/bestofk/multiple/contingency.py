@@ -13,6 +13,7 @@ from bestofk.multiple.sphericity import greenhouse_geisser
 from bestofk.multiple.tables import ratio, read_only, zero_one
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["CochranResult", "LooneyResult", "cochran_q", "looney"]
@@ -21,7 +22,7 @@ _CLAIM = "all {} learners have the same probability of a right answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CochranResult:
+class CochranResult(Presented):
     """Evidence that K classifiers are not equally often right.
 
     Attributes
@@ -127,7 +128,7 @@ def cochran_q(correct: npt.ArrayLike) -> CochranResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LooneyResult:
+class LooneyResult(Presented):
     """Evidence that K classifiers are not equally often right.
 
     Attributes

@@ -14,13 +14,14 @@ from bestofk.multiple.block_ranks import friedman
 from bestofk.multiple.studentized_range import quantile, survival
 from bestofk.multiple.tables import learners_by_columns, read_only
 from bestofk.multiple.wording import extremes_words, learner_names, pairs_words
+from bestofk.presenting import Presented
 from bestofk.wording import number
 
 __all__ = ["NemenyiResult", "nemenyi"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NemenyiResult:
+class NemenyiResult(Presented):
     """All pairs of K learners by their average ranks.
 
     Attributes

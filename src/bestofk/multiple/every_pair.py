@@ -16,6 +16,7 @@ from bestofk.multiple.tables import read_only
 from bestofk.multiple.wording import extremes_words, learner_names, pairs_words
 from bestofk.pairwise.pairs import all_pairs
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.presenting import Presented
 
 __all__ = ["PosthocResult", "posthoc"]
 
@@ -24,7 +25,7 @@ _SHORT = {"t": "kfold-t"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PosthocResult:
+class PosthocResult(Presented):
     """Pairs of K learners with p-values adjusted for their number.
 
     Attributes

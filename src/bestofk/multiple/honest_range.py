@@ -15,12 +15,13 @@ from bestofk.multiple.studentized_range import quantile, survival
 from bestofk.multiple.tables import learners_by_columns, read_only, studentized
 from bestofk.multiple.wording import extremes_words, learner_names, pairs_words
 from bestofk.pairwise.result import Interval
+from bestofk.presenting import Presented
 
 __all__ = ["TukeyResult", "tukey"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TukeyResult:
+class TukeyResult(Presented):
     """All pairs of K learners, adjusted for their number.
 
     Attributes

@@ -33,6 +33,7 @@ from bestofk.multiple.scalar_bootstrap import (
     origin,
 )
 from bestofk.multiple.wording import learner_names
+from bestofk.presenting import Presented
 from bestofk.wording import counted, joined, number, pvalue_words
 
 
@@ -96,7 +97,7 @@ class IntervalPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapBResult:
+class BootstrapBResult(Presented):
     """What Bootstrap-B found.
 
     Attributes

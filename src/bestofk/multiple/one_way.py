@@ -20,13 +20,14 @@ from bestofk.multiple.tables import (
 )
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["AnovaResult", "anova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AnovaResult:
+class AnovaResult(Presented):
     """Evidence that K learners do not all have the same expected loss.
 
     Attributes

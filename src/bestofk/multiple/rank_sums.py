@@ -13,13 +13,14 @@ from bestofk.multiple.ranking import average_ranks
 from bestofk.multiple.tables import learners_by_columns, ratio, read_only
 from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["KruskalWallisResult", "kruskal_wallis"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class KruskalWallisResult:
+class KruskalWallisResult(Presented):
     """Evidence that K learners do not all have the same distribution of losses.
 
     Attributes

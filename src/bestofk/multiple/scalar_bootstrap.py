@@ -22,6 +22,7 @@ from bestofk.checks import (
 )
 from bestofk.errors import ArgumentError
 from bestofk.multiple.wording import learner_names
+from bestofk.presenting import Presented
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
@@ -103,7 +104,7 @@ class BootstrapPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapAResult:
+class BootstrapAResult(Presented):
     """What Bootstrap-A found.
 
     Attributes

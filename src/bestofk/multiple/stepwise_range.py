@@ -15,6 +15,7 @@ from bestofk.multiple.one_way import one_way_parts
 from bestofk.multiple.studentized_range import quantile
 from bestofk.multiple.tables import learners_by_columns, read_only, studentized
 from bestofk.multiple.wording import learner_names
+from bestofk.presenting import Presented
 from bestofk.wording import joined, number, shortened
 
 __all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls"]
@@ -42,7 +43,7 @@ class RangeWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NewmanKeulsResult:
+class NewmanKeulsResult(Presented):
     """The order of the means and the underlines.
 
     Attributes

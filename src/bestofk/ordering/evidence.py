@@ -87,6 +87,10 @@ class Evidence(Presented):
         matrix[self.first[self.rejected], self.second[self.rejected]] = True
         return matrix
 
+    def to_frame(self) -> pd.DataFrame:
+        """The same as `frame`."""
+        return self.frame()
+
     def frame(self) -> pd.DataFrame:
         """One row a pair, as a data frame."""
         import pandas as pd

@@ -11,6 +11,7 @@ import numpy as np
 from bestofk.checks import Alternative, Floats, probability
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.sentences import verdict
+from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 FloatOrArray = float | Floats
@@ -46,7 +47,7 @@ def tail_level(level: float, alternative: Alternative) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairwiseResult:
+class PairwiseResult(Presented):
     """Evidence about two learners.
 
     Attributes

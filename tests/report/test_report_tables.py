@@ -1,0 +1,124 @@
+"""Tables of results in every form, with names that would break a careless one."""
+
+import csv
+import io
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk import multiple, pairwise
+from bestofk.ordering.one_test import run_test
+from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
+from bestofk.report.table import Column, Table
+
+HOSTILE = [
+    '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "a|b*c_d`e`",
+    "50% {x} \\y $z$ & #1 ~^",
+    "two\nlines", "שלום עולם", "\u202etxet", "🙂" * 3, "n" * 200, "'; DROP TABLE --",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def decision():
+    rng = np.random.default_rng(5)
+    values = rng.random((len(HOSTILE), 10)) * 0.1 + np.arange(len(HOSTILE))[::-1, None] * 0.03
+    return bk.order(bk.Losses(values, algorithms=HOSTILE))
+
+
+def test_frame_holds_all_digits_and_the_very_names(decision):
+    frame = decision.to_frame()
+    assert list(frame["learner"]) == list(decision.order)
+    assert dict(zip(frame["learner"], frame["mean_loss"], strict=True)) == dict(decision.means)
+    assert frame["verdict"].iloc[0] == "best"
+    assert decision.evidence.to_frame().equals(decision.evidence.frame())
+
+
+def test_csv_reads_back(decision):
+    from bestofk.report.presented import table_of
+
+    rows = list(csv.DictReader(io.StringIO(table_of(decision).to_csv(), newline="")))
+    assert [row["learner"] for row in rows] == list(decision.order)
+    assert [float(row["mean_loss"]) for row in rows] == [decision.means[n] for n in decision.order]
+
+
+def test_markdown_keeps_its_columns_whatever_the_names(decision):
+    lines = decision.to_markdown().splitlines()
+    assert len(lines) == 2 + len(HOSTILE)
+    bars = {line.replace("\\|", "").count("|") for line in lines}
+    assert bars == {9}
+    assert "<" not in decision.to_markdown().replace("\\<", "")
+
+
+def test_latex_escapes():
+    # the commands of the LaTeX2e kernel and textcomp for each special character
+    assert latex_text("a_b & 5% #1 {x}$") == r"a\_b \& 5\% \#1 \{x\}\$"
+    assert latex_text("\\~^<>") == (
+        r"\textbackslash{}\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"
+    )
+    assert latex_text("c4.5 naive-bayes") == "c4.5 naive-bayes"
+    assert latex_text("a--b") == "a{-}{-}b"
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
+def test_latex_compiles(decision, tmp_path):
+    body = "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage{textcomp,booktabs}"
+    body += "\\begin{document}" + decision.to_latex() + "\\end{document}"
+    plain = body.encode("ascii", "replace").decode()
+    (tmp_path / "t.tex").write_text(plain)
+    subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+
+
+def test_html_shows_names_and_never_runs_them(decision):
+    shown = decision._repr_html_()
+    assert "<script" not in shown
+    assert "<img" not in shown
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in shown
+    assert f'<bdi title="{"n" * 200}">{"n" * 59}…</bdi>' in shown
+
+
+def test_sentences_isolate_only_names_that_need_it():
+    text = "MultiTest chooses שלום over tree."
+    assert html_sentence(text, ["שלום", "tree"]) == ("MultiTest chooses <bdi>שלום</bdi> over tree.")
+    assert html_sentence("a < b", ["a", "b"]) == "a &lt; b"
+    assert html_sentence("x\ny and x", ["x\ny"]) == '<bdi title="x y">x y</bdi> and x'
+
+
+def test_markdown_and_html_of_odd_names():
+    assert markdown_text("a & b\n`c`") == "a &amp; b \\`c\\`"
+    assert elided("x" * 61) == "x" * 59 + "…"
+    assert html_name(0) == "<bdi>0</bdi>"
+
+
+def test_cells_of_every_kind():
+    kinds = {
+        "pvalue": ([0.0, 0.01234567, 0.99999, 1.0, None],
+                   ["< 1e-300", "0.01235", "> 0.9999", "1", ""]),
+        "number": ([0.123456, float("inf"), None], ["0.1235", "infinite", ""]),
+        "seconds": ([2.0, 0.01, 1e-6], ["2 s", "10 ms", "1 µs"]),
+        "bytes": ([12, 3400, 5.6e6, 7.8e9], ["12 B", "3.4 kB", "5.6 MB", "7.8 GB"]),
+        "text": ([True, "x"], ["yes", "x"]),
+    }  # fmt: skip
+    for kind, (cells, shown) in kinds.items():
+        assert Column(key="k", title="k", kind=kind, cells=cells).shown() == shown
+    assert len(Table(name="none", caption="", columns=())) == 0
+
+
+@pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])
+def test_every_procedure_has_a_table(procedure):
+    values = np.random.default_rng(1).random((4, 10))
+    table = bk.order(values, procedure=procedure).to_frame()
+    assert len(table) == 4
+    assert ("wins" in table.columns) == (procedure == "most-wins")
+
+
+def test_results_of_single_tests_are_tables_too():
+    values = np.random.default_rng(1).random((3, 10))
+    table = bk.Losses(values, algorithms=["a", "b", "c"])
+    assert len(run_test(table, "kfold-t").to_frame()) == 3
+    assert "statistic" in set(run_test(table, "friedman").to_frame()["quantity"])
+    assert "| pvalue |" in pairwise.kfold_t(values[0], values[1]).to_markdown()
+    assert "kfold-t" in run_test(table, "kfold-t", pair=("a", "b"))._repr_html_()
+    assert multiple.friedman(values).to_latex().count("\\\\") > 3
