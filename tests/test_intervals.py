@@ -277,6 +277,12 @@ def test_refuses(function, k, n, level, words):
         function(k, n, level)
 
 
+def test_counts_up_to_what_a_float_holds():
+    assert intervals.wilson(0, 2**53).n == 2**53
+    with pytest.raises(ArgumentError, match="at most 2\\^53"):
+        intervals.wilson(0, 2**53 + 2)
+
+
 def test_bound_refuses():
     with pytest.raises(ArgumentError, match="delta must be strictly"):
         intervals.test_set_bound(1, 10, 0)

@@ -204,7 +204,7 @@ def binomial_at_most(k: Any, n: Any, p: float = 0.5) -> Any:
     from scipy import special
 
     k, n = np.broadcast_arrays(np.asarray(k, dtype=np.float64), np.asarray(n, dtype=np.float64))
-    inside = np.clip(k, 0.0, np.maximum(n - 1.0, 0.0))
+    inside = np.clip(k, 0.0, n)
     tail = special.betainc(np.maximum(n - inside, 0.5), inside + 1.0, 1.0 - p)
     return np.where(k >= n, 1.0, np.where(k < 0, 0.0, tail))
 
@@ -225,7 +225,7 @@ def binomial_at_least(k: Any, n: Any, p: float = 0.5) -> Any:
     from scipy import special
 
     k, n = np.broadcast_arrays(k, n)
-    inside = np.clip(k, 1.0, np.maximum(n, 1.0))
+    inside = np.clip(k, 1.0, n)
     tail = special.betainc(inside, n - inside + 1.0, p)
     return np.where(k <= 0, 1.0, np.where(k > n, 0.0, tail))
 

@@ -123,6 +123,10 @@ def test_two_blocks():
     result = repeated_measures_anova([[0.1, 0.3], [0.2, 0.25], [0.5, 0.9]])
     assert result.epsilons.greenhouse_geisser == pytest.approx(0.5)
     assert 0.0 < result.huynh_feldt_pvalue < 1.0
+    # n = 2, K = 3 and e = 1/2 make Huynh and Feldt's formula 0 / 0: e stands
+    assert result.epsilons.huynh_feldt == pytest.approx(0.5)
+    # n = K = 3 and e = 1 make it 4 / 0: 1 stands
+    assert epsilons(2.0 * np.eye(3)).huynh_feldt == 1.0
 
 
 def test_three_hundred_learners():

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError
-from bestofk.multiple.interval_bootstrap import bootstrap_b
+from bestofk.multiple.interval_bootstrap import _verdicts, bootstrap_b
 from bestofk.multiple.scalar_bootstrap import bootstrap_a
 
 
@@ -261,3 +261,26 @@ def test_random_rearrangements_of_pairs_estimate_the_exact_pvalues(rule):
     # five standard errors of a doubled share of 20,000
     margin = 10 * np.sqrt(np.maximum(exact.pvalues, 1e-3) / 2 / 20_000) + 1e-4
     assert (np.abs(drawn.pvalues - exact.pvalues) <= margin).all()
+
+
+def test_differences_of_pairs_are_those_of_the_ends():
+    # means from 1.5 to 3 and from 5 to 7: the difference lies between 1.5 - 7 and 3 - 5
+    pairs = bootstrap_b(intervals=[[[1, 2], [4, 6]], [[2, 4], [5, 9]]]).posthoc()
+    assert pairs.estimates.tolist() == [[-5.5, -2.0]]
+    assert pairs.error_bound.tolist() == [[0.0, 0.0]]
+
+
+def test_folds_of_intervals_are_averaged():
+    low = np.random.default_rng(1).random((3, 4, 5))
+    given = bootstrap_b(intervals=[low, low + 0.25])
+    np.testing.assert_allclose(given.intervals[:, 0], low.mean(axis=(1, 2)))
+    np.testing.assert_allclose(given.intervals[:, 1], low.mean(axis=(1, 2)) + 0.25)
+    for wrong in (low, low[None, :, :1], np.ones((2, 1, 4)), np.ones((2, 2, 2, 2, 2))):
+        with pytest.raises(ArgumentError, match="intervals must have the axes"):
+            bootstrap_b(intervals=wrong)
+
+
+def test_an_interval_that_touches_the_level_is_inconclusive():
+    adjusted = np.array([[0.01, 0.05], [0.05, 0.2], [0.01, 0.04], [0.06, 0.2]])
+    found = _verdicts(adjusted, 0.05)
+    assert found == ("inconclusive", "inconclusive", "significant", "not significant")

@@ -84,3 +84,20 @@ def test_a_bad_range_is_refused(loss_range):
     losses = np.full((2, 1, 1, 1), np.nan)
     with pytest.raises(ArgumentError, match="loss_range must be"):
         repetition_intervals(losses, missing="span", loss_range=loss_range)
+
+
+def test_both_ends_may_be_one_quantile():
+    assert repetition_intervals(LADDER, (0.5, 0.5)).ravel().tolist() == [0.5, 0.5]
+    with pytest.raises(ArgumentError, match="finite numbers"):
+        repetition_intervals(LADDER, lambda x: (x.min(axis=-1), x.max(axis=-1) * np.nan))
+
+
+def test_losses_at_the_ends_of_the_range_are_inside():
+    losses = np.array([0.0, 1.0, np.nan])[None, None, None]
+    ends = repetition_intervals(losses, (0.0, 1.0), missing="span")
+    assert ends.ravel().tolist() == [0.0, 1.0]
+    for inside in ((0.0, 0.9), (0.1, 1.0)):
+        with pytest.raises(ArgumentError, match="loss_range must hold all losses"):
+            repetition_intervals(losses, missing="span", loss_range=inside)
+    with pytest.raises(ArgumentError, match="loss_range must be"):
+        repetition_intervals(losses, missing="span", loss_range=(0.5, 0.5))

@@ -43,6 +43,10 @@ def test_the_worked_example():
     np.testing.assert_allclose(result.estimates, [2.5, 3.25, 4.5])
     assert result.error_bound.tolist() == [0, 0, 0]
     assert result.rejected(0.15).tolist() == [False, False, True]
+    at = float(result.adjusted_pvalues[0])
+    assert result.rejected(at).tolist() == [True, False, True]
+    by_pair = result.posthoc(correction="none")
+    assert by_pair.rejected(1 / 4).tolist() == [False, True, True]
     pairs = result.posthoc(correction="bonferroni")
     assert pairs.pairs == ((0, 1), (0, 2), (1, 2))
     assert pairs.pvalues.tolist() == [1 / 2, 1 / 8, 1 / 4]

@@ -159,3 +159,13 @@ def test_one_degree_of_freedom_is_allowed():
     found = float(quantile(0.05, groups=2, df=1))
     assert found == pytest.approx(np.sqrt(2) * np.tan(0.475 * np.pi), rel=1e-9)
     assert float(quantile(0.05, groups=2, df=0.5)) > found
+
+
+@pytest.mark.parametrize("size", [6, 600])
+def test_each_value_with_its_own_number_of_groups(size):
+    q, k = np.linspace(0.5, 6, size), np.where(np.arange(size) % 2, 3, 8)
+    together = survival(q, groups=k, df=12.0)
+    for groups in (3, 8):
+        rows = np.flatnonzero(k == groups)[:60]
+        alone = stats.studentized_range.sf(q[rows[::20]], groups, 12.0)
+        np.testing.assert_allclose(together[rows[::20]], alone, rtol=1e-7)

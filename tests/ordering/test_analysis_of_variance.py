@@ -76,3 +76,12 @@ def test_pendigits_newman_keuls_underlines_none():
 def test_one_number_a_learner_is_refused():
     with pytest.raises(DesignError, match="nothing to test"):
         ordering.anova_choice([[0.1], [0.2]])
+
+
+def test_a_pvalue_at_the_level_is_a_difference():
+    from bestofk.multiple import anova
+
+    losses = np.array([[0.30, 0.34, 0.32], [0.29, 0.35, 0.28]])
+    p = float(anova(losses).pvalue)
+    assert ordering.anova_choice(losses, alpha=p).best is None
+    assert ordering.anova_choice(losses, alpha=p * (1 - 1e-12)).best == 0

@@ -92,6 +92,10 @@ def test_repetitions_on_several_data_sets_bring_bootstrap_b():
     assert "Bootstrap-B" in decision.explain() or "bootstrap-b" in decision.explain()
     one = bk.Losses(values[..., :1], dims=DIMS, algorithms=["a", "b", "c"])
     assert bk.order(one).beside is None
+    two = bk.Losses(values[:, :2, ..., :2], dims=DIMS, algorithms=["a", "b", "c"])
+    assert bk.order(two).beside is not None
+    one_set = bk.Losses(values[:, :1], dims=DIMS, algorithms=["a", "b", "c"])
+    assert bk.order(one_set).beside is None
 
 
 def test_missing_cells_are_refused_or_dropped():

@@ -61,3 +61,30 @@ def test_ties_are_split_and_named():
 def test_bad_input(posteriors, truth, words):
     with pytest.raises(ArgumentError, match=words):
         ordering.multinomial_selection(posteriors, truth)
+
+
+def test_shared_wins_count_against_the_first():
+    # a wins two instances and half of the third: 2 whole wins against 1, P(X <= 1 of 3) = 1/2
+    chosen = ordering.multinomial_selection([[1.0, 1.0, 0.5], [0.0, 0.0, 0.5]])
+    assert dict(chosen.wins) == {0: 2.5, 1: 0.5}
+    assert chosen.shares[0] == pytest.approx(2.5 / 3)
+    assert chosen.pvalues[1] == 0.5
+    # thirds add up to whole wins: 3 against 1, P(X <= 1 of 4) = 5/16
+    thirds = np.full((3, 5), 0.5)
+    thirds[1:, 3:] = 0.25
+    chosen = ordering.multinomial_selection(thirds, correction="none")
+    assert chosen.pvalues[1] == pytest.approx(5 / 16, rel=1e-12)
+    assert chosen.best == 0
+
+
+def test_one_instance_and_the_ends_of_the_range():
+    chosen = ordering.multinomial_selection([[0.0], [1.0]])
+    assert chosen.best == 1
+    assert chosen.n_instances == 1
+    for wrong in ([[-0.1, 1.0], [0.0, 0.5]], np.ones((2, 0)), np.ones((2, 1, 1, 1))):
+        with pytest.raises(ArgumentError, match="posteriors must"):
+            ordering.multinomial_selection(wrong)
+    with pytest.raises(ArgumentError, match="indices from 0"):
+        ordering.multinomial_selection(np.ones((2, 2, 2)), [-1, 0])
+    with pytest.raises(ArgumentError, match="names must hold 2"):
+        ordering.multinomial_selection([[0.0], [1.0]], names=["a"])

@@ -189,3 +189,24 @@ def test_losses_are_not_written():
     for procedure in (ordering.multitest, ordering.test_first, ordering.most_wins):
         procedure(losses)
     np.testing.assert_array_equal(losses, before)
+
+
+class OneInTwenty:
+    """Evidence of exactly 0.05 for every pair."""
+
+    def __init__(self, a, b):
+        self.estimate = np.asarray((a - b).mean(axis=(-2, -1)))
+        self.statistic, self.pvalue = self.estimate, np.full(self.estimate.shape, 0.05)
+
+
+def test_a_pvalue_at_the_level_rejects():
+    def one_in_twenty(a, b, alternative):
+        return OneInTwenty(a, b)
+
+    losses = five_by_two([0.3, 0.1])
+    for procedure in (ordering.multitest, ordering.test_first, ordering.most_wins):
+        at = procedure(losses, test=one_in_twenty, correction="none")
+        assert at.best == 1
+        assert [standing.verdict for standing in at.standings] == ["worse"]
+        below = procedure(losses, test=one_in_twenty, correction="none", alpha=0.0499)
+        assert below.best != 1

@@ -103,3 +103,30 @@ def test_words_for_slopes_between_two():
     assert "l (slopes above 1), m (slopes 0.5 to 1) and h (slopes below 0.5)" in words
     perfect = ordering.roc_hull([truth], truth, names=["p"]).explain()
     assert "p (slopes of any size)" in perfect
+
+
+def test_slopes_with_unequal_classes_by_hand():
+    # (0, 0) (0, 1/2) (1/4, 1) (1, 1): slopes inf, (1/2) / (1/4) = 2 and 0
+    truth = [1, 1, 0, 0, 0, 0]
+    hull = ordering.roc_hull([[0.9, 0.3, 0.5, 0.2, 0.1, 0.05]], truth)
+    assert [(v.slope_high, v.slope_low) for v in hull.vertices] == [
+        (np.inf, np.inf), (np.inf, 2.0), (2.0, 0.0), (0.0, 0.0),
+    ]  # fmt: skip
+    assert dict(hull.slopes) == {0: ((0.0, np.inf),)}
+    assert hull.area == pytest.approx(1 / 4 * 3 / 4 + 3 / 4)
+    assert [v.thresholds for v in hull.vertices] == [(), (0.9,), (0.3,), ()]
+    # at the slope of an edge both ends cost the same, and the first is taken
+    at = hull.best(positive_share=0.5, cost_false_positive=2.0)
+    assert (at.false_positive_rate, at.true_positive_rate) == (0.0, 0.5)
+    beyond = hull.best(positive_share=0.5, cost_false_positive=1.99)
+    assert (beyond.false_positive_rate, beyond.true_positive_rate) == (0.25, 1.0)
+
+
+def test_points_on_an_edge_are_no_corners_and_ranges_may_be_apart():
+    truth = [1, 1, 1, 1, 0, 0, 0, 0]
+    line = ordering.roc_hull([[4, 3, 2, 1, 4, 3, 2, 1]], truth)
+    assert [v.false_positive_rate for v in line.vertices] == [0.0, 1.0]
+    # a reaches (0, 1/2) and (3/4, 1), m reaches (1/4, 3/4) between them
+    a, m = [2, 2, 1, 1, 1, 1, 1, 0], [1, 1, 1, 0, 1, 0, 0, 0]
+    hull = ordering.roc_hull([a, m], truth, names=["a", "m"])
+    assert dict(hull.slopes) == {"a": ((1.0, np.inf), (0.0, 0.5)), "m": ((0.5, 1.0),)}

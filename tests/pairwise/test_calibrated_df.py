@@ -53,6 +53,21 @@ def test_the_nearest_stands_in():
     near = calibrated_df("use-all-data", 10, 10, alpha=0.04)
     assert not near.exact
     assert "level 0.05" in near.entry
+    # near by ratio: 0.025 / 0.016 is less than 0.016 / 0.01
+    assert "level 0.025" in calibrated_df("use-all-data", 10, 10, alpha=0.016).entry
+
+
+@pytest.mark.parametrize(
+    ("runs", "folds", "nearest"),
+    [
+        (45, 10, "100 x 10"),  # 100 / 45 = 2.22, 45 / 20 = 2.25
+        (10, 3, "10 x 2"),  # 3 / 2 against 5 / 3
+        (6, 5, "10 x 5"),  # 10 / 6 against (6 / 5) (10 / 5)
+        (7, 3, "5 x 2"),  # (7 / 5) (3 / 2) = 2.1, (10 / 7) (3 / 2) = 2.14
+    ],
+)
+def test_the_nearest_is_nearest_by_the_product_of_ratios(runs, folds, nearest):
+    assert f" {nearest} " in calibrated_df("use-all-data", runs, folds).entry
 
 
 def test_the_table_says_where_it_comes_from():

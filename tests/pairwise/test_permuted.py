@@ -125,6 +125,11 @@ def test_intervals_open_with_the_alternative_and_where_n_is_too_small():
     # 1/32 is above 0.025, 1/64 is not
     assert permutation(a[0, :5], b[0, :5]).confidence_interval(0.95) == (-np.inf, np.inf)
     assert np.isfinite(permutation(a[0, :6], b[0, :6]).confidence_interval(0.95)).all()
+    # 1/32 is not above 0.03125; of d - delta > 0 only one flip in 32 reaches the sum, at
+    # delta = 1 the difference that is then 0 makes it two
+    d = np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    exactly = permutation(d, d * 0, alternative="greater").confidence_interval(0.96875)
+    assert exactly == pytest.approx((1.0, np.inf), rel=1e-9)
 
 
 def test_the_interval_holds_the_shifts_that_are_not_rejected():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import accumulate, product
 from math import inf
 
 import numpy as np
@@ -144,3 +144,22 @@ def test_refusals():
         wilcoxon([1.0], [2.0], zeros="split")
     with pytest.raises(ArgumentError, match="method"):
         wilcoxon([1.0], [2.0], method="approx")
+
+
+@pytest.mark.parametrize(("n", "level"), [(50, 0.5), (50, 0.9), (50, 0.999), (51, 0.5), (51, 0.99)])
+def test_interval_at_both_sides_of_the_exact_limit(n, level):
+    d = np.random.default_rng(n).normal(0.3, 1, n)
+    averages = np.sort([(d[i] + d[j]) / 2 for i in range(n) for j in range(i, n)])
+    tail = (1 - level) / 2
+    if n == 50:  # counts of subsets of 1..n by their sum, in whole numbers
+        ways = [1] + [0] * len(averages)
+        for rank in range(1, n + 1):
+            for s in range(len(averages), rank - 1, -1):
+                ways[s] += ways[s - rank]
+        cut = sum(c <= tail * 2**n for c in accumulate(ways)) - 1
+    else:
+        sd = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
+        cut = int(np.floor(n * (n + 1) / 4 + sd * stats.norm.ppf(tail)))
+    assert wilcoxon(d, d * 0).confidence_interval(level) == pytest.approx(
+        (averages[cut], averages[-1 - cut]), rel=1e-12
+    )

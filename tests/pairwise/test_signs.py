@@ -64,3 +64,10 @@ def test_interval_covers_the_median_as_often_as_it_says():
     share = np.mean((low <= 0) & (high >= 0))
     # exact coverage 1 - 2 P(X <= 2) = 0.9614; 4 standard errors
     assert share == pytest.approx(1 - 2 * 79 / 4096, abs=4 * np.sqrt(0.04 / 4000))
+
+
+def test_interval_at_a_level_that_is_reached_exactly():
+    # n = 5: P(X <= 0) = 1/32 is just within the tail of (1 - 0.9375) / 2 = 1/32
+    d = np.array([0.5, -1.0, 2.0, 3.5, 1.5])
+    assert sign(d, d * 0).confidence_interval(0.9375) == (-1.0, 3.5)
+    assert sign(d, d * 0).confidence_interval(0.94) == (-inf, inf)

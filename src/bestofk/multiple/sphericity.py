@@ -89,7 +89,7 @@ def epsilons(table: Floats) -> Epsilons:
     if denominator > tiny:
         hf = min(numerator / denominator, 1.0)
     else:
-        hf = 1.0 if numerator > tiny or K == 2 else gg
+        hf = 1.0 if numerator > tiny else gg
     return Epsilons(greenhouse_geisser=gg, huynh_feldt=max(hf, gg), lower_bound=1.0 / (K - 1))
 
 
