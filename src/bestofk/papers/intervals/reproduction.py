@@ -1,0 +1,134 @@
+"""``bestofk reproduce intervals``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bestofk.checks import Floats
+from bestofk.papers.account import Account, Request
+from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.intervals.counting import COUNTINGS, Verdicts, range_pairs, scalar_pairs
+from bestofk.papers.intervals.evidence import READINGS
+from bestofk.papers.intervals.experiment import DETAIL, outlier_pieces, scalar_pieces
+from bestofk.papers.intervals.simulated_tables import (
+    MEDIANS,
+    averages,
+    detail_table,
+    first_table,
+    fourth_table,
+    null_table,
+    outcome_shares,
+    second_table,
+)
+from bestofk.papers.intervals.simulation import STEPS
+
+TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
+SIMULATED = ("1", "2", "3", "4", "5", "null")
+REAL = ("7", "8")
+NULL_SIMULATIONS = 400
+"""For each run."""
+_ALL = tuple(range(len(STEPS)))
+_DETAIL = (STEPS.index(DETAIL),)
+
+
+def reproduce(request: Request) -> Account:
+    """Obtain the tables again; without --table those of the simulations.
+
+    A run is one draw of the winners for each of the 21 values of dp, 100 simulations each; of
+    Tables 7 and 8 it is a repetition of the folds with another seed of the learners.
+    """
+    from bestofk.papers.registry import REPRODUCTIONS
+
+    entry = REPRODUCTIONS["intervals"]
+    counting = request.variant or COUNTINGS[0]
+    wanted = request.tables or SIMULATED
+    tables: list[Beside | WordsBeside] = []
+    sentences: list[str] = []
+    if set(wanted) & set(SIMULATED):
+        draws = request.runs or entry.default_runs
+        request = replace(request, runs=draws)
+        sentences.append(
+            f"{draws} draw{'s' * (draws > 1)} of the winners; counting {counting!r} "
+            f"({dict(entry.variants)[counting]})."
+        )
+    if "1" in wanted:
+        tables += first_table()
+    if "2" in wanted:
+        said, found = _second(request, counting)
+        sentences += said
+        tables += found
+    if "3" in wanted:
+        tables.append(_third(request, counting))
+    if "4" in wanted:
+        tables += _fourth(request, counting)
+    if "5" in wanted:
+        tables.append(_fifth(request, counting))
+    if "null" in wanted:
+        null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
+        tables.append(null_table(null))
+    if set(wanted) & set(REAL):
+        from bestofk.papers.intervals.real_tables import real_tables
+
+        said, found = real_tables(request, tuple(t for t in REAL if t in wanted))
+        sentences += said
+        tables += found
+    return Account(title=TITLE, paper=entry.paper, tables=tuple(tables), sentences=tuple(sentences))
+
+
+def _second(request: Request, counting: str) -> tuple[list[str], list[Beside | WordsBeside]]:
+    evidence = scalar_pieces("plain", request, steps=_ALL)
+    verdicts = scalar_pairs(evidence, counting)
+    average = averages(
+        "2", verdicts, ("t", "Wilcoxon", "Bootstrap-A"), exchanged=counting == "as_printed"
+    )
+    sentences = []
+    for other in COUNTINGS:
+        shares = significant_shares(scalar_pairs(evidence, other))
+        words = ", ".join(
+            f"{test} {share.mean():.3f}"
+            + (f" (standard deviation between draws {share.std(ddof=1):.3f})" * (len(share) > 1))
+            for test, share in shares.items()
+        )
+        sentences.append(f"Share significant over dp > 0, counting {other!r}: {words}.")
+    return sentences, [*second_table(evidence, counting), average]
+
+
+def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
+    """Share of pairs found significant, right or wrong, over dp > 0: one number a draw."""
+    return {
+        test: outcome_shares(v)[:, 1:, [0, 2]].sum(axis=-1).mean(axis=-1)
+        for test, v in verdicts.items()
+    }
+
+
+def _third(request: Request, counting: str) -> Beside:
+    evidence = scalar_pieces("table 1", request, steps=_DETAIL)
+    verdicts = scalar_pairs(evidence, counting)
+    del verdicts["Bootstrap-A, Hochberg"]
+    return detail_table(
+        "3", verdicts, ("ok", "err"), exchanged=counting == "as_printed", known=True
+    )
+
+
+def _fourth(request: Request, counting: str) -> list[Beside | WordsBeside]:
+    evidence = outlier_pieces(request, steps=_ALL)
+    verdicts = scalar_pairs(evidence.means, counting)
+    verdicts |= {name: range_pairs(evidence.ranges[name], counting) for name in READINGS}
+    verdicts |= {test + MEDIANS: v for test, v in scalar_pairs(evidence.medians, counting).items()}
+    average = averages(
+        "4", verdicts, ("t", "Wilcoxon", "Bootstrap-B"), exchanged=counting == "as_printed"
+    )
+    return [*fourth_table(evidence, counting), average]
+
+
+def _fifth(request: Request, counting: str) -> Beside:
+    evidence = outlier_pieces(request, steps=_DETAIL)
+    scalar = scalar_pairs(evidence.means, counting)
+    verdicts = {
+        "t": scalar["t"],
+        "Wilcoxon": scalar["Wilcoxon"],
+        "Bootstrap-B": range_pairs(evidence.ranges["Bootstrap-B"], counting),
+    }
+    return detail_table(
+        "5", verdicts, ("ok", "err", "inc"), exchanged=counting == "as_printed", known=False
+    )
