@@ -1,0 +1,215 @@
+"""All figures by name: what each shows, and which values it takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bestofk.errors import ArgumentError
+from bestofk.registry import Registry, resolve
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from bestofk.report.figures.picture import Picture
+
+_HERE = "bestofk.report.figures"
+_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult")
+_DECISIONS = ("Order", "Study")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FigureEntry:
+    """A figure: where its layout is found and drawn, and what it takes."""
+
+    name: str
+    module: str
+    suffix: str
+    """Of its functions ``layout_...`` and ``draw_...``."""
+    accepts: tuple[str, ...]
+    """Names of the classes that it draws."""
+    summary: str
+
+    def layout(self, value: Any, **options: Any) -> Any:
+        """The layout of a value; its `picture` is what is drawn."""
+        return resolve(f"{_HERE}.{self.module}:layout_{self.suffix}")(value, **options)
+
+    def draw(self, layout: Any, ax: Axes | None = None) -> Axes:
+        """Draw a layout."""
+        drawn: Axes = resolve(f"{_HERE}.{self.module}:draw_{self.suffix}")(layout, ax)
+        return drawn
+
+    def takes(self, value: Any) -> bool:
+        """Whether it draws values of this class."""
+        return any(kind.__name__ in self.accepts for kind in type(value).__mro__)
+
+
+FIGURES = Registry(
+    "figure",
+    FigureEntry(
+        name="graph",
+        module="multitest_graph",
+        suffix="graph",
+        accepts=_DECISIONS,
+        summary="learners by prior preference, an arrow where the data override it",
+    ),
+    FigureEntry(
+        name="steps",
+        module="multitest_steps",
+        suffix="steps",
+        accepts=_DECISIONS,
+        summary="every step of MultiTest: the candidates, and the one taken",
+    ),
+    FigureEntry(
+        name="densities",
+        module="densities",
+        suffix="densities",
+        accepts=_DECISIONS,
+        summary="the graph with the density of each learner's losses beside it",
+    ),
+    FigureEntry(
+        name="losses",
+        module="loss_points",
+        suffix="losses",
+        accepts=("Losses", "Study", "Order"),
+        summary="every fold a point, runs apart, and the interval of each mean",
+    ),
+    FigureEntry(
+        name="matrix",
+        module="pair_matrix",
+        suffix="matrix",
+        accepts=(*_DECISIONS, *_PAIRS),
+        summary="every pair: difference, interval, p-value and who wins",
+    ),
+    FigureEntry(
+        name="critical-difference",
+        module="critical_difference",
+        suffix="critical_difference",
+        accepts=("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", *_DECISIONS),
+        summary="learners on a line, bars over those that do not differ",
+    ),
+    FigureEntry(
+        name="letters",
+        module="letters",
+        suffix="letters",
+        accepts=(*_PAIRS, *_DECISIONS),
+        summary="learners that share a letter do not differ, those that share none do",
+    ),
+    FigureEntry(
+        name="underlines",
+        module="underlines",
+        suffix="underlines",
+        accepts=("NewmanKeulsResult",),
+        summary="learners by mean loss, a line under those that cannot be told apart",
+    ),
+    FigureEntry(
+        name="intervals",
+        module="interval_bars",
+        suffix="intervals",
+        accepts=("BootstrapBResult", *_DECISIONS),
+        summary="Bootstrap-B: intervals against the mean of all, and what stays inconclusive",
+    ),
+    FigureEntry(
+        name="rates",
+        module="rate_curves",
+        suffix="rates",
+        accepts=("Rates",),
+        summary="Type I error, power or replicability, with Monte Carlo bands",
+    ),
+    FigureEntry(
+        name="roc",
+        module="roc_curves",
+        suffix="roc",
+        accepts=("RocHull",),
+        summary="ROC curves, their convex hull and its slopes",
+    ),
+    FigureEntry(
+        name="alpha",
+        module="sensitivity",
+        suffix="alpha",
+        accepts=(*_DECISIONS, "AlphaPath"),
+        summary="the order for every alpha",
+    ),
+    FigureEntry(
+        name="prior",
+        module="sensitivity",
+        suffix="prior",
+        accepts=(*_DECISIONS, "PriorPath"),
+        summary="the order as one learner moves up the prior",
+    ),
+)
+
+
+def figure_kinds(value: Any) -> tuple[str, ...]:
+    """Names of the figures that draw values of this class.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> figure_kinds(bk.Losses([[0.1, 0.2], [0.3, 0.2]]))
+    ('losses',)
+    """
+    return tuple(entry.name for entry in FIGURES.values() if entry.takes(value))
+
+
+def picture_of(value: Any, kind: str | None = None, **options: Any) -> Picture:
+    """The picture of a value, for `save_figure` and `svg`; arguments as for `figure`."""
+    picture: Picture = _entry(value, kind).layout(value, **options).picture
+    return picture
+
+
+def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **options: Any) -> Axes:
+    """Draw a result.
+
+    Parameters
+    ----------
+    value : Order, Study, Losses or result of a test
+        What to look at.
+    kind : str, optional
+        Which figure; the first that takes the value by default. ``figure_kinds(value)`` lists
+        them: ``"graph"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
+        ``"critical-difference"``, ``"letters"``, ``"underlines"``, ``"intervals"``, ``"rates"``,
+        ``"roc"``, ``"alpha"``, ``"prior"``.
+    ax : Axes, optional
+        Where to draw; a figure of the right size is made when None.
+    **options
+        For the layout of that figure, such as `losses`, `names`, `alpha`, `level` or `learner`.
+
+    Returns
+    -------
+    Axes
+        ``save_figure(ax, "graph.svg")`` writes it.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], algorithms=["max", "nmc"])
+    >>> ax = figure(bk.order(losses), "graph")
+    >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
+    True
+    >>> from matplotlib import pyplot
+    >>> pyplot.close(ax.figure)
+    """
+    entry = _entry(value, kind)
+    return entry.draw(entry.layout(value, **options), ax)
+
+
+def _entry(value: Any, kind: str | None) -> FigureEntry:
+    known = figure_kinds(value)
+    if kind is None:
+        if not known:
+            kinds = sorted({name for entry in FIGURES.values() for name in entry.accepts})
+            raise ArgumentError(
+                f"figure: value must be one of {', '.join(kinds)}; got {type(value).__name__}."
+            )
+        return FIGURES[known[0]]
+    entry = FIGURES[kind]
+    if not entry.takes(value):
+        offer = f"; of it there are {', '.join(map(repr, known))}" if known else ""
+        raise ArgumentError(
+            f"figure {kind!r} takes {' or '.join(entry.accepts)}; got "
+            f"{type(value).__name__}{offer}."
+        )
+    return entry

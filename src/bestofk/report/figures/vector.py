@@ -1,0 +1,97 @@
+"""Pictures as SVG without matplotlib: small, with selectable words, for light and dark pages."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from bestofk.report.figures.palette import LIGHT
+from bestofk.report.figures.picture import Dot, Picture, Shape, Words
+
+FONTS = "'DejaVu Sans', Verdana, system-ui, sans-serif"
+
+
+def svg(picture: Picture, *, themed: bool = True) -> str:
+    """The picture as one ``<svg>`` element.
+
+    Parameters
+    ----------
+    picture : Picture
+        What to draw.
+    themed : bool
+        Colours are CSS variables (``--bk-ink``, ``--bk-blue``, ...) that fall back to those of a
+        white page, so that the page around may set others for dark; otherwise plain colours.
+
+    Examples
+    --------
+    >>> from bestofk.report.figures.picture import Sheet
+    >>> sheet = Sheet()
+    >>> sheet.say(4, 8, "<b>")
+    >>> "&lt;b&gt;" in svg(sheet.picture(40, 16, alt="a name"))
+    True
+    """
+
+    def paint(role: str | None) -> str:
+        if role is None:
+            return "none"
+        return f"var(--bk-{role},{LIGHT[role]})" if themed else LIGHT[role]
+
+    size = f"{_number(picture.width)} {_number(picture.height)}"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
+        f'width="{_number(picture.width)}" height="{_number(picture.height)}" role="img" '
+        f'font-family="{FONTS}" fill="none" stroke-linejoin="round">',
+        f"<title>{escape(picture.alt)}</title>",
+    ]
+    parts.extend(_shape(shape, paint) for shape in picture.shapes)
+    parts.extend(_words(words, paint) for words in picture.words)
+    parts.append("</svg>")
+    return "".join(parts)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text
+
+
+def _style(shape: Shape | Dot, paint: Any) -> str:
+    style = ""
+    if shape.fill is not None:
+        style += f"fill:{paint(shape.fill)};"
+    if shape.colour is not None:
+        style += f"stroke:{paint(shape.colour)};stroke-width:{_number(shape.width)};"
+    if isinstance(shape, Shape) and shape.dash:
+        style += f"stroke-dasharray:{','.join(map(_number, shape.dash))};"
+    if shape.opacity < 1:
+        style += f"opacity:{_number(shape.opacity)};"
+    return f' style="{style[:-1]}"' if style else ""
+
+
+def _shape(shape: Shape | Dot, paint: Any) -> str:
+    style = _style(shape, paint)
+    if isinstance(shape, Dot):
+        return (
+            f'<circle cx="{_number(shape.x)}" cy="{_number(shape.y)}" '
+            f'r="{_number(shape.radius)}"{style}/>'
+        )
+    places = [f"{_number(x)} {_number(y)}" for x, y in shape.points]
+    joint = "C" if shape.smooth else "L"
+    end = "Z" if shape.closed else ""
+    return f'<path d="M{places[0]}{joint}{" ".join(places[1:])}{end}"{style}/>'
+
+
+def _words(words: Words, paint: Any) -> str:
+    x, y = words.baseline
+    turn = (
+        f' transform="rotate({_number(-words.rotation)} {_number(x)} {_number(y)})"'
+        if words.rotation
+        else ""
+    )
+    anchor = "" if words.anchor == "start" else f' text-anchor="{words.anchor}"'
+    weight = ' font-weight="bold"' if words.bold else ""
+    # plaintext: the words decide their own direction, and nothing around them is turned about
+    return (
+        f'<text x="{_number(x)}" y="{_number(y)}" font-size="{_number(words.size)}"{anchor}'
+        f'{weight}{turn} style="fill:{paint(words.colour)};unicode-bidi:plaintext">'
+        f"{escape(words.text)}</text>"
+    )

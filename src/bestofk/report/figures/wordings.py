@@ -1,0 +1,107 @@
+"""Words that several figures share, and the parts of a value that they draw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from bestofk.errors import ArgumentError
+from bestofk.ordering.sentences import CORRECTION_WORDS, PROCEDURE_WORDS
+
+if TYPE_CHECKING:
+    from bestofk.losses.losses import Losses
+    from bestofk.ordering.problem import Problem
+    from bestofk.ordering.result import Order
+    from bestofk.ordering.selection import Choice
+
+
+def decision_of(value: Any) -> Order:
+    """The order itself, or the decision of a study."""
+    from bestofk.ordering.result import Order
+
+    decision = getattr(value, "decision", value)
+    if isinstance(decision, Order):
+        return decision
+    if decision is None:
+        raise ArgumentError("figure: the study has no decision to draw, only failures.")
+    raise ArgumentError(f"figure: an Order or a Study is needed; got {type(value).__name__}.")
+
+
+def losses_of(value: Any, losses: Any = None) -> Losses | None:
+    """The losses given, or the value itself, or what it was decided from; None for none."""
+    from bestofk.losses.losses import Losses
+
+    for found in (losses, value, getattr(value, "losses", None)):
+        if isinstance(found, Losses):
+            return found
+    problem = getattr(getattr(value, "decision", value), "problem", None)
+    if problem is None:
+        return None
+    if problem.losses is not None:
+        kept: Losses = problem.losses
+        return kept
+    dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
+    return Losses(problem.values, dims=dims, algorithms=problem.names)
+
+
+def tested(order: Order, losses: Any, test_arguments: Mapping[str, Any]) -> tuple[Problem, Choice]:
+    """What an order was decided from and by which test; from `losses` where it does not say."""
+    from bestofk.losses.losses import Losses
+    from bestofk.ordering.selection import choose_test
+    from bestofk.ordering.understood import as_problem
+
+    if order.problem is not None and order.choice is not None:
+        return order.problem, order.choice
+    if losses is None or not order.test:
+        raise ArgumentError(
+            "figure: the order does not say what it was decided from; give losses= with it."
+        )
+    named: dict[str, Any] = {}
+    if isinstance(losses, Losses):
+        named = {"prior": [str(name) for name in order.prior], "missing": "drop"}
+    problem = as_problem(losses, **named)
+    return problem, choose_test(problem, order.test, one_sided=False, **test_arguments)
+
+
+def basis(order: Order) -> str:
+    """``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``"""
+    procedure = PROCEDURE_WORDS.get(order.procedure, order.procedure)
+    if not order.test:
+        return f"{procedure}, alpha = {order.alpha:g}."
+    correction = CORRECTION_WORDS[order.correction]
+    return f"{procedure}, {order.test}, alpha = {order.alpha:g} with {correction}."
+
+
+def aligned(values: Sequence[float]) -> tuple[str, ...]:
+    """Numbers with equally many decimals, for a column.
+
+    Examples
+    --------
+    >>> aligned([0.5, 0.1234]), aligned([12.0, 3.25])
+    (('0.5000', '0.1234'), ('12.00', '3.25'))
+    """
+    most = max((abs(value) for value in values), default=0.0)
+    if most and (most < 1e-3 or most >= 1e6):
+        return tuple(minus(f"{value:.3g}") for value in values)
+    digits = 4 if most < 1 else 2 if most < 1000 else 0
+    return tuple(minus(f"{value:.{digits}f}") for value in values)
+
+
+def minus(text: str) -> str:
+    """Numbers with a true minus sign."""
+    return text.replace("-", "−")
+
+
+def short_p(p: float) -> str:
+    """A p-value in little room.
+
+    Examples
+    --------
+    >>> short_p(0.0312), short_p(2e-7), short_p(1.0)
+    ('0.031', '<0.0001', '1')
+    """
+    if p < 1e-4:
+        return "<0.0001"
+    if p >= 0.9995:
+        return "1" if p == 1.0 else ">0.999"
+    return f"{p:.4f}" if p < 1e-3 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
