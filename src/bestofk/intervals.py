@@ -243,7 +243,7 @@ def _wilson_high(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -
 def _wilson_low(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
     # k / n first: at k = 0 the tiny upper root of a tiny z would give 0 / 0.
     upper = _wilson_high(k, n, z)
-    share = np.where(k == 0, 0.0, (k / n) / np.where(k == 0, 1.0, upper))
+    share = (k / n) / np.where(k == 0, 1.0, upper)
     return np.asarray(share * (k / (n + z * z)))
 
 

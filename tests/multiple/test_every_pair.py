@@ -74,6 +74,10 @@ def test_a_foreign_function():
     np.testing.assert_allclose(theirs.statistics, ours.statistics, rtol=1e-10)
     bare = posthoc(LOSSES, lambda a, b: 0.5, "none", control=0)
     assert bare.adjusted_pvalues.tolist() == [0.5] * 4
+    for end in (0.0, 1.0):
+        assert (posthoc(LOSSES, lambda a, b, p=end: p, "none").pvalues == end).all()
+    with pytest.raises(ArgumentError, match="one p-value between 0 and 1"):
+        posthoc(LOSSES, lambda a, b: 1.5)
     with pytest.raises(ArgumentError, match="one p-value between 0 and 1"):
         posthoc(LOSSES, lambda a, b: float("nan"))
 

@@ -14,6 +14,9 @@ from scipy import stats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.scalar_bootstrap import bootstrap_a
 from bestofk.pairwise.permuted import permutation
+from bestofk.rearrange.grid import place
+from bestofk.rearrange.signs import two_sided
+from bestofk.rearrange.tails import sum_tails
 
 WORKED = [[1, 2, 3, 4], [2, 2, 5, 4], [3, 4, 5, 6]]
 
@@ -216,8 +219,24 @@ def test_pairs_may_be_chosen_and_corrected():
     assert chosen.pvalues[0] == permutation(losses[3], losses[0]).pvalue
     assert chosen.estimates[0] > 0
     np.testing.assert_array_equal(chosen.adjusted_pvalues, chosen.pvalues)
-    with pytest.raises(ArgumentError, match=r"^pairs must be"):
-        result.posthoc(pairs=[(1, 1)])
+    for wrong in ([(1, 1)], [], [(0, 4)], [(4, 0)], [(0, -1)], [(-1, 0)]):
+        with pytest.raises(ArgumentError, match=r"^pairs must be"):
+            result.posthoc(pairs=wrong)
+
+
+def test_the_error_bound_is_the_farther_of_both_bounds():
+    losses = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    rows = np.arange(5)
+    placed = place(losses, choices=5, queries=5)
+    assert not placed.exact
+    p, bounds = sum_tails(placed, rows, rows).two_sided()
+    low, high = bounds.T
+    result = bootstrap_a(losses)
+    np.testing.assert_array_equal(result.error_bound, np.maximum(p - low, high - p))
+    pairs = result.posthoc(pairs=[(0, 1), (2, 3)])
+    for bound, (i, j) in zip(pairs.error_bound, pairs.pairs, strict=True):
+        p, ends = two_sided(losses[[i]], losses[[j]])
+        assert bound == max(p[0] - ends[0, 0], ends[0, 1] - p[0]) > 0
 
 
 def test_sentences_name_the_direction():

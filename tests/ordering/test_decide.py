@@ -116,6 +116,23 @@ def test_missing_cells_are_refused_or_dropped():
     np.testing.assert_allclose(list(decision.means.values()), kept.mean(axis=1))
 
 
+def test_two_complete_parts_are_enough_and_one_is_not():
+    rng = np.random.default_rng(4)
+    for shape, axis, what in (((2, 4, 1, 1, 1), 1, "data sets"), ((2, 1, 4, 3, 1), 2, "runs"),
+                              ((2, 1, 1, 4, 1), 3, "folds")):  # fmt: skip
+        values = rng.random(shape)
+        gone = np.moveaxis(values, axis, 0)
+        gone[:2] = np.nan
+        table = bk.Losses(values, dims=DIMS, missing="declared")
+        decision = bk.order(table, missing="drop")
+        assert f"2 of 4 {what} were left out" in decision.explain()
+        kept = np.moveaxis(gone[2:], 0, axis).reshape(2, -1).mean(axis=1)
+        np.testing.assert_allclose(list(decision.means.values()), kept)
+        gone[2] = np.nan
+        with pytest.raises(DesignError, match=f"losses hold 1 {what}"):
+            bk.order(bk.Losses(values, dims=DIMS, missing="declared"), missing="drop")
+
+
 def test_missing_folds_drop_folds_or_runs():
     values = RNG.random((2, 1, 3, 4, 1))
     values[0, 0, 1, 2, 0] = np.nan

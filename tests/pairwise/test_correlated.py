@@ -59,6 +59,10 @@ def test_mass_without_spread():
     assert (above.left, above.rope, above.right, above.pvalue) == (0.0, 0.0, 1.0, 0.0)
     inside = correlated_t(a + 0.1, a, rope=0.2, rho=0.1)
     assert (inside.rope, inside.pvalue) == (1.0, 1.0)
+    # at the very edge of the region, in numbers without rounding
+    for sign in (1, -1):
+        edge = correlated_t([sign * 0.25] * 3, [0.0] * 3, rope=0.25, rho=0.1)
+        assert (edge.left, edge.rope, edge.right, edge.pvalue) == (0.0, 1.0, 0.0, 1.0)
 
 
 def test_explanation():

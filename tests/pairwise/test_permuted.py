@@ -182,6 +182,24 @@ def test_random_flips_are_reproducible_and_never_give_zero():
     assert permutation(a, b, method="resample", alternative="less", resamples=9).pvalue == 1.0
 
 
+def test_random_flips_count_ties():
+    # four differences of 1: the sum of 4 comes once in 16, every sum is at most 4
+    one, nil = np.ones(4), np.zeros(4)
+    m = 20_000
+    hits = m / 16 + np.array([-1, 1]) * 6 * np.sqrt(m * 15 / 256)
+    for a, b, side, other in ((one, nil, "greater", "less"), (nil, one, "less", "greater")):
+        drawn = permutation(
+            a, b, method="resample", resamples=m, random_state=2, alternative=side
+        ).pvalue
+        assert hits[0] < drawn * (m + 1) - 1 < hits[1]
+        all_of_them = permutation(
+            a, b, method="resample", resamples=99, random_state=2, alternative=other
+        )
+        assert all_of_them.pvalue == 1.0
+    both = permutation(one, nil, method="resample", resamples=m, random_state=2).pvalue
+    assert hits[0] < both / 2 * (m + 1) - 1 < hits[1]
+
+
 def test_few_differences_say_what_cannot_come_out():
     assert "no two-sided p-value below 0.0625" in permutation(np.arange(5), np.zeros(5)).note
     assert permutation(np.arange(6), np.zeros(6)).note == ""

@@ -126,6 +126,22 @@ def test_a_variant_that_cannot_be_calibrated_is_refused():
         repeated_kfold_t(a, b, df="calibrated", variant="folds")
 
 
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_axis_of_the_variance_must_be_longer_than_one(variant):
+    """The table of Bouckaert's variants: where the variance runs over folds, or over runs."""
+    one_run, one_fold = np.ones((2, 1, 2)), np.ones((2, 2, 1))
+    over_folds = variant in ("folds-averaged-var", "folds-averaged-t", "runs", "sorted-runs")
+    if variant == "use-all-data":
+        allowed, refused = [one_run, one_fold], [np.ones((2, 1, 1))]
+    else:
+        allowed, refused = ([one_run], [one_fold]) if over_folds else ([one_fold], [one_run])
+    for a, b in allowed:
+        assert repeated_kfold_t(a, b, variant=variant, df=3).pvalue == 1.0
+    for a, b in refused:
+        with pytest.raises(ArgumentError, match="at least 2 for the variant"):
+            repeated_kfold_t(a, b, variant=variant, df=3)
+
+
 def test_refusals():
     with pytest.raises(ArgumentError, match="variant"):
         repeated_kfold_t(*differences(0), variant="use-all")

@@ -12,17 +12,15 @@ from bestofk.errors import ArgumentError
 _ROUNDING = 8.0 * float(np.finfo(np.float64).eps)
 
 
-def learners_by_columns(
-    value: Any, where: str, *, columns: str, batch: bool, at_least: int = 2
-) -> Floats:
+def learners_by_columns(value: Any, where: str, *, columns: str, batch: bool) -> Floats:
     """`value` as finite floats of shape (K, columns), or (..., K, columns) for a batch."""
     table = finite_array(value, where, min_ndim=2)
     wanted = f"(..., K learners, {columns})" if batch else f"(K learners, {columns})"
     if not batch and table.ndim != 2:
         raise ArgumentError(f"{where} must have shape {wanted}; got shape {table.shape}.")
-    if table.shape[-2] < 2 or table.shape[-1] < at_least:
+    if table.shape[-2] < 2 or table.shape[-1] < 2:
         raise ArgumentError(
-            f"{where} must have shape {wanted} with at least 2 learners and {at_least} {columns}; "
+            f"{where} must have shape {wanted} with at least 2 learners and 2 {columns}; "
             f"got shape {table.shape}."
         )
     return table

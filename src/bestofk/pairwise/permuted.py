@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
-from bestofk.errors import ArgumentError
 from bestofk.pairwise.differences import paired_losses
 from bestofk.pairwise.result import (
     Interval,
@@ -95,8 +94,6 @@ def permutation(
     rng = generator(random_state)
     a, b = paired_losses(a, b, axes=1, shape_words="(data sets,)")
     n = a.shape[-1]
-    if n == 0:
-        raise ArgumentError("a and b must hold at least one loss; got none.")
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
     estimate = np.concatenate([mean_difference(x, y) for x, y in _blocks(a, b)] or [np.empty(0)])
     if method == "exact":
