@@ -201,6 +201,8 @@ class WordsBeside:
 
     def summary(self) -> str:
         """One sentence: how many cells agree, and which do not."""
+        if not self.compared.any():
+            return f"{self.table}: there is nothing to compare."
         good = self.within & self.compared
         words = f"{self.table}: {int(good.sum())} of {int(self.compared.sum())} agree"
         rows, columns = np.nonzero(self.compared & ~self.within)

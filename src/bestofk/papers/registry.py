@@ -74,4 +74,15 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         ),
         data="keel",
     ),
+    Reproduction(
+        name="fundamentals",
+        function="bestofk.papers.fundamentals.reproduction:reproduce",
+        summary="a worked example of hypothesis spaces, constants of intervals, numbers of splits",
+        paper="D. Ler, Fundamentals of algorithm selection for classification, School of "
+        "Information Technologies, University of Sydney",
+        doi=None,
+        tables=("1", "2", "3", "4", "splits"),
+        default_runs=1,
+        runs_mean="nothing is random here",
+    ),
 )

@@ -82,7 +82,7 @@ def text_table(table: Beside | WordsBeside, width: int) -> str:
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table(title=table.table, title_justify="left", box=None, pad_edge=False)
+    shown = Table(box=None, pad_edge=False)
     shown.add_column(table.corner, no_wrap=True)
     for column in table.columns:
         shown.add_column(column, justify="right")
@@ -93,4 +93,4 @@ def text_table(table: Beside | WordsBeside, width: int) -> str:
         console.print(shown)
     lines = [line.rstrip() for line in caught.get().splitlines()]
     note = f"\n{table.note}" if table.note else ""
-    return "\n".join(lines) + f"\n{table.summary()}{note}\n"
+    return "\n".join([table.table, *lines]) + f"\n{table.summary()}{note}\n"

@@ -57,8 +57,8 @@ def balanced_error(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> float:
 
     Examples
     --------
-    >>> balanced_error(np.array(list("aaab")), np.array(list("aaba")))
-    0.6666666666666667
+    >>> balanced_error(np.array(list("aaaab")), np.array(list("aaaba")))
+    0.625
     """
     classes, place = np.unique(y_true, return_inverse=True)
     wrong = np.bincount(place, weights=y_true != y_pred, minlength=len(classes))

@@ -1,0 +1,1 @@
+"""Fundamentals of algorithm selection for classification (Ler), again."""

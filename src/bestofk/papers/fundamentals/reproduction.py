@@ -1,0 +1,209 @@
+"""``bestofk reproduce fundamentals``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+
+import numpy as np
+
+from bestofk import intervals
+from bestofk.papers.account import Account, Request
+from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.fundamentals.hypotheses import (
+    ATTRIBUTES,
+    Bits,
+    consistent,
+    disjunctions,
+    mistakes,
+    target,
+    targets_left,
+    words,
+)
+from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.plans.counting import number_of_kfold_splits
+
+TITLE = "Fundamentals of algorithm selection for classification (Ler)"
+TABLES = ("1", "2", "3", "4", "splits")
+SPLITS = ((4, 2), (5, 2), (10, 3), (14, 5), (100, 10), (150, 10))
+EXAMPLE = (12, 100)
+"""Errors and test instances, for intervals at the levels of Table 4."""
+
+
+def reproduce(request: Request) -> Account:
+    """Obtain the worked example, the constants of the intervals and the number of splits."""
+    from bestofk.papers.registry import REPRODUCTIONS
+
+    makers: dict[str, tuple[Callable[[], Beside | WordsBeside], ...]] = {
+        "1": (labels_table,),
+        "2": (hypotheses_table,),
+        "3": (truth_table,),
+        "4": (constants_table, intervals_table),
+        "splits": (splits_table,),
+    }
+    tables = tuple(make() for name in TABLES if request.wants(name) for make in makers[name])
+    x = toy_instances()
+    left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
+    sentences = (
+        f"The text's five labelled instances leave {left} of the {2**2**ATTRIBUTES} possible "
+        f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are the same, so that "
+        f"only {distinct} are known.",
+        *(
+            f"h{place + 1} = {words(disjunctions()[place])} agrees with all five and is wrong on "
+            f"{mistakes(disjunctions()[place])} of the 16 instances."
+            for place in consistent(disjunctions(), x, target(x))
+        ),
+    )
+    return Account(
+        title=TITLE,
+        paper=REPRODUCTIONS["fundamentals"].paper,
+        tables=tables,
+        sentences=sentences,
+        details={"targets_left": left},
+    )
+
+
+def toy_instances() -> Bits:
+    """The instances of Table 1."""
+    return np.asarray(_attributes("1").astype(np.bool_))
+
+
+def _attributes(table: str) -> np.ndarray:
+    return printed_table("fundamentals", table, "x").values
+
+
+def labels_table() -> Beside:
+    """Table 1: the labels of the five instances."""
+    return _labels("1", "the data set")
+
+
+def truth_table() -> Beside:
+    """Table 3: the labels of all 16 instances."""
+    return _labels("3", "the truth table")
+
+
+def _labels(table: str, what: str) -> Beside:
+    printed = printed_table("fundamentals", table, "y")
+    x = _attributes(table)
+    return Beside(
+        table=f"Table {table}, {what}",
+        rows=tuple(" ".join(f"{bit:.0f}" for bit in row) for row in x),
+        columns=("y",),
+        ours=target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
+        printed=printed.values,
+        allowed=np.zeros(printed.values.shape),
+        digits=0,
+        corner="x1 x2 x3 x4",
+        note="y = (x1 and x2) xor (x3 or x4).",
+    )
+
+
+def hypotheses_table() -> WordsBeside:
+    """Table 2: the disjunctions, and which of them agree with Table 1."""
+    figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
+    printed = np.full((len(disjunctions()), 2), "", dtype=object)
+    for figure in figures:
+        printed[int(figure.row) - 1, 0 if figure.quantity == "h" else 1] = figure.printed
+    printed[printed[:, 1] == "", 1] = "no"
+    ours = np.full(printed.shape, "no", dtype=object)
+    ours[:, 0] = [words(chosen) for chosen in disjunctions()]
+    x = toy_instances()
+    ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
+    return WordsBeside(
+        table="Table 2, hypotheses",
+        rows=tuple(f"h{place + 1}" for place in range(len(ours))),
+        columns=("hypothesis", "agrees with Table 1"),
+        ours=ours,
+        printed=printed,
+        within=ours == printed,
+    )
+
+
+def constants_table() -> Beside:
+    """Table 4: z of each level, from the width of the library's interval at p = 1/2, n = 100."""
+    printed = printed_table("fundamentals", "4", "z")
+    levels = [float(row) / 100 for row in printed.rows]
+    # half the width is z sqrt(p (1 - p) / n) = z / 20
+    z = [20 * (float(intervals.normal(50, 100, level).high) - 0.5) for level in levels]
+    return Beside(
+        table="Table 4, constants of the intervals",
+        rows=tuple(f"{row} %" for row in printed.rows),
+        columns=("z",),
+        ours=np.array(z)[:, np.newaxis],
+        printed=printed.values,
+        allowed=printed.rounding,
+        digits=3,
+        unit="unit",
+        corner="level",
+        note="The last constant is printed as 3.30, here and in Table A.1 of the text; it is 3.29.",
+    )
+
+
+def intervals_table() -> WordsBeside:
+    """Intervals of one error rate at the levels of Table 4, by four methods."""
+    k, n = EXAMPLE
+    rows = printed_table("fundamentals", "4", "z").rows
+    methods = {
+        "normal": intervals.normal,
+        "Wilson": intervals.wilson,
+        "Clopper-Pearson": intervals.clopper_pearson,
+    }
+    ours = np.full((len(rows), len(methods) + 1), "", dtype=object)
+    for i, row in enumerate(rows):
+        level = float(row) / 100
+        for j, method in enumerate(methods.values()):
+            found = method(k, n, level)
+            ours[i, j] = f"{found.low:.3f} to {found.high:.3f}"
+        ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
+    return WordsBeside(
+        table=f"Intervals of {k} errors on {n} instances",
+        rows=tuple(f"{row} %" for row in rows),
+        columns=(*methods, "test set bound"),
+        ours=ours,
+        printed=np.full(ours.shape, "", dtype=object),
+        within=np.ones(ours.shape, dtype=np.bool_),
+        corner="level",
+        note="Nothing of this is printed in the text: it names the normal interval and Langford's "
+        "bound, which is one-sided.",
+    )
+
+
+def splits_table() -> WordsBeside:
+    """The number of k-fold splits, beside the printed product with q = k - p."""
+    ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
+    printed = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
+    left, right = np.array(ours, dtype=object), np.array(printed, dtype=object)
+    return WordsBeside(
+        table="Number of k-fold splits",
+        rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
+        columns=("splits",),
+        ours=left,
+        printed=right,
+        within=left == right,
+        note="Beside ours the formula of section 5.3, multiplied out with q = k - p: the print has "
+        "q = k - i, which has no meaning there.",
+    )
+
+
+def printed_product(n: int, k: int) -> int:
+    """The formula as it stands in section 5.3, but for q.
+
+    Examples
+    --------
+    >>> printed_product(4, 2), printed_product(5, 2)
+    (6, 10)
+    """
+    m, p = divmod(n, k)
+    ways = 1
+    for i in range(1, p + 1):
+        ways *= comb(n - (m + 1) * (i - 1), m + 1)
+    for j in range(1, k - p + 1):
+        ways *= comb(n - (m + 1) * p - m * (j - 1), m)
+    return ways
+
+
+def _grouped(ways: int) -> str:
+    if ways < 10**12:
+        return f"{ways:,}"
+    digits = str(ways)
+    return f"{digits[0]}.{digits[1:5]} x 10^{len(digits) - 1}"

@@ -1,0 +1,95 @@
+"""Ler's worked example, constants and counts, against the text and against counting by hand."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations, pairwise, permutations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bestofk.cli.app import bestofk
+from bestofk.papers.account import Request
+from bestofk.papers.fundamentals.hypotheses import (
+    consistent,
+    disjunctions,
+    instance_space,
+    mistakes,
+    target,
+    targets_left,
+)
+from bestofk.papers.fundamentals.reproduction import (
+    constants_table,
+    hypotheses_table,
+    labels_table,
+    printed_product,
+    reproduce,
+    splits_table,
+    toy_instances,
+    truth_table,
+)
+from bestofk.plans.counting import number_of_kfold_splits
+
+
+@pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table, splits_table])
+def test_the_example_agrees_with_the_print_everywhere(make):
+    assert make().within.all()
+
+
+def test_the_printed_truth_table_lists_the_instance_space_in_order():
+    rows = [tuple(map(int, row.split())) for row in truth_table().rows]
+    assert rows == [tuple(row) for row in instance_space().astype(int).tolist()]
+
+
+def test_two_hypotheses_are_consistent_and_both_are_far_from_the_target():
+    x = toy_instances()
+    assert consistent(disjunctions(), x, target(x)) == (3, 9)
+    # by hand: x2 or x3 differs at 0001, 0100, 1001, 1101, 1110, 1111
+    assert mistakes((1, 2)) == 6
+    assert mistakes((1, 2, 3)) == 4
+
+
+def test_a_repeated_instance_tells_nothing_new():
+    x = toy_instances()
+    assert len(np.unique(x, axis=0)) == 4
+    assert targets_left(x, target(x)) == 2 ** (16 - 4)
+    other = instance_space()[:5]
+    assert targets_left(other, target(other)) == 2 ** (16 - 5)
+
+
+def test_only_the_last_constant_is_not_a_rounded_quantile():
+    table = constants_table()
+    # standard normal quantiles from tables: 0.67449, 1.15035, 1.64485, 1.95996, 2.57583, 2.80703,
+    # 3.29053
+    expected = [0.67449, 1.15035, 1.64485, 1.95996, 2.57583, 2.80703, 3.29053]
+    assert np.abs(table.ours[:, 0] - expected).max() < 1e-5
+    assert table.within[:, 0].tolist() == [True] * 6 + [False]
+
+
+@pytest.mark.parametrize(("n", "k"), [(4, 2), (5, 2), (5, 3), (6, 4)])
+def test_splits_are_counted_out(n, k):
+    sizes = [n // k + (fold < n % k) for fold in range(k)]
+    ways = set()
+    for order in permutations(range(n)):
+        cuts = np.cumsum([0, *sizes])
+        ways.add(tuple(frozenset(order[a:b]) for a, b in pairwise(cuts)))
+    assert printed_product(n, k) == number_of_kfold_splits(n, k) == len(ways)
+
+
+@pytest.mark.parametrize(("n", "k"), [(12, 3), (20, 10)])
+def test_two_training_sets_share_n_times_k_minus_2_over_k(n, k):
+    # the text says n (k - 2) / (k - 1), which for 20 rows and 10 folds is not a whole number
+    folds = np.arange(n) % k
+    train = [set(np.flatnonzero(folds != fold)) for fold in range(k)]
+    shared = {len(a & b) for a, b in combinations(train, 2)}
+    assert shared == {n * (k - 2) // k}
+
+
+def test_the_command_says_what_the_text_got_wrong():
+    done = CliRunner().invoke(bestofk, ["reproduce", "fundamentals", "--json"])
+    assert done.exit_code == 0
+    account = json.loads(done.output)
+    assert account["details"] == {"targets_left": 4096}
+    assert "4096" in account["sentences"][0]
+    assert len(reproduce(Request(tables=("4",))).tables) == 2
