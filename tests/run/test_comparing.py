@@ -194,7 +194,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"learners": 3}, "learners must be a list"),
         ({"learners": ["max", "max"]}, "'max'"),
         ({"learners": ["max", object()]}, "has no fit"),
-        ({"learners": ["max", GaussianNB]}, r"GaussianNB\(\)"),
+        ({"learners": ["max", dict]}, "not its class"),
         ({"learners": ["max", "sklearn.nowhere:X()"]}, "no module"),
         ({"X": None}, "X and y"),
         ({"y": ["a"] * 60}, "at least two classes"),
@@ -364,3 +364,46 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
         "m=sklearn.dummy:DummyRegressor()",
     ]
     assert main(["compare", str(path), "--target", "y", "--regression", *learners, *quick]) == 0
+
+
+def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):
+    import sqlite3
+
+    from bestofk.run.store_schema import cells
+
+    store = tmp_path / "study.db"
+    arguments = {"data": "iris", **QUICK, "plan": "holdout:0.33", "store": store}
+    first = bk.compare(["max", "nmc"], **arguments)
+    connection = sqlite3.connect(store)
+    connection.execute(f"UPDATE {cells.name} SET predictions = NULL")
+    connection.commit()
+    again = bk.compare(["max", "nmc"], **arguments)
+    assert again.decision.test == first.decision.test == "mcnemar"
+    np.testing.assert_array_equal(again.losses.values, first.losses.values)
+    (held,) = connection.execute(f"SELECT COUNT(predictions) FROM {cells.name}")
+    connection.close()
+    assert held == (2,)
+
+
+def test_one_random_split_is_tested_by_its_instances_too():
+    study = bk.compare(["max", "nmc"], data="iris", **{**QUICK, "plan": "resample:1:0.33"})
+    assert study.decision.test == "mcnemar"
+
+
+def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 50))
+    y = (X[:, 0] > 0).astype(int)
+    # a data frame may hold its columns one after another
+    frame = pd.DataFrame(np.asfortranarray(X), copy=False)
+    learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
+    before = X.copy()
+    for rows, most in ((X, 2), (frame, 3)):
+        tracemalloc.start()
+        bk.compare(learners, rows, y, **QUICK)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < most * X.nbytes
+    np.testing.assert_array_equal(X, before)

@@ -1,7 +1,6 @@
 """A cell is a pure function: fit, predict, one loss, whatever else is evaluated around it."""
 
 import sys
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +17,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils import all_estimators
-from threadpoolctl import threadpool_limits
 
 import bestofk as bk
-from bestofk.data.embedded import load
-from bestofk.errors import ArgumentError
-from bestofk.learners.foreign import check_estimator_like
-from bestofk.run.cells import FAILURE_KINDS
 from bestofk.run.evaluate import Evaluator, evaluate, takes_whole_plans
 from bestofk.run.models import may_write, model_factory, model_size
 
@@ -255,56 +248,6 @@ def test_size_is_that_of_the_pickled_model():
     model = KNeighborsClassifier().fit(*TWO)
     assert model_size(model) == pytest.approx(len(pickle.dumps(model, protocol=5)), rel=0.05)
     assert model_size(lambda: None) is None
-
-
-def constructed(task):
-    """Estimators with default settings, and the names of those that have to be given some."""
-    made, refused = {}, []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
-        for name, kind in all_estimators(type_filter=task):
-            try:
-                made[name] = kind()
-                check_estimator_like(made[name], name)
-            except (TypeError, ArgumentError):
-                made.pop(name, None)
-                refused.append(name)
-    return made, refused
-
-
-@pytest.mark.parametrize("task", ["classifier", "regressor"])
-def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
-    learners, refused = constructed(task)
-    assert len(learners) > 30
-    assert len(refused) < 15  # they take other estimators as arguments
-    if task == "classifier":
-        iris = load("iris")
-        rows = np.arange(0, 150, 3)
-        data = (iris.X.iloc[rows], np.asarray(iris.y)[rows])
-    else:
-        X = rng.normal(size=(40, 4))
-        data = (X, X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.normal(size=40))
-    experiment = strange.make_experiment(learners, {"d": data}, "kfold:2")
-    # tiny problems: threads would only wait for each other
-    with warnings.catch_warnings(record=True) as shown, threadpool_limits(limits=1):
-        warnings.simplefilter("always")
-        found = cells(experiment)
-    assert not shown
-    assert len(found) == 2 * len(learners)
-    failed = {at[0]: cell.failure for at, cell in found.items() if cell.failure}
-    for failure in failed.values():
-        assert failure.kind in FAILURE_KINDS
-        assert failure.reason
-    # those that fail do so by themselves: what they need, this data set does not have
-    for name in failed:
-        with pytest.raises(Exception), warnings.catch_warnings():  # noqa: B017, PT012
-            warnings.simplefilter("ignore")
-            X, y = np.asarray(data[0]), np.asarray(data[1])
-            halves = experiment.splits[0]
-            model = clone(learners[name]).fit(X[halves.train(0, 0)], y[halves.train(0, 0)])
-            assert np.isfinite(model.predict(X[halves.test(0, 0)])).all()
-    assert len(failed) <= 12
-    assert all(cell.failure is not None or np.isfinite(cell.loss) for cell in found.values())
 
 
 def test_an_estimator_that_lacks_arguments_is_refused_with_a_sentence():

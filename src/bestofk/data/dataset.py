@@ -155,6 +155,7 @@ def as_dataset(
     ignore: Iterable[Hashable] = (),
     task: str = "classification",
     account: tuple[str, ...] = (),
+    copy: bool = True,
 ) -> DataSet:
     """A data set from arrays or data frames.
 
@@ -171,11 +172,14 @@ def as_dataset(
         Columns whose kind is stated, and columns to leave out.
     task : str, optional
         ``"classification"``, or ``"regression"`` for a target that is a number.
+    copy : bool, optional
+        False: an array of floats is used where it lies, and must stay as it is for as long as
+        the data set is in use.
 
     Returns
     -------
     DataSet
-        The arguments are copied, never changed.
+        The arguments are never changed.
 
     Examples
     --------
@@ -191,34 +195,43 @@ def as_dataset(
             f"A data set must have at least one row and one column to learn from; got "
             f"{frame.shape[0]} rows and {frame.shape[1]} columns."
         )
-    settled = {
-        column: settle_column(
-            frame[column],
-            column,
-            kind="nominal"
-            if column in set(nominal)
-            else "numeric"
-            if column in set(numeric)
-            else None,
-        )
-        for column in frame.columns
-    }
-    X = _rows_together(settled, n=len(frame))
+    X = None if set(nominal) else _floats_together(frame, copy=copy)
+    if X is None:
+        X = _settled(frame, nominal=set(nominal), numeric=set(numeric))
     target = settle_target(y, n=len(X), task=task)
     return DataSet(name=name, X=X, y=target, task=task, account=account)
 
 
-def _rows_together(columns: dict[str, pd.Series[Any]], *, n: int) -> pd.DataFrame:
-    """The columns as one frame; floats alone lie row by row, so that an array of them is free."""
+def _settled(
+    frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
+) -> pd.DataFrame:
     import pandas as pd
 
-    if all(column.dtype == np.float64 for column in columns.values()):
-        names = pd.Index(list(columns), dtype=object)
-        values = np.empty((n, len(names)))
-        for place, name in enumerate(names):
-            values[:, place] = columns.pop(name)  # so that both need not be held at once
-        return pd.DataFrame(values, columns=names, index=pd.RangeIndex(n), copy=False)
-    return pd.DataFrame(columns, index=pd.RangeIndex(n))
+    columns = {}
+    for column in frame.columns:
+        stated = "nominal" if column in nominal else "numeric" if column in numeric else None
+        columns[column] = settle_column(frame[column], column, kind=stated)
+    settled = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    together = _floats_together(settled, copy=False)
+    return settled if together is None else together
+
+
+def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
+    """Finite floats alone, row by row, so that an array of them is free; None if others are there.
+
+    They are not taken column by column: that would need them a second time meanwhile.
+    """
+    import pandas as pd
+
+    if not all(dtype == np.float64 for dtype in frame.dtypes):
+        return None
+    values = frame.to_numpy()
+    values = np.array(values, order="C") if copy else np.ascontiguousarray(values)
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        if np.isinf(values[start : start + _ROWS_AT_ONCE]).any():
+            return None
+    names = pd.Index(list(frame.columns), dtype=object)
+    return pd.DataFrame(values, columns=names, index=pd.RangeIndex(len(values)), copy=False)
 
 
 def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -> pd.Series[Any]:

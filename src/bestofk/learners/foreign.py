@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-def for_data(estimator: Any, X: pd.DataFrame) -> Any:
+def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -> Any:
     """The estimator, behind a preparation of the columns of `X` where it needs one.
 
     Parameters
@@ -21,6 +21,8 @@ def for_data(estimator: Any, X: pd.DataFrame) -> Any:
     X : DataFrame
         The columns of a data set. Only their kinds, their declared values and whether any cell
         is missing are read.
+    schema : Schema, optional
+        The columns of `X`, where they are known already.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def for_data(estimator: Any, X: pd.DataFrame) -> Any:
     if hasattr(estimator, "fit_encoded") or _prepares_columns(estimator):
         return estimator
     tags = get_tags(estimator).input_tags
-    schema = Schema.of(X)
+    schema = Schema.of(X) if schema is None else schema
     by_kind = {kind: [c for c, k in schema.kinds.items() if k == kind]
                for kind in ("numeric", "nominal")}  # fmt: skip
     takes_words = tags.categorical or tags.string

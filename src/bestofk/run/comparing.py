@@ -134,7 +134,7 @@ def compare(
         repetitions=repetitions,
         random_state=random_state,
         # one split is tested by its instances
-        keep_predictions=keep_predictions or splits[0].design.kind == "holdout",
+        keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
     )
     spec = study_of(experiment, plan=made.spec, command=command)
     results, notes, kept = _run(
@@ -182,8 +182,9 @@ def _run(
     results: dict[Place, CellResult] = {}
     with open_store(store) as kept, told:
         kept.register(spec)
-        for digest, result in kept.get(keys).items():
-            results.update(dict.fromkeys(by_digest[digest], result))
+        for digest, result in kept.get(keys, predictions=experiment.keep_predictions).items():
+            if experiment.serves(result):
+                results.update(dict.fromkeys(by_digest[digest], result))
         missing = [same[0] for same in by_digest.values() if same[0] not in results]
         told.start(total=len(by_digest), done=len(by_digest) - len(missing))
         deadline = None if budget is None else begin + budget

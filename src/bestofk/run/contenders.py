@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from bestofk.errors import ArgumentError
+from bestofk.errors import ArgumentError, RunError
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Contender
+from bestofk.run.shipping import Stranded
 
 PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 """The papers' learners, by rising complexity: what runs when none is named."""
@@ -19,16 +21,64 @@ REGRESSION_PANEL = (
 
 
 def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Contender, ...]:
-    """Two or more named estimators; the papers' panel when none is named."""
+    """Two or more named estimators; the papers' panel when none is named.
+
+    A class stands for its estimator with default settings.
+    """
     if learners is None:
         learners = PANEL if task == "classification" else REGRESSION_PANEL
     elif not hasattr(learners, "__iter__"):
         raise ArgumentError(
             f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
         )
+    if isinstance(learners, Mapping):
+        learners = {name: _made(given) for name, given in learners.items()}
+    elif not isinstance(learners, str):
+        learners = [_made(given) for given in learners]
     named = named_learners(learners)
     if len(named) < 2:
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
         )
     return tuple(Contender.of(name, estimator) for name, estimator in named.items())
+
+
+class Unmade(Stranded):
+    """Stands for a class that has no estimator with default settings; its cells fail."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """What tells it from others."""
+        return {"reason": self.reason}
+
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Say why not."""
+        raise RunError(self.reason)
+
+    predict = fit
+
+
+def _made(given: Any) -> Any:
+    if not isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
+        return given
+    try:
+        return given()
+    except Exception as raised:
+        # any class may raise anything while it is made; its name is that of its stand-in
+        return type(given.__name__, (Unmade,), {})(_why_not(given, raised))
+
+
+def _why_not(kind: type, raised: Exception) -> str:
+    from inspect import Parameter, signature
+
+    lacking = [
+        parameter.name
+        for parameter in signature(kind).parameters.values()
+        if parameter.default is Parameter.empty
+        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    ]
+    if lacking:
+        call = ", ".join(f"{name}=..." for name in lacking)
+        many = "arguments" if len(lacking) > 1 else "an argument"
+        return f"needs {many}: give {kind.__name__}({call}) instead of the class alone."
+    reason = " ".join(str(raised).split())[:200]
+    return f"cannot be made with default settings ({type(raised).__name__}: {reason})."

@@ -10,18 +10,22 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bestofk.checks import Floats
 from bestofk.errors import BestOfKError
 from bestofk.learners.whole_plan import seed_names
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.judging import (
+    UnscoredError,
+    checked_predictions,
+    codes_of,
+    loss_of,
+    probabilities_of,
+)
 from bestofk.run.models import may_write, model_factory, model_size
 from bestofk.run.predictions import pack
-from bestofk.run.rows import Fold, Labels, Rows
-from bestofk.run.scoring import Loss
+from bestofk.run.rows import Fold, Rows
 from bestofk.run.shipping import Stranded
 from bestofk.run.warming import warm_up
 
@@ -40,16 +44,9 @@ class _Runner:
     fresh: Callable[[int], Any]
     form: str
     writes: bool
+    seeded: bool
     size: int | None = None
     sizing_time: float = 0.0
-
-
-class _UnscoredError(Exception):
-    """The model cannot be judged; the failure says why."""
-
-    def __init__(self, kind: str, reason: str) -> None:
-        super().__init__(reason)
-        self.failure = Failure(kind=kind, reason=reason)
 
 
 class Evaluator:
@@ -108,6 +105,7 @@ class Evaluator:
                 fresh=model_factory(estimator),
                 form=form,
                 writes=form != "encoded" and may_write(estimator),
+                seeded=bool(seed_names(estimator)),
             )
         return self._runners[at]
 
@@ -163,7 +161,7 @@ class Evaluator:
                 return CellResult(
                     key=key, **known, **self._fit(runner, key, fold), warnings=_said(caught)
                 )
-            except _UnscoredError as unscored:
+            except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
                 failure = Failure(kind="memory", reason=_sentence(raised))
@@ -177,7 +175,7 @@ class Evaluator:
             X_train, X_test, y_train = fold.own_form(runner.form)
         else:
             (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
-        model = runner.fresh(key.seed(experiment.random_state))
+        model = runner.fresh(key.seed(experiment.random_state) if runner.seeded else 0)
         begin = time.perf_counter()
         if runner.form == "encoded":
             model.fit_encoded(X_train)
@@ -188,7 +186,7 @@ class Evaluator:
             fitted = time.perf_counter()
             predicted = model.predict(X_test)
         done = time.perf_counter()
-        predicted = _checked(predicted, len(fold.test), rows)
+        predicted = checked_predictions(predicted, len(fold.test), rows)
         fit_time = fitted - begin
         if runner.size is None or runner.sizing_time <= SIZING_SHARE * fit_time:
             runner.size = model_size(model)
@@ -197,16 +195,16 @@ class Evaluator:
         if experiment.loss.needs == "probabilities" or (
             experiment.keep_predictions and hasattr(model, "predict_proba")
         ):
-            probabilities = _probabilities(model, X_test, runner.form, rows, experiment.loss)
-        loss = _loss(experiment.loss, model, X_test, fold, predicted, probabilities, runner.form)
+            probabilities = probabilities_of(model, X_test, runner.form, rows, experiment.loss)
+        loss = loss_of(experiment.loss, model, X_test, fold, predicted, probabilities, runner.form)
         if not np.isfinite(loss):
-            raise _UnscoredError("nan", f"the loss {experiment.loss.name!r} came out as {loss}.")
+            raise UnscoredError("nan", f"the loss {experiment.loss.name!r} came out as {loss}.")
         return {
             "loss": loss,
             "fit_time": fit_time,
             "predict_time": done - fitted,
             "size": runner.size,
-            "predictions": pack(_codes(predicted, rows), probabilities)
+            "predictions": pack(codes_of(predicted, rows), probabilities)
             if experiment.keep_predictions
             else None,
         }
@@ -237,19 +235,20 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
     """The estimator as it can take these rows, and in which form."""
     if isinstance(estimator, Stranded):
-        raise _UnscoredError("raised", estimator.reason)
+        raise UnscoredError("raised", estimator.reason)
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"
-    from bestofk.learners.foreign import for_data
+    from bestofk.learners.foreign import check_estimator_like, for_data
 
-    made = for_data(estimator, rows.data.X)
-    return made, "array" if made is estimator and _takes_arrays(estimator, rows) else "frame"
+    if rows.plain:
+        # numbers without gaps: any estimator takes them, and nothing need be looked up
+        check_estimator_like(estimator, "learner")
+        return estimator, "array" if _takes_arrays(estimator) else "frame"
+    return for_data(estimator, rows.data.X, schema=rows.data.schema), "frame"
 
 
-def _takes_arrays(estimator: Any, rows: Rows) -> bool:
+def _takes_arrays(estimator: Any) -> bool:
     """Plain numbers go as an array unless something inside picks columns by name."""
-    if not rows.plain:
-        return False
     if not hasattr(estimator, "get_params"):
         return True
     inside = [estimator, *estimator.get_params(deep=True).values()]
@@ -283,99 +282,6 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
         marks=np.array(splits.marks[kept]),
         notes=(),
     )
-
-
-def _checked(predicted: Any, n: int, rows: Rows) -> Labels:
-    """The predictions, if they are one known label or finite number a row."""
-    array = np.asarray(predicted)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.shape != (n,):
-        raise _UnscoredError(
-            "shape", f"predicted an array of shape {array.shape} for {n} test rows."
-        )
-    if array.dtype.kind in "fc" and np.isnan(array).any():
-        raise _UnscoredError("nan", f"predicted NaN for {int(np.isnan(array).sum())} of {n} rows.")
-    if rows.classification:
-        strange = set(array.tolist()) - rows.known
-        if strange:
-            raise _UnscoredError(
-                "unknown-class",
-                f"predicted {sorted(map(repr, strange))[0]}, which is none of the classes.",
-            )
-    elif array.dtype.kind not in "iufb" or not np.isfinite(array).all():
-        raise _UnscoredError("nan", "predicted something that is not a finite number.")
-    return array
-
-
-def _probabilities(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats | None:
-    """(n, C) probabilities, 0 for classes that the training rows did not hold."""
-    if form == "encoded":
-        if not hasattr(model, "_proba_encoded"):
-            raise _UnscoredError("cannot-score", _no_probabilities(loss))
-        given, held = model._proba_encoded(X), model.class_codes_
-    else:
-        if not hasattr(model, "predict_proba"):
-            raise _UnscoredError("cannot-score", _no_probabilities(loss))
-        given = np.asarray(model.predict_proba(X), dtype=np.float64)
-        place = {label: code for code, label in enumerate(rows.classes.tolist())}
-        held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
-    if given.shape != (len(X), len(held)) or not np.isfinite(given).all():
-        raise _UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
-    full = np.zeros((len(given), len(rows.classes)))
-    full[:, held] = given
-    return full
-
-
-def _no_probabilities(loss: Loss) -> str:
-    return f"has no predict_proba, which the loss {loss.name!r} needs."
-
-
-def _loss(
-    loss: Loss,
-    model: Any,
-    X: Any,
-    fold: Fold,
-    predicted: Labels,
-    probabilities: Floats | None,
-    form: str,
-) -> float:
-    rows = fold.rows
-    if loss.needs == "labels":
-        return loss.of(fold.y_test, predicted)
-    if loss.needs == "probabilities":
-        return loss.of(rows.codes[fold.test], probabilities)
-    if loss.needs == "ranking":
-        return loss.of(rows.codes[fold.test] == 1, _ranking(model, X, form, rows, loss))
-    if form == "encoded":
-        # scikit-learn's scorers call predict on data frames
-        model = runner_on_frames(model, fold)
-        X = fold.form("frame")[1]
-    return loss.of(model, X, fold.y_test)
-
-
-def runner_on_frames(model: Any, fold: Fold) -> Any:
-    """A learner of ours, fitted on encoded rows, made to predict from data frames."""
-    model.schema_ = fold.rows.data.schema
-    model.classes_ = fold.rows.classes[model.class_codes_]
-    return model
-
-
-def _ranking(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
-    if form != "encoded" and hasattr(model, "decision_function"):
-        scores: Floats = np.asarray(model.decision_function(X), dtype=np.float64)
-        if scores.ndim == 1:
-            return scores
-    probabilities = _probabilities(model, X, form, rows, loss)
-    assert probabilities is not None
-    return probabilities[:, 1]
-
-
-def _codes(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
-    if not rows.classification:
-        return predicted
-    place = {label: code for code, label in enumerate(rows.classes.tolist())}
-    return np.array([place[label] for label in predicted.tolist()], dtype=np.int32)
 
 
 def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:

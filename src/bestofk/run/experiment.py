@@ -8,7 +8,7 @@ from typing import Any
 
 from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
-from bestofk.run.cells import CellKey
+from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.fingerprints import learner_fingerprint, split_fingerprint
 from bestofk.run.scoring import Loss
 
@@ -75,6 +75,14 @@ class Experiment:
             rows = split_fingerprint(splits, run, at[2])
             self._splits_keys[at] = f"{self.random_state}:{rows}"
         return self._splits_keys[at]
+
+    def serves(self, result: CellResult) -> bool:
+        """A stored result is all that is needed: predictions are there where they are kept."""
+        return (
+            not self.keep_predictions
+            or result.failure is not None
+            or result.predictions is not None
+        )
 
     def places(self) -> Iterator[Place]:
         """Every cell, round by round: all learners of a fold before the next fold."""

@@ -20,7 +20,8 @@ def as_datasets(X: Any, y: Any, data: Any) -> tuple[DataSet, ...]:
     if data is None:
         if X is None or y is None:
             raise ArgumentError("X and y (or data) must be given.")
-        return (as_dataset(X, y, task=_task(y)),)
+        # used for the length of a call, and every learner gets slices
+        return (as_dataset(X, y, task=_task(y), copy=False),)
     listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
     if not listed:
         raise ArgumentError("data must hold at least one data set; got none.")

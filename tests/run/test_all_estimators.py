@@ -1,0 +1,86 @@
+"""Every classifier and regressor of scikit-learn, by its class, through the main job."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.utils import all_estimators
+from threadpoolctl import threadpool_limits
+
+import bestofk as bk
+from bestofk.data.embedded import load
+from bestofk.run.cells import FAILURE_KINDS
+
+FEW = 12
+"""So many need what no data set of plain numbers has: several targets, counts, thresholds."""
+
+
+def problem(task):
+    if task == "classifier":
+        iris, rows = load("iris"), np.arange(0, 150, 3)
+        return iris.X.to_numpy()[rows], np.asarray(iris.y)[rows]
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 4))
+    return X, X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.normal(size=40)
+
+
+@pytest.mark.parametrize("task", ["classifier", "regressor"])
+def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
+    kinds = dict(all_estimators(type_filter=task))
+    X, y = problem(task)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
+        study = bk.compare(kinds, X, y, plan="kfold:2", timeout=20, progress=False, jobs=2)
+    assert {*study.losses.algorithms, *study.left_out} == set(kinds)
+    assert len(study.losses.algorithms) > 30
+    assert np.isfinite(study.losses.values).all()
+    assert study.best in kinds
+    lacking = {name for name, reason in study.left_out.items() if "needs an argument" in reason}
+    assert lacking == {name for name, kind in kinds.items() if not makes(kind)}
+    failed = {failure.learner: failure for failure in study.failures}
+    assert set(study.left_out) == set(failed)
+    assert len(set(failed) - lacking) <= FEW
+    for failure in failed.values():
+        assert failure.kind in FAILURE_KINDS
+        assert failure.reason
+        assert "\n" not in failure.reason
+    # those that fail do so by themselves: what they need, this data set does not have
+    _, _, train, test = next(iter(bk.plan("kfold:2", random_state=0).splits(X, y)))
+    for name in set(failed) - lacking:
+        with pytest.raises(Exception), warnings.catch_warnings(), threadpool_limits(limits=1):  # noqa: B017, PT012
+            warnings.simplefilter("ignore")
+            model = kinds[name]().fit(X[train], y[train])
+            assert np.isfinite(model.predict(X[test])).all()
+
+
+def makes(kind):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            kind()
+    except TypeError:
+        return False
+    return True
+
+
+def test_a_class_stands_for_its_defaults_and_one_that_needs_arguments_for_a_failure():
+    from sklearn.dummy import DummyClassifier
+    from sklearn.ensemble import VotingClassifier
+    from sklearn.naive_bayes import GaussianNB
+
+    study = bk.compare(
+        [DummyClassifier, GaussianNB, VotingClassifier], data="iris", plan="kfold:2",
+        engine="serial", progress=False,
+    )  # fmt: skip
+    assert study.losses.algorithms == ("DummyClassifier", "GaussianNB")
+    assert list(study.left_out) == ["VotingClassifier"]
+    assert (
+        "needs an argument: give VotingClassifier(estimators=...) instead of the class alone."
+        in study.left_out["VotingClassifier"]
+    )
+    assert {failure.kind for failure in study.failures} == {"raised"}
+
+
+def test_a_class_that_is_no_learner_is_refused():
+    with pytest.raises(bk.BestOfKError, match="not its class"):
+        bk.compare([dict, "max"], data="iris", progress=False)
