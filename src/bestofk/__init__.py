@@ -8,7 +8,7 @@ from bestofk.lazily import lazy_names
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
-    from bestofk import estimates, intervals, multiple, ordering, pairwise
+    from bestofk import estimates, intervals, lab, multiple, ordering, pairwise
     from bestofk.data.dataset import DataSet
     from bestofk.data.embedded import load
     from bestofk.data.reader import read_dataset
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bestofk.run.comparing import compare
     from bestofk.run.study import Study
 
-_MODULES = ("estimates", "intervals", "multiple", "ordering", "pairwise")
+_MODULES = ("estimates", "intervals", "lab", "multiple", "ordering", "pairwise")
 _HOMES = {
     "ArgumentError": "errors",
     "BestOfKError": "errors",
@@ -79,6 +79,7 @@ __all__ = [
     "compare",
     "estimates",
     "intervals",
+    "lab",
     "learner",
     "load",
     "multiple",

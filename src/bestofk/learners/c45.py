@@ -169,25 +169,29 @@ class C45(ProbabilisticClassifier):
         return shares
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners import c45_kernel as kernel
-        from bestofk.learners.c45_test_kernel import entropy_terms
         from bestofk.learners.split_marks import SplitMarks
         from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):
             return predict_encoded_splits(self, encoded, splits)
+        return marks.cut(self._predict_marks(encoded, marks))
+
+    def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
+        """Predictions of all splits, as the table of marks."""
+        from bestofk.learners import c45_kernel as kernel
+        from bestofk.learners.c45_test_kernel import entropy_terms
+
         settings = self._settings()
         if self.pruning != "holdout" and _fits_bits(encoded):
-            return marks.cut(_predict_bits(encoded, marks, settings))
+            return _predict_bits(encoded, marks, settings)
         held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
-        return marks.cut(
-            kernel.predict_splits(
-                np.ascontiguousarray(encoded.values.T), encoded.cardinality, encoded.y,
-                encoded.n_classes, marks.marks, marks.wanted, held_at, held_masks,
-                *settings, entropy_terms(encoded.n),
-            )
+        predicted: Codes = kernel.predict_splits(
+            np.ascontiguousarray(encoded.values.T), encoded.cardinality, encoded.y,
+            encoded.n_classes, marks.marks, marks.wanted, held_at, held_masks,
+            *settings, entropy_terms(encoded.n),
         )  # fmt: skip
+        return predicted
 
     def complexity(self) -> int:
         """The number of nodes of the tree, leaves counted."""

@@ -11,6 +11,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
+    from bestofk.learners.split_marks import SplitMarks
     from bestofk.plans.splits import Splits
 
 
@@ -104,32 +105,36 @@ class NaiveBayes(ProbabilisticClassifier):
         return codes
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners import naive_bayes_plan_kernel as kernel
-        from bestofk.learners.naive_bayes_kernel import find_places
-        from bestofk.learners.sorted_columns_kernel import sort_columns
         from bestofk.learners.split_marks import SplitMarks
         from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
+        return marks.cut(self._predict_marks(encoded, marks))
+
+    def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
+        """Predictions of all splits, as the table of marks."""
+        from bestofk.learners import naive_bayes_plan_kernel as kernel
+        from bestofk.learners.naive_bayes_kernel import find_places
+        from bestofk.learners.sorted_columns_kernel import sort_columns
+
         offset = _offsets(encoded.cardinality)
         places = find_places(encoded.values, encoded.cardinality, offset)
+        predicted: Codes
         if encoded.cardinality.all():
-            return marks.cut(
-                kernel.predict_nominal(
-                    encoded.values, places, encoded.cardinality, offset, encoded.y,
-                    encoded.n_classes, marks.marks, marks.wanted, marks.n_marks,
-                )
+            predicted = kernel.predict_nominal(
+                encoded.values, places, encoded.cardinality, offset, encoded.y,
+                encoded.n_classes, marks.marks, marks.wanted, marks.n_marks,
             )  # fmt: skip
+            return predicted
         columns = np.ascontiguousarray(encoded.values.T)
         order, n_known = sort_columns(columns, encoded.cardinality)
-        return marks.cut(
-            kernel.predict_mixed(
-                encoded.values, columns, places, encoded.cardinality, offset, encoded.y,
-                encoded.n_classes, order, n_known, marks.marks, marks.wanted,
-            )
+        predicted = kernel.predict_mixed(
+            encoded.values, columns, places, encoded.cardinality, offset, encoded.y,
+            encoded.n_classes, order, n_known, marks.marks, marks.wanted,
         )  # fmt: skip
+        return predicted
 
     def complexity(self) -> int:
         """Numbers of the model: c priors, c a declared value, 2 c a numeric column."""

@@ -51,27 +51,19 @@ def parse_learner(text: str) -> tuple[str, Any]:
     labelled = _LABELLED.fullmatch(text)
     if labelled:
         label, text = labelled[1], labelled[2]
-    parts = _CALL.fullmatch(text)
-    if parts is None:
-        raise ArgumentError(
-            f"Learner {text!r} must be a name or an import path, then at most one pair of "
-            "parentheses with parameters."
-        )
-    params = _parameters(parts[2] or "", text)
-    place, colon, attribute = parts[1].partition(":")
+    called, params = call_of(text, "learner")
+    place, colon, attribute = called.partition(":")
     if colon:
         estimator = _imported(place.strip(), attribute.strip(), params, text)
         default = text.partition(":")[2].strip()
-    elif (
-        parts[1] not in LEARNERS and "." in parts[1] and parts[1].rpartition(".")[2].isidentifier()
-    ):
-        module, _, name = parts[1].rpartition(".")
+    elif called not in LEARNERS and "." in called and called.rpartition(".")[2].isidentifier():
+        module, _, name = called.rpartition(".")
         raise ArgumentError(
-            f"There is no learner {parts[1]!r}; for a class to import write a colon before its "
+            f"There is no learner {called!r}; for a class to import write a colon before its "
             f"name: '{module}:{name}'."
         )
     else:
-        estimator = learner(parts[1], **params)
+        estimator = learner(called, **params)
         default = text.strip()
     return label or default, estimator
 
@@ -113,36 +105,54 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def _parameters(arguments: str, text: str) -> dict[str, Any]:
+def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:
+    """The name and the settings of ``name(param=value)``; `kind` is what messages call it.
+
+    Examples
+    --------
+    >>> call_of("nmc(scale='std')", "learner")
+    ('nmc', {'scale': 'std'})
+    """
+    parts = _CALL.fullmatch(text)
+    if parts is None:
+        where = "a name or an import path" if kind == "learner" else "a name"
+        raise ArgumentError(
+            f"{kind.capitalize()} {text!r} must be {where}, then at most one pair of "
+            "parentheses with parameters."
+        )
+    return parts[1], _parameters(parts[2] or "", text, kind)
+
+
+def _parameters(arguments: str, text: str, kind: str) -> dict[str, Any]:
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         call = None
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
         raise ArgumentError(
-            f"The parameters of learner {text!r} must be written as name=value, separated by "
+            f"The parameters of {kind} {text!r} must be written as name=value, separated by "
             f"commas; got {arguments!r}."
         )
     if call.args:
         raise ArgumentError(
-            f"Every parameter of learner {text!r} must have its name: name=value; got "
+            f"Every parameter of {kind} {text!r} must have its name: name=value; got "
             f"{ast.unparse(call.args[0])!r}."
         )
     params: dict[str, Any] = {}
     for keyword in call.keywords:
         if keyword.arg is None:
             raise ArgumentError(
-                f"The parameters of learner {text!r} must be written as name=value; got '**'."
+                f"The parameters of {kind} {text!r} must be written as name=value; got '**'."
             )
         if keyword.arg in params:
             raise ArgumentError(
-                f"Parameter {keyword.arg!r} must be given once; learner {text!r} has it twice."
+                f"Parameter {keyword.arg!r} must be given once; {kind} {text!r} has it twice."
             )
         try:
             params[keyword.arg] = ast.literal_eval(keyword.value)
         except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             raise ArgumentError(
-                f"Parameter {keyword.arg!r} of learner {text!r} must be a literal (a number, "
+                f"Parameter {keyword.arg!r} of {kind} {text!r} must be a literal (a number, "
                 f"quoted text, True, False, None, a list, a tuple or a dictionary of such); got "
                 f"{ast.unparse(keyword.value)!r}."
             ) from None

@@ -39,9 +39,12 @@ def pack_experiment(experiment: Experiment) -> tuple[bytes | None, frozenset[int
     return body, frozenset(place for place, data in enumerate(packed) if data is None)
 
 
-def unpack_experiment(data: bytes) -> Experiment:
-    """What `pack_experiment` packed."""
-    experiment, packed = _loads(data)
+def unpack_experiment(data: bytes) -> Any:
+    """What `pack_experiment` packed; other work comes back as it is."""
+    loaded = _loads(data)
+    if not isinstance(loaded, tuple):
+        return loaded
+    experiment, packed = loaded
     contenders = tuple(
         _arrived(contender, estimator)
         for contender, estimator in zip(experiment.contenders, packed, strict=True)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.run.evaluate import Evaluator
+from bestofk.run.experiment import Experiment
 from bestofk.run.shipping import unpack_experiment
 
 ONE_THREAD = dict.fromkeys(
@@ -59,7 +60,7 @@ def _threads() -> int:
     return sum(1 for _ in Path("/proc/self/task").iterdir())
 
 
-def _fork(control: Connection, evaluator: Evaluator, destination: int) -> None:
+def _fork(control: Connection, evaluator: Any, destination: int) -> None:
     here, there = Pipe(duplex=True)
     own = os.getpid()
     with warnings.catch_warnings():
@@ -84,20 +85,21 @@ def _fork(control: Connection, evaluator: Evaluator, destination: int) -> None:
     here.close()
 
 
-def _prepared(payload: str) -> Evaluator:
+def _prepared(payload: str) -> Any:
     from threadpoolctl import threadpool_limits
 
     # Ctrl-C in a terminal reaches all processes; the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # what learners print must not mix with the answer on standard output
     os.dup2(2, 1)
-    evaluator = Evaluator(unpack_experiment(Path(payload).read_bytes()))
+    work = unpack_experiment(Path(payload).read_bytes())
+    evaluator = Evaluator(work) if isinstance(work, Experiment) else work.evaluator()
     evaluator.prepare()
     threadpool_limits(limits=1)
     return evaluator
 
 
-def _evaluate_blocks(pipe: Connection, evaluator: Evaluator, parent: int) -> None:
+def _evaluate_blocks(pipe: Connection, evaluator: Any, parent: int) -> None:
     while (places := _next(pipe, parent)) is not None:
         for result in evaluator.evaluate(places):
             with contextlib.suppress(BrokenPipeError):

@@ -1,0 +1,121 @@
+"""A simulation: losses on many drawn data sets, from which every question is arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.errors import ArgumentError
+from bestofk.lab.problems import Problem
+from bestofk.losses.losses import Losses
+from bestofk.plans.design import Design
+from bestofk.wording import counted, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Simulation:
+    """Losses of learners on data sets that a problem drew.
+
+    Attributes
+    ----------
+    losses : ndarray, shape (sets, repeats, learners, data sets, runs, folds, repetitions)
+        The last five axes as in `bestofk.Losses`. Repeats are other random splits of the same
+        data.
+    learners : tuple of str
+        Their names, most preferred first.
+    design : Design
+        How the losses of one data set came about.
+    problem : DataProblem or TableProblem
+        What drew the data sets (or the losses).
+    plan : str
+        The specification of the plan; empty for losses that were drawn directly.
+    random_state : int
+        What fixed it all.
+    seconds : float
+        Time it took, without what a store held already.
+    """
+
+    losses: Floats
+    learners: tuple[str, ...]
+    design: Design
+    problem: Problem
+    plan: str
+    random_state: int
+    seconds: float = 0.0
+
+    @property
+    def sets(self) -> int:
+        """Number of data sets."""
+        return int(self.losses.shape[0])
+
+    @property
+    def repeats(self) -> int:
+        """Number of choices of random splits of every data set."""
+        return int(self.losses.shape[1])
+
+    def sample(self, axes: int) -> Floats:
+        """(learners, sets, repeats, ...) with the trailing axes that a test takes.
+
+        Several data sets in a table: their mean losses; else (runs, folds), or all splits in one
+        axis.
+        """
+        values = self.losses
+        K, D = values.shape[2:4]
+        if D > 1:
+            means = values.mean(axis=(4, 5, 6))
+            return np.moveaxis(means, 2, 0)
+        folds = values[:, :, :, 0].mean(axis=5)
+        if axes == 1:
+            folds = folds.reshape(*folds.shape[:2], K, -1)
+        return np.moveaxis(folds, 2, 0)
+
+    def first_runs(self, runs: int) -> Simulation:
+        """The same simulation with fewer runs, as if the plan had had no more."""
+        design = self.design
+        if design.kind != "cv" or not 1 <= runs <= design.runs:
+            raise ArgumentError(
+                f"runs must be from 1 to the {design.runs} that were simulated; got {runs!r}."
+            )
+        kept = slice(0, runs * design.folds)
+        fewer = design.with_(
+            runs=runs,
+            n_train=None if design.n_train is None else design.n_train[kept],
+            n_test=None if design.n_test is None else design.n_test[kept],
+        )
+        plan = f"{runs}x{design.folds}" if runs > 1 else f"kfold:{design.folds}"
+        return replace(
+            self,
+            losses=self.losses[:, :, :, :, :runs],
+            design=fewer,
+            plan=plan if self.plan else "",
+        )
+
+    def table(self, one: int = 0, repeat: int = 0) -> Losses:
+        """The losses on one data set."""
+        return Losses(
+            self.losses[one, repeat],
+            dims=("algorithm", "dataset", "run", "fold", "repetition"),
+            algorithms=self.learners,
+            design=self.design,
+        )
+
+    def mean_differences(self) -> tuple[float, float]:
+        """Mean loss of the second learner less that of the first, and its standard error."""
+        means = self.losses.mean(axis=(1, 3, 4, 5, 6))
+        difference = means[:, 1] - means[:, 0]
+        spread = float(difference.std(ddof=1)) if len(difference) > 1 else float("nan")
+        return float(difference.mean()), spread / float(np.sqrt(len(difference)))
+
+    def describe(self) -> str:
+        """What was simulated, in a sentence."""
+        again = f", {self.repeats} choices of splits of each" if self.repeats > 1 else ""
+        how = f" in plan {self.plan}" if self.plan else ""
+        mean, error = self.mean_differences()
+        second, first = self.learners[1], self.learners[0]
+        return (
+            f"{counted(self.sets, 'data set')} ({self.problem.describe()}){again}; "
+            f"{', '.join(self.learners)}{how}; seed {self.random_state}. The mean loss of {second} "
+            f"less that of {first} was {number(mean)} (standard error {number(error)})."
+        )

@@ -1,0 +1,198 @@
+"""One data set of a simulation as a pure function: drawn, split, learnt, and its losses."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.data.encoded import Encoded
+from bestofk.data.own_rows import Degraded
+from bestofk.data.problem import DataProblem
+from bestofk.errors import RunError
+from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
+from bestofk.learners.split_marks import SplitMarks
+from bestofk.learners.whole_plan import predict_plan, seed_names
+from bestofk.plans.making import Plan
+from bestofk.plans.splits import Splits
+from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.evaluate import Evaluator
+from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.scoring import Loss
+from bestofk.run.warming import warm_up
+
+DATA, SPLITS, SPOIL = 1, 2, 3
+"""Part of every seed: changing one of these numbers changes every simulation."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Work:
+    """What the data sets of a simulation and their losses are a function of; picklable.
+
+    A cell is one data set with one choice of random splits: `Place.run` is the number of the
+    data set, `Place.repetition` that of the splits.
+    """
+
+    problem: DataProblem
+    contenders: tuple[Contender, ...]
+    plan: Plan
+    loss: Loss
+    seed: int
+
+    @cached_property
+    def _names(self) -> tuple[str, str, str]:
+        learners = "+".join(contender.fingerprint for contender in self.contenders)
+        plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
+        return f"lab:{self.problem.fingerprint}", learners, plan
+
+    def key(self, place: Place) -> CellKey:
+        """The names of the cell at `place`."""
+        problem, learners, plan = self._names
+        return CellKey(
+            dataset=problem,
+            learner=learners,
+            splits=plan,
+            loss=self.loss.name,
+            run=place.run,
+            fold=0,
+            repetition=place.repetition,
+        )
+
+    def evaluator(self) -> SetEvaluator:
+        """What evaluates the cells, in this process or in a worker."""
+        return SetEvaluator(self)
+
+    def rng(self, purpose: int, *numbers: int) -> np.random.Generator:
+        """The stream of random numbers of one purpose and data set."""
+        return np.random.default_rng(
+            np.random.SeedSequence(self.seed, spawn_key=(purpose, *numbers))
+        )
+
+    def encoded(self, number: int) -> Encoded:
+        """Data set `number`."""
+        return self.problem.encoded(self.rng(DATA, number))
+
+    def splits(self, number: int, repeat: int, encoded: Encoded) -> Splits:
+        """Its splits, as `plan` makes them for another seed."""
+        key = np.random.SeedSequence(self.seed, spawn_key=(SPLITS, number, repeat))
+        seed = int(key.generate_state(1, np.uint64)[0])
+        return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
+
+
+class SetEvaluator:
+    """Evaluates the data sets of one simulation."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        quick = work.loss.name == "zero-one"
+        self._whole = [
+            quick
+            and hasattr(contender.estimator, "_predict_plan")
+            and not seed_names(contender.estimator)
+            for contender in work.contenders
+        ]
+
+    def prepare(self) -> None:
+        """Load what is loaded once."""
+        with contextlib.suppress(Exception):
+            encoded = self.work.encoded(0)
+            for contender in self.work.contenders:
+                if hasattr(contender.estimator, "fit_encoded"):
+                    warm_up(contender.estimator, encoded, whole_plan=True)
+
+    def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
+        """The losses of every place, as the bytes of (learners, runs, folds) floats."""
+        for place in places:
+            key = self.work.key(place)
+            try:
+                losses = self.losses(place.run, place.repetition)
+            except RunError as failed:
+                yield CellResult(
+                    key=key, loss=None, failure=Failure(kind="raised", reason=str(failed))
+                )
+                continue
+            yield CellResult(
+                key=key, loss=float(losses.mean()), predictions=losses.astype("<f8").tobytes()
+            )
+
+    def losses(self, number: int, repeat: int) -> Floats:
+        """(learners, runs, folds) losses on one data set."""
+        work = self.work
+        encoded = work.encoded(number)
+        splits = work.splits(number, repeat, encoded)
+        shape = (splits.runs, splits.folds)
+        if isinstance(work.problem, Degraded):
+            return self._degraded(number, encoded, splits)
+        losses = np.empty((len(work.contenders), *shape))
+        marks = SplitMarks.of(splits) if any(self._whole) else None
+        others = []
+        for place, contender in enumerate(work.contenders):
+            if marks is None or not self._whole[place]:
+                others.append(place)
+                continue
+            errors = plan_errors(contender.estimator, encoded, splits, marks)
+            assert errors is not None
+            losses[place] = _shares(errors, splits)
+        if others:
+            losses[others] = self._fitted(number, splits, [work.contenders[i] for i in others])
+        return losses
+
+    def _fitted(self, number: int, splits: Splits, contenders: list[Contender]) -> Floats:
+        """Losses of learners that are fitted split by split, as `compare` does it."""
+        work = self.work
+        data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
+        experiment = Experiment(
+            contenders=tuple(contenders),
+            datasets=(data,),
+            splits=(splits,),
+            loss=work.loss,
+            repetitions=1,
+            random_state=work.seed,
+        )
+        losses = np.empty((len(contenders), splits.runs, splits.folds))
+        places = list(experiment.places())
+        at = {experiment.key(place).digest: place for place in places}
+        for result in Evaluator(experiment).evaluate(places):
+            place = at[result.key.digest]
+            if result.loss is None:
+                assert result.failure is not None
+                raise RunError(
+                    f"{contenders[place.learner].name} failed on data set {number + 1} (run "
+                    f"{place.run + 1}, fold {place.fold + 1}): {result.failure.explain()}"
+                )
+            losses[place.learner, place.run, place.fold] = result.loss
+        return losses
+
+    def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
+        """One learner, and the same with right answers of some rows counted as wrong."""
+        work = self.work
+        assert isinstance(work.problem, Degraded)
+        marks = SplitMarks.of(splits)
+        if marks is None:
+            raise RunError("problem 'degraded' takes plans whose splits use every row once.")
+        estimator = work.contenders[0].estimator
+        if self._whole[0]:
+            errors = plan_errors(estimator, encoded, splits, marks)
+            assert errors is not None
+        else:
+            data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
+            seeds = work.rng(SPOIL, number).integers(0, 2**31, len(splits)).tolist()
+            errors = errors_of(predict_plan(estimator, data, splits, seeds=seeds), encoded.y,
+                               splits, marks)  # fmt: skip
+        first = _shares(errors, splits)
+        share = min(1.0, work.problem.by / max(1.0 - float(first.mean()), 1e-12))
+        spoilt = work.rng(SPOIL, number, 1).random(encoded.n) < share
+        tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
+        worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
+        return np.stack((first, _shares(worse, splits)))
+
+
+def _shares(errors: PlanErrors, splits: Splits) -> Floats:
+    sizes: Any = splits.design.n_test
+    shares: Floats = errors.counts() / np.asarray(sizes, dtype=np.float64)
+    return shares.reshape(splits.runs, splits.folds)

@@ -1,0 +1,247 @@
+"""Tables of losses drawn directly, without data or learners, from models whose truth is known."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+
+from bestofk.checks import Floats, probability, refuse, whole
+from bestofk.errors import ArgumentError
+from bestofk.plans.design import Design
+from bestofk.plans.specification import specify
+
+
+class TableProblem(ABC):
+    """Draws tables of losses of one kind; a frozen dataclass of its settings."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def tables(self, rng: np.random.Generator, count: int) -> Floats:
+        """(count, learners, data sets, runs, folds, repetitions) independent tables."""
+
+    @property
+    @abstractmethod
+    def design(self) -> Design:
+        """How such losses come about."""
+
+    @property
+    @abstractmethod
+    def true_means(self) -> tuple[float, ...]:
+        """Expected loss of every learner."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """The tables in words, without a verb."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NormalLosses(TableProblem):
+    """Independent normal losses with unit variances: what many tests take for granted.
+
+    Parameters
+    ----------
+    means : tuple of float
+        Expected loss of every learner; equal by default.
+    plan : str
+        ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"resample:30:0.1"``: the shape of the table.
+    datasets : int
+        More than 1: so many data sets, one loss a learner on each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> NormalLosses(plan="5x2").tables(np.random.default_rng(0), 3).shape
+    (3, 2, 1, 5, 2, 1)
+    """
+
+    means: tuple[float, ...] = (0.0, 0.0)
+    plan: str = "10x10"
+    datasets: int = 1
+
+    def __post_init__(self) -> None:
+        try:
+            means = tuple(float(mean) for mean in self.means)
+        except (TypeError, ValueError):
+            raise refuse("means of problem 'normal'", "numbers", self.means) from None
+        if len(means) < 2 or not all(map(isfinite, means)):
+            raise refuse("means of problem 'normal'", "two or more finite numbers", self.means)
+        object.__setattr__(self, "means", means)
+        whole(self.datasets, "datasets of problem 'normal'", at_least=1)
+        if self._kind().folds is None:
+            raise ArgumentError("plan of problem 'normal' must say its number of folds; got 'loo'.")
+
+    def _kind(self) -> Design:
+        spec = specify(self.plan, {})
+        if spec.folds is None:
+            raise ArgumentError("plan of problem 'normal' must say its number of folds; got 'loo'.")
+        n_test = None if spec.test_fraction is None else max(1, round(1000 * spec.test_fraction))
+        return Design(
+            kind=spec.kind,
+            runs=spec.runs,
+            folds=spec.folds,
+            n_train=None if n_test is None else (1000 - n_test,),
+            n_test=None if n_test is None else (n_test,),
+        )
+
+    @property
+    def design(self) -> Design:
+        return Design(kind="scores") if self.datasets > 1 else self._kind()
+
+    @property
+    def true_means(self) -> tuple[float, ...]:
+        return self.means
+
+    def tables(self, rng: np.random.Generator, count: int) -> Floats:
+        design = self.design
+        shape = (count, len(self.means), self.datasets, design.runs, design.folds, 1)
+        drawn: Floats = rng.standard_normal(shape) + np.reshape(self.means, (-1, 1, 1, 1, 1))
+        return drawn
+
+    def describe(self) -> str:
+        where = f"{self.datasets} data sets" if self.datasets > 1 else f"the shape {self.plan}"
+        return f"independent normal losses of {len(self.means)} learners on {where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RightOrWrong(TableProblem):
+    """Learners that are right or wrong on the instances of one test set, independently.
+
+    Parameters
+    ----------
+    errors : tuple of float
+        Error rate of every learner.
+    instances : int
+        Size of the test set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wrong = RightOrWrong(errors=(0.2, 0.4)).tables(np.random.default_rng(0), 2000)
+    >>> wrong.mean(axis=(0, 2, 3, 4, 5)).round(2).tolist()
+    [0.2, 0.4]
+    """
+
+    errors: tuple[float, ...] = (0.2, 0.2)
+    instances: int = 200
+
+    def __post_init__(self) -> None:
+        errors = tuple(probability(e, "errors of problem 'right-or-wrong'") for e in self.errors)
+        if len(errors) < 2:
+            raise refuse("errors of problem 'right-or-wrong'", "of two or more learners", errors)
+        object.__setattr__(self, "errors", errors)
+        whole(self.instances, "instances of problem 'right-or-wrong'", at_least=2)
+
+    @property
+    def design(self) -> Design:
+        return Design(kind="test-set", folds=self.instances)
+
+    @property
+    def true_means(self) -> tuple[float, ...]:
+        return self.errors
+
+    def tables(self, rng: np.random.Generator, count: int) -> Floats:
+        shape = (count, len(self.errors), 1, 1, self.instances, 1)
+        wrong = rng.random(shape) < np.reshape(self.errors, (-1, 1, 1, 1, 1))
+        return wrong.astype(np.float64)
+
+    def describe(self) -> str:
+        return f"{len(self.errors)} learners, right or wrong on {self.instances} instances"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalMinima(TableProblem):
+    """Binomial errors of stochastic learners that are at times trapped in a local minimum.
+
+    Parameters
+    ----------
+    step : float
+        Mean error of learner i is 0.30 + i step; 0: all equal.
+    learners, datasets, folds, repetitions : int
+        Size of a table.
+    deterministic : tuple of int
+        Learners (from 0) whose repetitions are all the same.
+    trapped : float
+        Probability that a repetition of a stochastic learner has the error 0.75.
+
+    Notes
+    -----
+    On every data set one learner, drawn at random, has the error 0.2; the error of the others is
+    such that the means hold exactly. A fold tests 10 to 20 instances, the same number for all
+    folds of a data set. The winners are drawn anew for every table.
+
+    References
+    ----------
+    J. Otero, L. Sanchez, I. Couso and A. Palacios (2013). Bootstrap analysis of multiple
+    repetitions of experiments using an interval-valued multiple comparison procedure. Journal of
+    Computer and System Sciences, section 4.1. doi:10.1016/j.jcss.2013.03.009
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LocalMinima().tables(np.random.default_rng(0), 1).shape
+    (1, 5, 32, 1, 5, 30)
+    """
+
+    step: float = 0.0
+    learners: int = 5
+    datasets: int = 32
+    folds: int = 5
+    repetitions: int = 30
+    deterministic: tuple[int, ...] = (2, 3)
+    trapped: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("learners", 2), ("datasets", 2), ("folds", 1), ("repetitions", 1)):
+            whole(getattr(self, name), f"{name} of problem 'local-minima'", at_least=least)
+        if not 0 <= self.step <= 0.4 / (self.learners - 1):
+            raise refuse(
+                "step of problem 'local-minima'",
+                f"from 0 to {0.4 / (self.learners - 1):g}, so that no error is above 0.7",
+                self.step,
+            )
+        if not 0 <= self.trapped < 1:
+            raise refuse("trapped of problem 'local-minima'", "from 0 to below 1", self.trapped)
+        if any(not 0 <= one < self.learners for one in self.deterministic):
+            raise refuse(
+                "deterministic of problem 'local-minima'",
+                f"learners from 0 to {self.learners - 1}",
+                self.deterministic,
+            )
+
+    @property
+    def design(self) -> Design:
+        return Design(kind="cv", folds=self.folds, repetitions=self.repetitions)
+
+    @property
+    def true_means(self) -> tuple[float, ...]:
+        return tuple(0.30 + place * self.step for place in range(self.learners))
+
+    def tables(self, rng: np.random.Generator, count: int) -> Floats:
+        K, D, F, R = self.learners, self.datasets, self.folds, self.repetitions
+        winner = rng.integers(0, K, (count, D))
+        won = winner[:, np.newaxis, :] == np.arange(K)[:, np.newaxis]
+        wins = won.sum(axis=2, keepdims=True)
+        mean = np.reshape(self.true_means, (K, 1))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            other = (D * mean - 0.2 * wins) / (D - wins)
+        error = np.clip(np.where(won, 0.2, other), 0.0, 1.0)
+        n = rng.integers(10, 21, (count, 1, D, 1, 1))
+        p = np.broadcast_to(error[..., np.newaxis, np.newaxis], (count, K, D, F, R))
+        losses = rng.binomial(n, p) / n
+        for one in self.deterministic:
+            losses[:, one] = losses[:, one, :, :, :1]
+        if self.trapped:
+            stochastic = np.ones((K, 1, 1, 1), dtype=bool)
+            stochastic[list(self.deterministic)] = False
+            losses[(rng.random(losses.shape) < self.trapped) & stochastic] = 0.75
+        return losses[:, :, :, np.newaxis]
+
+    def describe(self) -> str:
+        return (
+            f"binomial losses of {self.learners} learners on {self.datasets} data sets of "
+            f"{self.folds} folds and {self.repetitions} repetitions"
+        )
