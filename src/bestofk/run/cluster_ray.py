@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import tempfile
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,8 @@ from bestofk.run.engines import Engine
 
 RETRIES = 3
 """Times that Ray sends the block of a worker that died to another one."""
+LONGEST_FOLDER = 40
+"""Characters of a folder in which the paths of Ray's sockets are not too long for the system."""
 
 
 class RayCluster(Cluster):
@@ -36,7 +39,13 @@ class RayCluster(Cluster):
         self.ray, self.token, self.timeout = ray, token, timeout
         self.flying: dict[Any, Any] = {}
         self.ours = not ray.is_initialized()
+        # Ray kills its workers and what they started, and leaves their files and its own behind
+        self.folder: tempfile.TemporaryDirectory[str] | None = None
         if self.ours:
+            if scheduler is None:
+                self.folder = tempfile.TemporaryDirectory(
+                    prefix="bestofk-ray-", ignore_cleanup_errors=True
+                )
             self._start(scheduler, jobs)
         threads = int(ray.cluster_resources().get("CPU", 0))
         if threads < 1:
@@ -46,10 +55,12 @@ class RayCluster(Cluster):
         self.work = ray.remote(max_retries=RETRIES, num_cpus=1)(work)
 
     def _start(self, scheduler: str | None, jobs: int) -> None:
-        here = {
+        here: dict[str, Any] = {
             "num_cpus": Engine(name="processes", jobs=jobs).workers,
             "include_dashboard": False,
         }
+        if self.folder is not None and len(self.folder.name) <= LONGEST_FOLDER:
+            here["_temp_dir"] = self.folder.name
         try:
             self.ray.init(
                 address=scheduler or "local",
@@ -65,7 +76,8 @@ class RayCluster(Cluster):
             ) from None
 
     def send(self, block: Block) -> Any:
-        ticket = self.work.remote(self.token, self.data, block, self.timeout)
+        folder = None if self.folder is None else self.folder.name
+        ticket = self.work.remote(self.token, self.data, block, self.timeout, folder)
         self.flying[ticket] = block
         return ticket
 
@@ -90,3 +102,5 @@ class RayCluster(Cluster):
                 self.ray.cancel(ticket, force=True)
         if self.ours:
             self.ray.shutdown()
+        if self.folder is not None:
+            self.folder.cleanup()

@@ -18,9 +18,14 @@ _POOLS: dict[tuple[str, int], Pool] = {}
 _LOCK = threading.Lock()
 
 
-def work(token: str, packed: bytes, block: Block, timeout: float | None) -> list[CellResult]:
-    """The results of a block of the experiment that `token` names and `packed` holds."""
-    return list(_pool(token, packed, timeout).run(iter([block])))
+def work(
+    token: str, packed: bytes, block: Block, timeout: float | None, folder: str | None = None
+) -> list[CellResult]:
+    """The results of a block of the experiment that `token` names and `packed` holds.
+
+    Files go to `folder`, if somebody removes that behind workers that are killed.
+    """
+    return list(_pool(token, packed, timeout, folder).run(iter([block])))
 
 
 def forget(token: str) -> None:
@@ -31,12 +36,13 @@ def forget(token: str) -> None:
         pool.close()
 
 
-def _pool(token: str, packed: bytes, timeout: float | None) -> Pool:
+def _pool(token: str, packed: bytes, timeout: float | None, folder: str | None) -> Pool:
     at = (token, threading.get_ident())
     with _LOCK:
         found = _POOLS.get(at)
     if found is None:
-        found = Pool(unpack_experiment(packed), packed, jobs=1, timeout=timeout)
+        experiment = unpack_experiment(packed)
+        found = Pool(experiment, packed, jobs=1, timeout=timeout, folder=folder)
         with _LOCK:
             _POOLS[at] = found
     return found

@@ -99,7 +99,10 @@ def _taken(here: deque[Place]) -> list[Place]:
 
 
 class Pool:
-    """Workers that stay between two calls of `run`, for the cells of one experiment."""
+    """Workers that stay between two calls of `run`, for the cells of one experiment.
+
+    What they load lies in `folder`, by default that of the system for such files.
+    """
 
     def __init__(
         self,
@@ -109,6 +112,7 @@ class Pool:
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
+        folder: str | None = None,
     ) -> None:
         self.experiment, self.jobs = experiment, jobs
         self.timeout, self.deadline = timeout, deadline
@@ -117,7 +121,9 @@ class Pool:
         self.tried: set[Place] = set()
         # learners that lost a cell for good: their other cells are tried once
         self.deadly: set[tuple[int, int]] = set()
-        self.folder = tempfile.TemporaryDirectory(prefix="bestofk-", ignore_cleanup_errors=True)
+        self.folder = tempfile.TemporaryDirectory(
+            prefix="bestofk-", dir=folder, ignore_cleanup_errors=True
+        )
         self.payload = str(Path(self.folder.name) / "experiment.pickle")
         Path(self.payload).write_bytes(packed)
         self.nursery = Nursery(self.payload)
