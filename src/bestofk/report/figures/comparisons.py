@@ -75,7 +75,7 @@ def comparisons_of(
     names: Sequence[object] | None = None,
     losses: Any = None,
     alpha: float = 0.05,
-    level: float = 0.95,
+    level: float | None = 0.95,
     **test_arguments: Any,
 ) -> Comparisons:
     """What a result says of every pair.
@@ -89,8 +89,8 @@ def comparisons_of(
         What an order was found from, where it does not say so itself.
     alpha : float
         Level, for results that have none.
-    level : float
-        Coverage of the intervals.
+    level : float or None
+        Coverage of the intervals; None: no intervals, which exact tests take long to find.
     **test_arguments
         What the test of an order was given besides, such as `df`.
     """
@@ -125,6 +125,7 @@ def comparisons_of(
         np.fill_diagonal(p, 1.0)
         return _finished(value.means, "mean loss", names, p, apart, note)
     if isinstance(value, TukeyResult):
+        level = 0.95 if level is None else level
         interval = value.confidence_interval(level)
         return _finished(
             value.means,
@@ -179,7 +180,7 @@ def _finished(
 
 
 def _of_order(
-    order: Order, losses: Any, level: float, test_arguments: dict[str, Any]
+    order: Order, losses: Any, level: float | None, test_arguments: dict[str, Any]
 ) -> Comparisons:
     """All pairs of an order: two-sided tests where the losses are known, else its own evidence."""
     K = len(order.prior)
@@ -234,7 +235,7 @@ def _of_order(
 
 
 def _two_sided(
-    order: Order, losses: Any, level: float, test_arguments: dict[str, Any]
+    order: Order, losses: Any, level: float | None, test_arguments: dict[str, Any]
 ) -> tuple[Floats, Floats | None, Floats | None]:
     """P-values of all pairs, and the ends of their intervals where the test has any."""
     problem, choice = tested(order, losses, test_arguments)
@@ -243,6 +244,8 @@ def _two_sided(
     i, j = np.triu_indices(K, 1)
     result = choice(values[i], values[j], "two-sided")
     pvalue = np.asarray(result.pvalue, dtype=float)
+    if level is None:
+        return pvalue, None, None
     try:
         ends = result.confidence_interval(level)
     except (ArgumentError, AttributeError):

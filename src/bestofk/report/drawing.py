@@ -1,0 +1,160 @@
+"""Which figures a report shows, and their SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from bestofk.errors import BestOfKError
+from bestofk.losses.losses import Losses
+from bestofk.ordering.result import Order
+from bestofk.registry import resolve
+from bestofk.report.figures.picture import Picture
+from bestofk.report.figures.vector import svg
+
+FEW = 8
+"""Learners whose steps are drawn one by one."""
+WIDEST = 700.0
+"""Points of a figure that shrinks to the page; a wider one is scrolled."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A figure of a page."""
+
+    name: str
+    caption: str
+    svg: Markup
+    wide: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Figure:
+    name: str
+    caption: str
+    layout: str
+    belongs: Callable[[Order, Losses], bool]
+    takes: str = "order"
+    """The order alone, the losses too, or those and what the test was given."""
+
+
+def _multitest(order: Order, _: Losses) -> bool:
+    return order.procedure == "multitest"
+
+
+def _few(order: Order, losses: Losses) -> bool:
+    return _multitest(order, losses) and len(order.prior) <= FEW
+
+
+def _spread(_: Order, losses: Losses) -> bool:
+    return losses.values[0].size > 1 and losses.design.kind != "test-set"
+
+
+def _pairs(order: Order, _: Losses) -> bool:
+    return len(order.evidence) > 0
+
+
+def _several_sets(order: Order, losses: Losses) -> bool:
+    return _pairs(order, losses) and len(losses.datasets) > 1
+
+
+def _beside(order: Order, _: Losses) -> bool:
+    return order.beside is not None
+
+
+_ROOM = "bestofk.report.figures."
+FIGURES = (
+    _Figure(
+        name="graph",
+        caption="The learners by prior preference, the most preferred first. An arrow leads from a "
+        "learner to one with significantly smaller loss, which the data put before it.",
+        layout=f"{_ROOM}multitest_graph:layout_graph",
+        belongs=_multitest,
+    ),
+    _Figure(
+        name="losses",
+        caption="The losses by learner, with intervals of the means.",
+        layout=f"{_ROOM}loss_points:layout_losses",
+        belongs=_spread,
+        takes="losses",
+    ),
+    _Figure(
+        name="pairs",
+        caption="Every pair: how far apart, how sure, and who wins.",
+        layout=f"{_ROOM}pair_matrix:layout_matrix",
+        belongs=_pairs,
+        takes="test",
+    ),
+    _Figure(
+        name="critical-difference",
+        caption="Learners that a bar joins do not differ significantly.",
+        layout=f"{_ROOM}critical_difference:layout_critical_difference",
+        belongs=_several_sets,
+        takes="test",
+    ),
+    _Figure(
+        name="intervals",
+        caption="Repetitions of stochastic learners: intervals against the null.",
+        layout=f"{_ROOM}interval_bars:layout_intervals",
+        belongs=_beside,
+    ),
+    _Figure(
+        name="alpha",
+        caption="The order for every level of error that one may allow.",
+        layout=f"{_ROOM}sensitivity:layout_alpha",
+        belongs=_multitest,
+    ),
+    _Figure(
+        name="steps",
+        caption="Step by step: candidates are thick, the one taken is shaded.",
+        layout=f"{_ROOM}multitest_steps:layout_steps",
+        belongs=_few,
+    ),
+)
+
+
+def _test_options(order: Order) -> dict[str, Any]:
+    """What the test was given; no intervals from exact tests, which take minutes for many pairs."""
+    choice = order.choice
+    if choice is None:
+        return {"level": None}
+    options: dict[str, Any] = {"df": choice.arguments["df"]} if "df" in choice.arguments else {}
+    if choice.entry is None or choice.entry.discrete:
+        options["level"] = None
+    return options
+
+
+def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
+    """The figures that say something of this decision, laid out."""
+    found = []
+    for figure in FIGURES:
+        if not figure.belongs(order, losses):
+            continue
+        options: dict[str, Any] = {} if figure.takes == "order" else {"losses": losses}
+        if figure.takes == "test":
+            options |= _test_options(order)
+        try:
+            layout: Any = resolve(figure.layout)(order, **options)
+        except BestOfKError:
+            # a figure that does not fit this design is no reason to have no report
+            continue
+        found.append((figure, layout.picture))
+    return found
+
+
+def figures_of(order: Order | None, losses: Losses | None) -> list[Drawn]:
+    """The figures as SVG for a page."""
+    if order is None or losses is None:
+        return []
+    return [
+        Drawn(
+            name=figure.name,
+            caption=figure.caption,
+            svg=Markup(svg(picture)),
+            wide=picture.width > WIDEST,
+        )
+        for figure, picture in layouts_of(order, losses)
+    ]

@@ -1,0 +1,107 @@
+"""A methods paragraph that a paper can print, as text and as LaTeX with citations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bestofk.losses.losses import Losses
+from bestofk.ordering.result import Order
+from bestofk.report.citations import CORRECTIONS, PROCEDURES, TESTS, Cited, bibtex, reference
+from bestofk.report.names import latex_text
+from bestofk.run.study import Study
+from bestofk.version import __version__
+from bestofk.wording import counted, shortened
+
+_MARK = "\ue000"
+"""Encloses the keys of a citation: a private character that no sentence of ours holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Methods:
+    """The paragraph in two forms, and the references it cites."""
+
+    plain_text: str
+    latex: str
+    bibtex: str
+
+
+def methods_of(order: Order | None, losses: Losses | None, study: Study | None = None) -> Methods:
+    """The paragraph for a decision."""
+    cited: list[str] = []
+    sentences = [_what(order, losses, study)]
+    if order is not None:
+        sentences += _how(order, cited)
+    if study is not None and study.left_out:
+        left = counted(len(study.left_out), "learner")
+        sentences.append(f"Because fits failed, {left} had to be left out.")
+    sentences.append(f"All computations were made with bestofk {__version__}.")
+    marked = " ".join(sentence.replace("\n", " ") for sentence in sentences if sentence)
+    pieces = marked.split(_MARK)
+    plain = "".join(
+        f" ({'; '.join(map(reference, piece.split(',')))})" if place % 2 else piece
+        for place, piece in enumerate(pieces)
+    )
+    latex = "".join(
+        f"~\\cite{{{piece}}}" if place % 2 else _latex(piece) for place, piece in enumerate(pieces)
+    )
+    return Methods(plain_text=plain, latex=latex, bibtex=bibtex(cited) if cited else "")
+
+
+def _latex(piece: str) -> str:
+    """`latex_text` that keeps the blanks around."""
+    before = " " if piece.startswith(" ") else ""
+    after = " " if piece.endswith(" ") and piece.strip() else ""
+    return f"{before}{latex_text(piece)}{after}"
+
+
+def _cite(one: Cited | None, words: str, cited: list[str]) -> str:
+    if one is None:
+        return words
+    if not one.keys:
+        return one.words
+    cited.extend(one.keys)
+    return f"{one.words}{_MARK}{','.join(one.keys)}{_MARK}"
+
+
+def _what(order: Order | None, losses: Losses | None, study: Study | None) -> str:
+    names = [str(name) for name in order.prior] if order else list(losses.algorithms)  # type: ignore[union-attr]
+    who = f"{counted(len(names), 'learner')} ({shortened(names, 12)})"
+    if losses is None:
+        return f"We compared {who}."
+    where = (
+        f"on the data set {losses.datasets[0]}"
+        if len(losses.datasets) == 1
+        else f"on {len(losses.datasets)} data sets"
+    )
+    if losses.datasets == ("data",):
+        where = ""
+    design = losses.design.describe()
+    what = "" if losses.loss_name == "loss" else f"; the loss was {losses.loss_name}"
+    seed = f", seed {study.random_state}" if study is not None else ""
+    return f"We compared {' '.join(filter(None, [who, where]))} by {design}{what}{seed}."
+
+
+def _how(order: Order, cited: list[str]) -> list[str]:
+    procedure = _cite(PROCEDURES.get(order.procedure), order.procedure, cited)
+    test = _cite(TESTS.get(order.test), f"the test {order.test}", cited)
+    prior = f"the prior preference {shortened([str(name) for name in order.prior], 12)}"
+    if not len(order.evidence):
+        return [
+            f"The choice was made by {procedure} with {test} at level {order.alpha:g}, {prior}."
+        ]
+    sides = "one-sided" if order.evidence.alternative == "greater" else "two-sided"
+    family = counted(len(order.evidence), "comparison")
+    if order.correction == "none":
+        adjusted = f"without correction for the {family}"
+    else:
+        correction = _cite(CORRECTIONS[order.correction], order.correction, cited)
+        adjusted = f"with p-values adjusted by {correction} over {family}"
+    verb = "ordered" if len(order.order) > 1 else "chosen from"
+    sentences = [
+        f"Pairs of learners were compared by {test}, {sides}, {adjusted}.",
+        f"The learners were {verb} by {procedure} at level {order.alpha:g} with {prior}.",
+    ]
+    if order.beside is not None:
+        beside = _cite(TESTS["bootstrap-b"], "", cited)
+        sentences.append(f"Repetitions of stochastic learners were judged by {beside}.")
+    return sentences

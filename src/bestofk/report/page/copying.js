@@ -1,0 +1,41 @@
+// Copy buttons, and tables that open for the printer.
+(() => {
+  "use strict";
+
+  async function copy(text) {
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // a page from a file may lack the clipboard
+      const area = document.createElement("textarea");
+      area.value = text;
+      area.className = "copied-text";
+      document.body.append(area);
+      area.select();
+      const done = document.execCommand("copy");
+      area.remove();
+      return done;
+    }
+  }
+
+  for (const button of document.querySelectorAll("[data-copy]")) {
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      const label = button.textContent;
+      const done = await copy(document.getElementById(button.dataset.copy).textContent);
+      button.textContent = done ? "Copied" : "Select the text below and copy it";
+      button.classList.toggle("done", done);
+      setTimeout(() => { button.textContent = label; button.classList.remove("done"); }, 1500);
+    });
+  }
+
+  let opened = [];
+  window.addEventListener("beforeprint", () => {
+    opened = [...document.querySelectorAll("details.printed:not([open])")];
+    for (const node of opened) node.open = true;
+  });
+  window.addEventListener("afterprint", () => {
+    for (const node of opened) node.open = false;
+  });
+})();

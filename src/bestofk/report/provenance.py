@@ -1,0 +1,214 @@
+"""How a result came about: plan, seeds, versions, fingerprints, and the command that repeats it."""
+
+from __future__ import annotations
+
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+
+from bestofk.losses.losses import Losses
+from bestofk.ordering.result import Order
+from bestofk.report.table import Column, Table
+from bestofk.run.store_study import StudySpec
+from bestofk.run.store_url import hide_passwords
+from bestofk.run.study import Study
+from bestofk.version import __version__
+from bestofk.wording import counted
+
+MOST_LISTED = 200
+"""Rows of a table of fingerprints; the store has all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeat:
+    """What to type to get the same again."""
+
+    heading: str
+    text: str
+
+
+def facts_of(
+    order: Order | None, losses: Losses | None, study: Study | None
+) -> list[tuple[str, str]]:
+    """Labels and values, most asked first."""
+    facts: list[tuple[str, str]] = []
+    if study is not None:
+        facts += [
+            ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
+            ("Loss", study.loss),
+            ("Seed", str(study.random_state)),
+            ("Data sets", str(len(study.losses.datasets))),
+            ("Store", hide_passwords(study.store)),
+        ]
+    elif losses is not None:
+        facts += [
+            ("Losses", " ".join(losses.account)),
+            ("Design", losses.design.describe()),
+        ]
+    if order is not None:
+        facts += [
+            ("Procedure", order.procedure),
+            ("Test", f"{order.test} ({order.test_reason})" if order.test_reason else order.test),
+            ("Alpha", f"{order.alpha:g}"),
+            ("Correction", order.correction),
+        ]
+        arguments = _arguments(order)
+        if arguments:
+            facts.append(("Test was given", arguments))
+    if losses is not None:
+        facts.append(("Fingerprint of losses", losses.fingerprint))
+    facts.append(("Versions", _versions(study.spec if study is not None else None)))
+    return facts
+
+
+def _arguments(order: Order) -> str:
+    if order.choice is None:
+        return ""
+    return ", ".join(
+        f"{name} = {value}"
+        for name, value in order.choice.arguments.items()
+        if isinstance(value, str | int | float | bool)
+    )
+
+
+def _versions(spec: StudySpec | None) -> str:
+    found = {"bestofk": __version__, "python": platform.python_version()}
+    for package in ("numpy", "scipy"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    if spec is None:
+        return _listed(found)
+    ran = dict(spec.versions)
+    decided = {name: number for name, number in found.items() if ran.get(name, number) != number}
+    told = _listed({**{name: found[name] for name in found if name not in ran}, **ran})
+    return f"{told}; decided with {_listed(decided)}" if decided else told
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
+
+
+def repeat_of(order: Order | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
+    """The command line, if there was one; else the call."""
+    words = list(command)
+    if not words and study is not None and study.spec is not None:
+        words = list(study.spec.command)
+    if words:
+        text = " ".join(map(shlex.quote, map(hide_passwords, words)))
+        return Repeat(heading="The command that repeats it", text=text)
+    heading = "The call that repeats it"
+    if study is not None:
+        return Repeat(heading=heading, text=_compare_call(order, study))
+    if order is None:
+        return Repeat(heading=heading, text="import bestofk as bk")
+    return Repeat(heading=heading, text=_order_call(order))
+
+
+def _decision_arguments(order: Order) -> list[str]:
+    named = (
+        []
+        if order.problem is not None and order.problem.bare
+        else [f"prior={[str(name) for name in order.prior]!r}"]
+    )
+    with_test = order.choice is not None
+    return [
+        *named,
+        f"procedure={order.procedure!r}",
+        *([f"test={order.test!r}", f"correction={order.correction!r}"] if with_test else []),
+        *(
+            [f"df={order.choice.arguments['df']!r}"]
+            if order.choice is not None and "df" in order.choice.arguments
+            else []
+        ),
+        f"alpha={order.alpha!r}",
+    ]
+
+
+def _call(function: str, arguments: list[str]) -> str:
+    lines = "".join(f"    {argument},\n" for argument in arguments)
+    return f"import bestofk as bk\n\n{function}(\n{lines})"
+
+
+def _order_call(order: Order) -> str:
+    return _call("order = bk.order", ["losses", *_decision_arguments(order)])
+
+
+def _compare_call(order: Order | None, study: Study) -> str:
+    spec = study.spec
+    if spec is None:
+        return _call("study = bk.compare", [f"plan={study.plan!r}"])
+    learners = "{" + ", ".join(f"{one.name!r}: ..." for one in spec.learners) + "}"
+    arguments = [
+        f"{learners}",
+        f"data={[one.name for one in spec.datasets]!r}",
+        f"plan={spec.plan!r}",
+        f"repetitions={spec.repetitions}",
+        f"loss={spec.loss!r}",
+        f"random_state={spec.random_state}",
+    ]
+    return _call(
+        "study = bk.compare", arguments + ([] if order is None else _decision_arguments(order))
+    )
+
+
+def origin_tables(study: Study | None) -> list[Table]:
+    """Fingerprints and settings of learners and data sets."""
+    spec = None if study is None else study.spec
+    if spec is None:
+        return []
+    learners, datasets = spec.learners[:MOST_LISTED], spec.datasets[:MOST_LISTED]
+    return [
+        Table(
+            name="learner-origins",
+            caption=f"The {counted(len(spec.learners), 'learner')}: settings and fingerprints",
+            columns=(
+                Column(
+                    key="learner", title="Learner", kind="name", cells=[x.name for x in learners]
+                ),
+                Column(
+                    key="settings",
+                    title="Settings",
+                    kind="code",
+                    cells=[x.settings for x in learners],
+                ),
+                Column(
+                    key="fingerprint",
+                    title="Fingerprint",
+                    kind="code",
+                    cells=[x.fingerprint for x in learners],
+                ),
+            ),
+        ),
+        Table(
+            name="data-origins",
+            caption=f"The {counted(len(spec.datasets), 'data set')}: sizes and fingerprints",
+            columns=(
+                Column(
+                    key="dataset", title="Data set", kind="name", cells=[x.name for x in datasets]
+                ),
+                Column(key="rows", title="Rows", kind="count", cells=[x.rows for x in datasets]),
+                Column(
+                    key="columns",
+                    title="Columns",
+                    kind="count",
+                    cells=[x.columns for x in datasets],
+                ),
+                Column(
+                    key="fingerprint",
+                    title="Fingerprint",
+                    kind="code",
+                    cells=[x.fingerprint for x in datasets],
+                ),
+                Column(
+                    key="splits",
+                    title="First splits",
+                    kind="code",
+                    cells=[x.splits[0][2] if x.splits else None for x in datasets],
+                ),
+            ),
+        ),
+    ]
