@@ -73,11 +73,8 @@ def layout_difference(value: Any) -> DifferenceLayout:
     ends = [end for _, low, high in spans for end in (low, high) if np.isfinite(end)]
     estimate = float(value.estimate)
     reach = [0.0, estimate, *ends, *differences.tolist()]
-    across = Scale(
-        **dict(zip(("low", "high"), around(min(reach), max(reach)), strict=True)),
-        start=_LEFT,
-        end=_LEFT + _WIDTH,
-    )
+    least, most = around(min(reach), max(reach))
+    across = Scale(low=least, high=most, start=_LEFT, end=_LEFT + _WIDTH)
     sheet = Sheet()
     top, points_height, bar = 22.0, 46.0 if len(differences) else 0.0, 9.0
     bar_top = top + points_height + 8
@@ -141,11 +138,8 @@ def _spans(value: PairwiseResult) -> list[tuple[float, float, float]]:
         found = [(level, value.confidence_interval(level)) for level in LEVELS]
     except ArgumentError:
         return []
-    return [
-        (level, float(interval.low), float(interval.high))
-        for level, interval in found
-        if not np.isnan([interval.low, interval.high]).any()
-    ]
+    ends = [(level, float(interval.low), float(interval.high)) for level, interval in found]
+    return [(level, low, high) for level, low, high in ends if low <= high]
 
 
 def _stacked(differences: Floats, across: Scale, *, top: float, height: float) -> tuple[Point, ...]:
