@@ -2,6 +2,7 @@
 
     python benchmarks/run.py            list the names
     python benchmarks/run.py NAME ...   print `NAME ratio=... ours=... peer=...` lines
+    python benchmarks/run.py NAME:PART,PART   of a benchmark that takes parts, those alone
     python benchmarks/run.py all
 
 Every module here with a function `measure()` is a benchmark; it returns rows of
@@ -31,11 +32,13 @@ def main(wanted: list[str]) -> int:
     if not wanted:
         print("\n".join(known))
         return 0
-    for name in known if wanted == ["all"] else wanted:
+    for asked in known if wanted == ["all"] else wanted:
+        name, _, parts = asked.partition(":")
         if name not in known:
             print(f"There is no benchmark {name!r}: there are {', '.join(known)}.", file=sys.stderr)
             return 2
-        for row, ratio, ours, peer in import_module(name).measure():
+        measure = import_module(name).measure
+        for row, ratio, ours, peer in measure(parts.split(",")) if parts else measure():
             print(f"{row} ratio={ratio:.4g} ours={ours:.4g}s peer={peer:.4g}s", flush=True)
     return 0
 

@@ -161,4 +161,4 @@ def test_ray_started_here_gives_the_same_to_the_bit_and_leaves_nothing_behind():
             env={**os.environ, "TMPDIR": folder},
         )  # fmt: skip
         assert done.stdout.strip().endswith("equal"), done.stderr
-        assert os.listdir(folder) == []
+        assert list(Path(folder).iterdir()) == []
