@@ -13,6 +13,7 @@ from scipy import stats
 
 from bestofk.errors import ArgumentError
 from bestofk.multiple import friedman, kruskal_wallis, nemenyi
+from bestofk.multiple.critical_difference import _bars
 from bestofk.multiple.ranking import average_ranks
 
 TABLES = hnp.arrays(
@@ -199,3 +200,11 @@ def test_refuses(function):
     for bad in ([[1.0, 2.0]], [[1.0], [2.0]], [1.0, 2.0], [[np.inf, 1.0], [1.0, 2.0]]):
         with pytest.raises(ArgumentError):
             function(bad)
+
+
+def test_a_bar_holds_two_at_least_and_no_bar_lies_inside_another():
+    order = np.array([2, 0, 3, 1])
+    assert _bars(order, np.array([1.0, 2.0, 3.0, 9.0]), 2.5) == ((2, 0, 3),)
+    assert _bars(order, np.array([1.0, 5.0, 5.5, 9.0]), 1.0) == ((0, 3),)
+    assert _bars(order, np.array([1.0, 2.0, 3.0, 4.0]), 1.0) == ((2, 0), (0, 3), (3, 1))
+    assert _bars(order, np.array([1.0, 3.0, 5.0, 7.0]), 1.0) == ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -38,15 +40,17 @@ def test_extreme_units(scale):
         pairwise.five_by_two_t,
         pairwise.five_by_two_f,
         pairwise.repeated_kfold_t,
+        partial(pairwise.repeated_kfold_t, variant="folds-averaged-t"),
         pairwise.corrected_repeated_kfold_t,
     ):
         plain, other = function(a, b), function(a * scale, b * scale)
         assert other.statistic == pytest.approx(plain.statistic, rel=1e-9)
         assert other.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
         assert other.estimate / scale == pytest.approx(plain.estimate, rel=1e-9)
-        assert other.confidence_interval().low / scale == pytest.approx(
-            plain.confidence_interval().low, rel=1e-9
-        )
+        for end, scaled in zip(
+            plain.confidence_interval(), other.confidence_interval(), strict=True
+        ):
+            assert scaled / scale == pytest.approx(end, rel=1e-9)
     a, b = a.ravel(), b.ravel()
     for function, given in (
         (pairwise.sign, {}),
@@ -59,7 +63,13 @@ def test_extreme_units(scale):
         plain = function(a, b, **given, **rope)
         other = function(a * scale, b * scale, **given, **wide)
         assert other.pvalue == pytest.approx(plain.pvalue, rel=1e-9)
+        assert other.statistic == pytest.approx(plain.statistic, rel=1e-9)
         assert other.estimate / scale == pytest.approx(plain.estimate, rel=1e-9)
+        if function is not pairwise.signed_rank_bayes:
+            for end, scaled in zip(
+                plain.confidence_interval(0.8), other.confidence_interval(0.8), strict=True
+            ):
+                assert scaled / scale == pytest.approx(end, rel=1e-9)
 
 
 def test_ratio_settles_zero_over_zero():

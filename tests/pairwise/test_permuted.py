@@ -149,7 +149,11 @@ def test_leading_axes_broadcast():
     drawn = permutation(a[:, None], b[None], method="resample", random_state=1, resamples=500)
     alone = permutation(a[3], b[1], method="resample", random_state=1, resamples=500)
     assert drawn.pvalue[3, 1] == alone.pvalue
-    assert permutation(np.empty((0, 4)), np.empty((0, 4))).pvalue.shape == (0,)
+    nothing = permutation(np.empty((0, 4)), np.empty((0, 4)))
+    assert nothing.pvalue.shape == nothing.statistic.shape == (0,)
+    assert nothing.confidence_interval().low.shape == (0,)
+    drawn = permutation(np.empty((0, 4)), np.empty((0, 4)), method="resample", resamples=9)
+    assert drawn.pvalue.shape == (0,)
 
 
 @settings(max_examples=40, deadline=None)

@@ -86,8 +86,8 @@ def over_pairs(
     axes : int
         Number of trailing axes.
     units : tuple of {0, 1}
-        For each array that the kernel returns, whether it is in the unit of the losses (1) or
-        a pure number (0). Losses so large or small that their squares leave the range of
+        For each array that the kernel returns, the power of the unit of the losses that it is
+        in: 0 for a pure number. Losses so large or small that their squares leave the range of
         floating point reach the kernel in another unit; see `loss_unit`.
     each : bool
         `noise` for each difference on its own (data sets may differ in the scale of their
@@ -114,7 +114,7 @@ def over_pairs(
         d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
         noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
         for result, part, power in zip(results, kernel(d, noise), units, strict=True):
-            result[index] = part * unit if power and unit != 1.0 else part
+            result[index] = part if unit == 1.0 else part * unit**power
     return results
 
 

@@ -182,7 +182,7 @@ def _untied_cdf(m: int) -> Floats:
 def _at_most(ranks: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Floats:
     """P(2 W+ <= at) for every row; rows with the same ranks are computed once."""
     ordered = np.sort(ranks, axis=1)
-    m = (ordered > 0).sum(axis=1)
+    m = np.count_nonzero(ordered, axis=1)
     n = ranks.shape[1]
     # the k-th smallest of m untied ranks, doubled, is 2k
     untied = np.maximum(2 * (np.arange(n) - (n - m)[:, np.newaxis] + 1), 0)
