@@ -37,8 +37,8 @@ class Rates:
         Of the tests.
     x_name, y_name : str
         For the axes.
-    nominal : float or None
-        The rate that is aimed at.
+    nominal : float, "x" or None
+        The rate that is aimed at; ``"x"``: the value on the axis, which is a level.
     note : str
         What the rates are of.
     """
@@ -50,7 +50,7 @@ class Rates:
     names: Sequence[object]
     x_name: str = "degrees of freedom"
     y_name: str = "Type I error"
-    nominal: float | None = None
+    nominal: float | str | None = None
     note: str = ""
 
 
@@ -76,12 +76,77 @@ class RatesLayout:
     picture: Picture
 
 
-def layout_rates(value: Any) -> RatesLayout:
+_MEASURED = {
+    "TypeOneError": ("Type I error", "x"),
+    "Power": ("power", None),
+    "Replicability": ("data sets on which all repeats agree", None),
+}
+"""Results of the lab: what their rate is called, and what it should be."""
+
+
+def rates_of(value: Any, *, nominal: float | str | None = None, y_name: str | None = None) -> Rates:
+    """Rates of one or several results of the lab, or of their curves, along one axis.
+
+    Parameters
+    ----------
+    value : Rates, Curve, TypeOneError, Power, Replicability, or several of one of these
+    nominal : float or "x", optional
+        The rate that is aimed at.
+    y_name : str, optional
+        What the rate is.
+    """
+    if isinstance(value, Rates):
+        return value
+    several = list(value) if isinstance(value, list | tuple) else [value]
+    called, aim = _MEASURED.get(type(several[0]).__name__, ("rate", None))
+    curves = [_curve(one) for one in several]
+    x = np.unique(np.concatenate([curve[1] for curve in curves]))
+    rate, low, high = (np.full((len(curves), len(x)), np.nan) for _ in range(3))
+    for row, (_, at, *columns) in enumerate(curves):
+        where = np.searchsorted(x, at)
+        for table, column in zip((rate, low, high), columns, strict=True):
+            table[row, where] = column
+    return Rates(
+        x=x,
+        rate=rate,
+        low=low,
+        high=high,
+        names=[curve[0] for curve in curves],
+        x_name=getattr(_as_curve(several[0]), "x_name", "level"),
+        y_name=called if y_name is None else y_name,
+        nominal=aim if nominal is None else nominal,
+    )
+
+
+def _as_curve(value: Any) -> Any:
+    return value.curve() if hasattr(value, "curve") else value
+
+
+def _curve(value: Any) -> tuple[str, Floats, Floats, Floats, Floats]:
+    """Name, x, rate, low and high."""
+    if type(value).__name__ == "Replicability":
+        found = [one.all_agree for one in value.agreements]
+        ends = [[getattr(one, end) for one in found] for end in ("value", "low", "high")]
+        return (value.test, np.asarray(value.alphas), *map(np.asarray, ends))
+    curve = _as_curve(value)
+    if not all(hasattr(curve, part) for part in ("x", "value", "low", "high", "name")):
+        raise ArgumentError(
+            "figure 'rates': Rates, or curves and results of the lab are needed; got "
+            f"{type(value).__name__}."
+        )
+    return curve.name, curve.x, curve.value, curve.low, curve.high
+
+
+def layout_rates(
+    value: Any, *, nominal: float | str | None = None, y_name: str | None = None
+) -> RatesLayout:
     """Place curves of measured rates with Monte Carlo bands.
 
     Parameters
     ----------
-    value : Rates
+    value : Rates, Curve, TypeOneError, Power, Replicability, or several of one of these
+    nominal, y_name
+        As for `rates_of`.
 
     Examples
     --------
@@ -90,8 +155,7 @@ def layout_rates(value: Any) -> RatesLayout:
     >>> layout_rates(rates).labels
     ('use-all-data',)
     """
-    if not isinstance(value, Rates):
-        raise ArgumentError(f"figure 'rates': Rates are needed; got {type(value).__name__}.")
+    value = rates_of(value, nominal=nominal, y_name=y_name)
     x = np.asarray(value.x, dtype=float)
     rate, low, high = (
         np.atleast_2d(np.asarray(part, dtype=float)) for part in (value.rate, value.low, value.high)
@@ -108,16 +172,23 @@ def layout_rates(value: Any) -> RatesLayout:
     height = max(230.0, K * pitch + 10)
     left, top = 46.0, 30.0
     known = np.isfinite(rate)
+    aim = None if value.nominal is None or value.nominal == "x" else float(value.nominal)
     across = _x_scale(x, left, left + 380)
-    bottom_rate, top_rate = _limits(rate[known], low[known], high[known], value.nominal)
+    bottom_rate, top_rate = _limits(rate[known], low[known], high[known], aim)
     up = Scale(low=bottom_rate, high=top_rate, start=top + height, end=top)
     sheet = Sheet()
     y_axis(sheet, up, left=left, right=across.end, title=printable(value.y_name))
     end = x_axis(sheet, across, top=None, bottom=top + height, title=printable(value.x_name))
-    if value.nominal is not None:
-        y = up(value.nominal)
+    note = "Shaded: Monte Carlo band of each rate."
+    if value.nominal == "x":
+        note += " Dashed: the level itself."
+        levels = np.linspace(max(across.low, up.low), min(across.high, up.high), 40).tolist()
+        diagonal = [(across(level), up(level)) for level in levels]
+        sheet.line(*diagonal, colour="ink", width=0.9, dash=(4, 3))
+    elif aim is not None:
+        y = up(aim)
         sheet.line((left, y), (across.end, y), colour="ink", width=0.9, dash=(4, 3))
-        sheet.say(left + 4, y - 7, f"nominal {value.nominal:g}", size=SMALL, colour="muted")
+        sheet.say(left + 4, y - 7, f"nominal {aim:g}", size=SMALL, colour="muted")
     styles = [cycled(k) for k in range(K)]
     many = K > 8
     for k, (colour, _) in enumerate(styles):
@@ -149,8 +220,7 @@ def layout_rates(value: Any) -> RatesLayout:
         sheet.line((end_x + 3, end_y), (name_at - 3, y), colour=colour, width=0.7, opacity=0.6)
         sheet.say(name_at, y, label, size=size, colour=colour)
     width = name_at + widest(labels, size) + 10
-    note = f"Shaded: Monte Carlo band of each rate. {value.note}".strip()
-    end = sheet.note(note, left=10, top=end + 6, width=width - 20)
+    end = sheet.note(f"{note} {value.note}", left=10, top=end + 6, width=width - 20)
     return RatesLayout(
         labels=labels,
         curves=tuple(curves),

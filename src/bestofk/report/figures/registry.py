@@ -29,6 +29,8 @@ class FigureEntry:
     accepts: tuple[str, ...]
     """Names of the classes that it draws."""
     summary: str
+    several: bool = False
+    """Whether it draws a list of them, too."""
 
     def layout(self, value: Any, **options: Any) -> Any:
         """The layout of a value; its `picture` is what is drawn."""
@@ -41,7 +43,10 @@ class FigureEntry:
 
     def takes(self, value: Any) -> bool:
         """Whether it draws values of this class."""
-        return any(kind.__name__ in self.accepts for kind in type(value).__mro__)
+        each = value if self.several and isinstance(value, list | tuple) else (value,)
+        return bool(each) and all(
+            any(kind.__name__ in self.accepts for kind in type(one).__mro__) for one in each
+        )
 
 
 FIGURES = Registry(
@@ -82,6 +87,13 @@ FIGURES = Registry(
         summary="every pair: difference, interval, p-value and who wins",
     ),
     FigureEntry(
+        name="difference",
+        module="difference",
+        suffix="difference",
+        accepts=("PairwiseResult",),
+        summary="two learners: every difference a point, and nested intervals of the mean",
+    ),
+    FigureEntry(
         name="critical-difference",
         module="critical_difference",
         suffix="critical_difference",
@@ -113,7 +125,8 @@ FIGURES = Registry(
         name="rates",
         module="rate_curves",
         suffix="rates",
-        accepts=("Rates",),
+        accepts=("Rates", "Curve", "TypeOneError", "Power", "Replicability"),
+        several=True,
         summary="Type I error, power or replicability, with Monte Carlo bands",
     ),
     FigureEntry(
@@ -168,7 +181,7 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     kind : str, optional
         Which figure; the first that takes the value by default. ``figure_kinds(value)`` lists
         them: ``"graph"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
-        ``"critical-difference"``, ``"letters"``, ``"underlines"``, ``"intervals"``, ``"rates"``,
+        ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``, ``"intervals"``, ``"rates"``,
         ``"roc"``, ``"alpha"``, ``"prior"``.
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
