@@ -17,6 +17,11 @@ VERBS = {
     "compare": ("bestofk.cli.compare:compare", "Run learners on data and decide: the main job."),
     "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
     "test": ("bestofk.cli.one_test:one_test", "Make one test on a table of losses."),
+    "measure": ("bestofk.cli.measure:measure", "Measure what a test is worth."),
+    "calibrate": (
+        "bestofk.cli.calibrate:calibrate",
+        "Find the df with which a test keeps its level on your data.",
+    ),
     "tests": ("bestofk.cli.listings:tests", "List the tests and what they cover."),
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
@@ -26,7 +31,9 @@ VERBS = {
         "bestofk.cli.reproduce:reproduce",
         "Obtain the papers' tables again, ours beside printed.",
     ),
+    "problems": ("bestofk.cli.listings:problems", "List the generators of problems."),
     "show": ("bestofk.cli.show:show", "Show what a store holds."),
+    "report": ("bestofk.cli.report:report", "Write a report of what a store holds."),
 }
 """Verb: (where its command is, one line of help)."""
 
@@ -75,7 +82,8 @@ def bestofk() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every error is one clear line on stderr and an exit code."""
     try:
-        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False)
+        words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
+        code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=words)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
     except click.exceptions.NoArgsIsHelpError as wrong:

@@ -10,7 +10,16 @@ from typing import Any
 import click
 
 from bestofk.cli.app import complain
-from bestofk.cli.options import decision_options, df_value, echo_json, warnings_as_lines
+from bestofk.cli.options import (
+    check_report_path,
+    command_line,
+    decision_options,
+    df_value,
+    echo_json,
+    measured_prior,
+    report_option,
+    warnings_as_lines,
+)
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -52,10 +61,13 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     help="A learner that fails: leave it out and say so, or stop.",
 )
 @click.option("--store", metavar="URL", help="Keep cells in a file or database; resume from it.")
+@click.option("--replicate", metavar="N", type=click.IntRange(min=0), default=0,
+              help="Repeat the decision over N other choices of splits.")  # fmt: skip
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
 @click.option("--regression", is_flag=True, help="The target is a number to predict.")
+@report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="No progress; print the order only.")
 def compare(
@@ -76,10 +88,12 @@ def compare(
     budget: str | None,
     on_failure: str,
     store: str | None,
+    replicate: int,
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
     regression: bool,
+    report_path: str | None,
     alpha: float,
     df: str | None,
     seed: int,
@@ -95,6 +109,7 @@ def compare(
     Examples:
       bestofk compare iris
       bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
+      bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner max --learner sklearn.naive_bayes:GaussianNB() --prior fit_time
     """
     from bestofk.run.comparing import compare as run_comparison
@@ -108,6 +123,7 @@ def compare(
     }
     if regression:
         options["task"] = "regression"
+    check_report_path(report_path)
     if not quiet and not as_json:
         _mention_compilation(learners)
     # what learners print must not mix with the answer
@@ -119,7 +135,7 @@ def compare(
             plan=plan,
             repetitions=repetitions,
             loss=loss,
-            prior=_prior(prior),
+            prior=measured_prior(prior),
             procedure=procedure,
             test=test,
             df=df_value(df),
@@ -133,10 +149,14 @@ def compare(
             budget=_seconds(budget, "--budget"),
             on_failure=on_failure,
             random_state=seed,
+            replicate=replicate,
             progress=not quiet,
+            command=command_line(),
         )
+    if report_path is not None:
+        study.report(report_path, command=command_line())
     if as_json:
-        echo_json(study.as_json())
+        echo_json({**study.as_json(), **({"report": report_path} if report_path else {})})
     elif quiet:
         for name in study.order:
             click.echo(name)
@@ -144,6 +164,8 @@ def compare(
         from bestofk.cli.terminal import print_study
 
         print_study(study, [sentence for one in datasets for sentence in one.account])
+        if report_path is not None:
+            click.echo(f"The report is in {report_path}.")
 
 
 def _mention_compilation(learners: tuple[str, ...]) -> None:
@@ -157,14 +179,6 @@ def _mention_compilation(learners: tuple[str, ...]) -> None:
 
 def _names(text: str | None) -> tuple[str, ...]:
     return () if text is None else tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _prior(text: str | None) -> Any:
-    from bestofk.run.concluding import MEASURED_PRIORS
-
-    if text is None or text in MEASURED_PRIORS:
-        return text
-    return list(_names(text))
 
 
 def _seconds(text: str | None, option: str) -> float | None:

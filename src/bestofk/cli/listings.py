@@ -124,6 +124,26 @@ def learners(as_json: bool) -> None:
 
 @click.command(context_settings=_HELP)
 @_json_option
+def problems(as_json: bool) -> None:
+    """List the generators of problems: where tests are measured.
+
+    \b
+    Examples:
+      bestofk problems
+      bestofk problems --json
+    """
+    from bestofk.lab.problems import PROBLEMS
+
+    if as_json:
+        echo_json({"problems": [_row(entry) for entry in PROBLEMS.values()]})
+        return
+    for entry in PROBLEMS.values():
+        _show(entry, f"draws {entry.draws}")
+    click.echo("With settings: --problem 'binary(rows=100, class_probability=0.3)'.")
+
+
+@click.command(context_settings=_HELP)
+@_json_option
 def datasets(as_json: bool) -> None:
     """List the embedded data sets.
 

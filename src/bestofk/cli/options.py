@@ -44,22 +44,57 @@ def decision_options(command: Command) -> Command:
     command = click.option(
         "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
     )(command)
-    command = click.option("--df", metavar="N|calibrated", help="Degrees of freedom of the test.")(
-        command
-    )
+    command = click.option(
+        "--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."
+    )(command)
     return click.option(
         "--alpha", type=float, default=0.05, show_default=True, help="Error allowed."
     )(command)
 
 
+report_option = click.option(
+    "--report", "report_path", metavar="F.html", help="Write a report: one self-contained file."
+)
+
+
+def check_report_path(path: str | None, option: str = "--report") -> None:
+    """Refuse, before anything is run, a file that could not be written afterwards."""
+    from pathlib import Path
+
+    if path is None:
+        return
+    target = Path(path)
+    if target.is_dir() or not target.name:
+        raise click.UsageError(f"{option} must name a file such as report.html; got {path!r}.")
+    if not target.parent.is_dir():
+        raise click.UsageError(f"{option}: there is no folder {str(target.parent)!r}.")
+
+
+def command_line() -> tuple[str, ...]:
+    """The words that were typed."""
+    words = click.get_current_context().find_root().obj
+    return tuple(words) if words else ()
+
+
+def measured_prior(text: str | None) -> Any:
+    """``--prior`` as a list of names, or as what was measured."""
+    from bestofk.run.concluding import MEASURED_PRIORS
+
+    if text is None or text in MEASURED_PRIORS:
+        return text
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
 def df_value(df: str | None) -> float | str | None:
-    """``--df`` as a number or the word *calibrated*."""
-    if df is None or df == "calibrated":
+    """``--df`` as a number, the word *calibrated*, or a file of ``bestofk calibrate``."""
+    if df is None or df == "calibrated" or df.endswith(".json"):
         return df
     try:
         return float(df)
     except ValueError:
-        raise click.UsageError(f"--df must be a number or 'calibrated'; got {df!r}.") from None
+        raise click.UsageError(
+            f"--df must be a number, 'calibrated' or a file such as calibration.json; got {df!r}."
+        ) from None
 
 
 def read_table(path: str, columns: dict[str, str | None], higher_is_better: bool | None) -> Losses:

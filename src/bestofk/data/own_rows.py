@@ -93,17 +93,21 @@ class Degraded(DataProblem):
 
     Parameters
     ----------
-    data : DataSet
-        The rows.
+    data : DataSet or problem
+        The rows, or what draws them.
     by : float
-        How much the error rate of the second one is larger, in expectation.
+        How much larger the error rate of the worse one is, in expectation.
     rows : int, optional
-        Draw so many of them, without replacement, for every data set; by default all.
+        Draw so many rows of the data, without replacement, for every data set; by default all.
+    copies : int
+        Worse learners, each with errors of its own.
+    best_last : bool
+        The learner itself is the least preferred, not the most preferred one.
 
     Notes
     -----
-    The learner runs once. On rows chosen at random, once for every data set, its right answers
-    count as wrong for the second learner; their share is `by` / (1 - error).
+    The learner runs once. On rows chosen at random, once for every data set and copy, its right
+    answers count as wrong for the copy; their share is `by` / (1 - error).
 
     Examples
     --------
@@ -112,20 +116,34 @@ class Degraded(DataProblem):
     'iris (150 rows), one learner against itself with an error larger by 0.05'
     """
 
-    data: DataSet
+    data: DataSet | DataProblem
     by: float
     rows: int | None = None
+    copies: int = 1
+    best_last: bool = False
 
     def __post_init__(self) -> None:
-        _check(self.data, "degraded", self.rows)
+        if isinstance(self.data, DataProblem):
+            if self.rows is not None:
+                raise ArgumentError(
+                    "rows of problem 'degraded' applies to given data; say it to the problem that "
+                    "draws them."
+                )
+        else:
+            _check(self.data, "degraded", self.rows)
         if positive(self.by, "by of problem 'degraded'") >= 1:
             raise refuse("by of problem 'degraded'", "below 1", self.by)
+        whole(self.copies, "copies of problem 'degraded'", at_least=1)
 
     def encoded(self, rng: np.random.Generator) -> Encoded:
+        if isinstance(self.data, DataProblem):
+            return self.data.encoded(rng)
         return _some(self.data, self.rows, rng)
 
     def draw(self, rng: np.random.Generator, name: str = "drawn") -> DataSet:
         """One data set, with the columns as they are."""
+        if isinstance(self.data, DataProblem):
+            return self.data.draw(rng, name)
         if self.rows is None:
             return self.data
         kept = np.sort(rng.permutation(self.data.n)[: self.rows])
@@ -136,8 +154,10 @@ class Degraded(DataProblem):
         )
 
     def describe(self) -> str:
-        some = "" if self.rows is None else f"{self.rows} rows of "
-        return (
-            f"{some}{self.data.name} ({self.data.n} rows), one learner against itself with an "
-            f"error larger by {self.by:g}"
-        )
+        if isinstance(self.data, DataProblem):
+            where = self.data.describe()
+        else:
+            some = "" if self.rows is None else f"{self.rows} rows of "
+            where = f"{some}{self.data.name} ({self.data.n} rows)"
+        against = "itself" if self.copies == 1 else f"{self.copies} copies of itself"
+        return f"{where}, one learner against {against} with an error larger by {self.by:g}"

@@ -11,9 +11,8 @@ from bestofk.checks import Floats, probability
 from bestofk.errors import ArgumentError
 from bestofk.intervals import clopper_pearson
 from bestofk.lab.rate import LEVEL, Curve, Rate
-from bestofk.lab.simulating import simulate
 from bestofk.lab.simulation import Simulation
-from bestofk.lab.verdicts import Outcomes, Test, outcomes
+from bestofk.lab.verdicts import Outcomes, Test, ask, outcomes
 from bestofk.pairwise.calibration import Calibration, read_calibration  # noqa: F401
 from bestofk.tails import t_quantile
 
@@ -81,8 +80,10 @@ def calibrate(
     True
     """
     alpha = probability(alpha, "alpha")
-    made = simulation or simulate(learners, problem, plan, sets=sets, **running)
-    found = outcomes(made, test, alpha=alpha, alternative=alternative)
+    made, found = ask(
+        test, learners, problem, plan, simulation=simulation, running={"sets": sets, **running},
+        asked={"alpha": alpha, "alternative": alternative},
+    )  # fmt: skip
     values: dict[str, Any] = dict.fromkeys(
         ("df", "df_low", "df_high", "critical_value", "critical_low", "critical_high", "type1",
          "type1_low", "type1_high")

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from bestofk.errors import ArgumentError
-from bestofk.lab.problems import as_problem
 from bestofk.lab.rate import Curve, Rate
-from bestofk.lab.simulating import simulate
 from bestofk.lab.simulation import Simulation
 from bestofk.lab.truth import Truth, truth_of
-from bestofk.lab.verdicts import ALPHAS, Outcomes, Test, levels, outcomes
+from bestofk.lab.verdicts import ALPHAS, Outcomes, Test, ask, levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -255,10 +253,10 @@ def type1_error(
     True
     """
     alphas = levels(alpha)
-    made = simulation or simulate(learners, problem, plan, sets=sets, **running)
-    found = outcomes(
-        made, test, procedure=procedure, alpha=alphas, alternative=alternative, df=df,
-        correction=correction,
+    made, found = ask(
+        test, learners, problem, plan, simulation=simulation, running={"sets": sets, **running},
+        asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
+               "correction": correction},
     )  # fmt: skip
     counts = found.rejected[:, 0].sum(axis=0)
     return TypeOneError(
@@ -315,12 +313,10 @@ def power(
     )
     points = []
     for one in [None] if simulation is not None else listed:
-        made = simulation
-        if made is None:
-            made = simulate(learners, as_problem(one), plan, sets=sets, **running)
-        found = outcomes(
-            made, test, procedure=procedure, alpha=alphas, alternative=alternative, df=df,
-            correction=correction,
+        made, found = ask(
+            test, learners, one, plan, simulation=simulation, running={"sets": sets, **running},
+            asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
+                   "correction": correction},
         )  # fmt: skip
         truth = truth_of(made, learners)
         right, wrong = _right_and_wrong(found, truth, procedure)

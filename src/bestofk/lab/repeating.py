@@ -11,9 +11,8 @@ import numpy.typing as npt
 from bestofk.checks import Floats, whole
 from bestofk.errors import ArgumentError
 from bestofk.lab.rate import LEVEL, Rate
-from bestofk.lab.simulating import simulate
 from bestofk.lab.simulation import Simulation
-from bestofk.lab.verdicts import ALPHAS, Outcomes, Test, levels, outcomes
+from bestofk.lab.verdicts import ALPHAS, Outcomes, Test, ask, levels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,10 +195,11 @@ def replicability(
     alphas = levels(alpha)
     if simulation is None:
         whole(repeats, "repeats", at_least=2)
-    made = simulation or simulate(learners, problem, plan, sets=sets, repeats=repeats, **running)
-    found = outcomes(
-        made, test, procedure=procedure, alpha=alphas, alternative=alternative, df=df,
-        correction=correction,
+    made, found = ask(
+        test, learners, problem, plan, simulation=simulation,
+        running={"sets": sets, "repeats": repeats, **running},
+        asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
+               "correction": correction},
     )  # fmt: skip
     order = found.order
     return Replicability(

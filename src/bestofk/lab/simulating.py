@@ -100,23 +100,49 @@ def simulate(
     ]
     begin = time.monotonic()
     found = _run(work, places, Engine(name=engine, jobs=jobs), store, observer(progress))
-    K = len(work.contenders) + isinstance(drawn, Degraded)
-    shape = (K, first.runs, first.folds)
+    K = len(_names(work))
+    design = work.design(first)
+    shape = (K, design.runs, design.folds)
     losses = np.empty((sets, repeats, *shape))
     for place in places:
         losses[place.run, place.repetition] = found[place].reshape(shape)
-    names = tuple(contender.name for contender in work.contenders)
-    if isinstance(drawn, Degraded):
-        names += (f"{names[0]}, degraded",)
     return Simulation(
         losses=losses[:, :, :, np.newaxis, :, :, np.newaxis],
-        learners=names,
-        design=first.design,
+        learners=_names(work),
+        design=design,
         problem=drawn,
         plan=work.plan.spec,
         random_state=random_state,
         seconds=time.monotonic() - begin,
     )
+
+
+def rehearse(learners: Any, problem: Any, plan: Any, loss: Any = None) -> Simulation:
+    """A simulation of the right shape with losses of no meaning, to try a question on."""
+    drawn = as_problem(problem)
+    if isinstance(drawn, TableProblem):
+        return _tables(drawn, 1, 2, 0)
+    work = _work(learners, drawn, plan, loss, 0)
+    design = work.design(work.splits(0, 0, work.encoded(0)))
+    shape = (1, 2, len(_names(work)), 1, design.runs, design.folds, 1)
+    return Simulation(
+        losses=np.random.default_rng(0).integers(0, 2, shape).astype(np.float64),
+        learners=_names(work),
+        design=design,
+        problem=drawn,
+        plan=work.plan.spec,
+        random_state=0,
+    )
+
+
+def _names(work: Work) -> tuple[str, ...]:
+    names = tuple(contender.name for contender in work.contenders)
+    problem = work.problem
+    if not isinstance(problem, Degraded):
+        return names
+    worse = [f"{names[0]}, degraded{f' {one + 1}' * (problem.copies > 1)}"
+             for one in range(problem.copies)]  # fmt: skip
+    return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
 
 
 def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simulation:

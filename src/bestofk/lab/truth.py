@@ -62,9 +62,13 @@ def truth_of(simulation: Simulation, learners: Any) -> Truth:
         means = problem.true_means
         return Truth(means=means, difference=abs(means[1] - means[0]), error=0.0, how="as set")
     if isinstance(problem, Degraded):
-        first = float(simulation.losses[:, :, 0].mean())
+        best = float(simulation.losses[:, :, -1 if problem.best_last else 0].mean())
+        means = (best, *(best + problem.by,) * problem.copies)
         return Truth(
-            means=(first, first + problem.by), difference=problem.by, error=0.0, how="as set"
+            means=means[::-1] if problem.best_last else means,
+            difference=problem.by,
+            error=0.0,
+            how="as set",
         )
     if isinstance(problem, ShuffledLabels):
         mean, error = simulation.mean_differences()

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability, side
+from bestofk.checks import Floats, probability, side, whole
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.lab.simulating import rehearse, simulate
 from bestofk.lab.simulation import Simulation
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.ordering.problem import problem_from_losses
@@ -111,6 +112,26 @@ def outcomes(
             raise ArgumentError(f"{test!r} is a procedure: say procedure={test!r}.")
         raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
     return _pairwise(simulation, test, alphas, alternative, df, arguments)
+
+
+def ask(
+    test: Test,
+    learners: Any,
+    problem: Any,
+    plan: Any,
+    *,
+    asked: dict[str, Any],
+    simulation: Simulation | None,
+    running: dict[str, Any],
+) -> tuple[Simulation, Outcomes]:
+    """Simulate and judge; what the test cannot judge is refused before anything is simulated."""
+    if simulation is None:
+        whole(running.get("sets"), "sets", at_least=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            outcomes(rehearse(learners, problem, plan, running.get("loss")), test, **asked)
+        simulation = simulate(learners, problem, plan, **running)
+    return simulation, outcomes(simulation, test, **asked)
 
 
 def _pairwise(

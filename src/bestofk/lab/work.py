@@ -18,6 +18,7 @@ from bestofk.errors import RunError
 from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
 from bestofk.learners.split_marks import SplitMarks
 from bestofk.learners.whole_plan import predict_plan, seed_names
+from bestofk.plans.design import Design
 from bestofk.plans.making import Plan
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult, Failure
@@ -62,6 +63,17 @@ class Work:
             fold=0,
             repetition=place.repetition,
         )
+
+    @property
+    def by_instance(self) -> bool:
+        """One test set: a loss for each of its instances, as `compare` has it."""
+        return self.plan.kind == "holdout" and self.loss.name == "zero-one"
+
+    def design(self, splits: Splits) -> Design:
+        """How the losses of one data set come about."""
+        if not self.by_instance:
+            return splits.design
+        return Design(kind="test-set", folds=int(splits.marks[0].sum()))
 
     def evaluator(self) -> SetEvaluator:
         """What evaluates the cells, in this process or in a worker."""
@@ -128,6 +140,13 @@ class SetEvaluator:
         shape = (splits.runs, splits.folds)
         if isinstance(work.problem, Degraded):
             return self._degraded(number, encoded, splits)
+        if work.by_instance:
+            tested = splits.marks[0]
+            marks = SplitMarks.of(splits)
+            assert marks is not None
+            tables = [self._errors(place, number, encoded, splits, marks).wrong[0, tested]
+                      for place in range(len(work.contenders))]  # fmt: skip
+            return np.stack(tables)[:, np.newaxis, :].astype(np.float64)
         losses = np.empty((len(work.contenders), *shape))
         marks = SplitMarks.of(splits) if any(self._whole) else None
         others = []
@@ -168,6 +187,26 @@ class SetEvaluator:
             losses[place.learner, place.run, place.fold] = result.loss
         return losses
 
+    def _errors(
+        self, place: int, number: int, encoded: Encoded, splits: Splits, marks: SplitMarks
+    ) -> PlanErrors:
+        """Which test rows a learner gets wrong."""
+        work = self.work
+        estimator = work.contenders[place].estimator
+        if self._whole[place]:
+            errors = plan_errors(estimator, encoded, splits, marks)
+            assert errors is not None
+            return errors
+        data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
+        seeds = work.rng(SPOIL, number).integers(0, 2**31, len(splits)).tolist()
+        try:
+            predicted = predict_plan(estimator, data, splits, seeds=seeds)
+        except Exception as raised:
+            # any learner may raise anything
+            name = work.contenders[place].name
+            raise RunError(f"{name} failed on data set {number + 1}: {raised}") from None
+        return errors_of(predicted, encoded.y, splits, marks)
+
     def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
         """One learner, and the same with right answers of some rows counted as wrong."""
         work = self.work
@@ -175,21 +214,16 @@ class SetEvaluator:
         marks = SplitMarks.of(splits)
         if marks is None:
             raise RunError("problem 'degraded' takes plans whose splits use every row once.")
-        estimator = work.contenders[0].estimator
-        if self._whole[0]:
-            errors = plan_errors(estimator, encoded, splits, marks)
-            assert errors is not None
-        else:
-            data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
-            seeds = work.rng(SPOIL, number).integers(0, 2**31, len(splits)).tolist()
-            errors = errors_of(predict_plan(estimator, data, splits, seeds=seeds), encoded.y,
-                               splits, marks)  # fmt: skip
+        errors = self._errors(0, number, encoded, splits, marks)
         first = _shares(errors, splits)
         share = min(1.0, work.problem.by / max(1.0 - float(first.mean()), 1e-12))
-        spoilt = work.rng(SPOIL, number, 1).random(encoded.n) < share
         tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
-        worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
-        return np.stack((first, _shares(worse, splits)))
+        tables = [first]
+        for copy in range(work.problem.copies):
+            spoilt = work.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
+            worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
+            tables.append(_shares(worse, splits))
+        return np.stack(tables[::-1] if work.problem.best_last else tables)
 
 
 def _shares(errors: PlanErrors, splits: Splits) -> Floats:

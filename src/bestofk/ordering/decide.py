@@ -40,8 +40,9 @@ def order(
         A name of ``bestofk procedures``.
     test : str or callable
         A pairwise test that covers the design; ``"auto"`` chooses one and says why.
-    df : float or "calibrated", optional
-        Degrees of freedom, for tests that take them.
+    df : float, "calibrated", Calibration or path, optional
+        Degrees of freedom, for tests that take them; what `bestofk.lab.calibrate` measured, or
+        the file that holds it.
     alpha : float
         Error of the whole decision.
     correction : str, optional

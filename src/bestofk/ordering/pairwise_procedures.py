@@ -53,8 +53,9 @@ def multitest(
         ``"none"``, over all K (K - 1) / 2 tests.
     prior : sequence of names or mapping of name to price, optional
         The preference, most preferred (or cheapest) first; by default as listed.
-    df : float or "calibrated", optional
-        Degrees of freedom, for tests that take them.
+    df : float, "calibrated", Calibration or path, optional
+        Degrees of freedom, for tests that take them; what `bestofk.lab.calibrate` measured, or
+        the file that holds it.
     missing : {"refuse", "drop"}
         What to do with cells that some learner lacks.
     random_state : int, Generator or None

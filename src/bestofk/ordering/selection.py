@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
-from bestofk.errors import ArgumentError, DesignError
+from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
 from bestofk.ordering.problem import Problem
+from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 
 SITUATION_WORDS = {
@@ -79,7 +82,7 @@ def choose_test(
     test: str | Callable[..., Any] = "auto",
     *,
     one_sided: bool,
-    df: float | str | None = None,
+    df: Any = None,
     random_state: Any = None,
     **arguments: Any,
 ) -> Choice:
@@ -102,12 +105,17 @@ def choose_test(
             f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
             f"better: {_offer(problem, one_sided=True)}."
         )
+    function = entry.load()
     if df == "calibrated":
         df, note = _calibrated(problem, entry)
         reason = f"{reason}; {note}"
+    elif isinstance(df, Calibration | str | os.PathLike):
+        calibration = df if isinstance(df, Calibration) else read_calibration(df)
+        reason = f"{reason}; {_measured(problem, entry, calibration)}"
+        df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
-        function=entry.load(),
+        function=function,
         axes=entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         reason=reason,
@@ -189,6 +197,21 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
 
     df, note = df_of_design(variant, problem.design.runs, problem.design.folds)
     return df, note.rstrip(".")
+
+
+def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:
+    """What a calibration of the user's does to the test; warns where it was made elsewhere."""
+    design = problem.design
+    elsewhere = calibration.check_test(entry.name, design.runs, design.folds)
+    if elsewhere:
+        warn(f"df: {entry.name} {elsewhere}; read the result with care.", BestOfKWarning,
+             stacklevel=4)  # fmt: skip
+    used = (
+        f"df {calibration.df}"
+        if calibration.df is not None
+        else f"p-values scaled, {calibration.critical_value:.4g} to {calibration.alpha:g}"
+    )
+    return f"calibrated to level {calibration.alpha:g} on {calibration.sets} data sets: {used}"
 
 
 def _is_zero_one(problem: Problem) -> bool:

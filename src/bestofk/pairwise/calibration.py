@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bestofk.errors import ArgumentError, DesignError, TableError
+from bestofk.pairwise.result import scalar_or_array
 
 KIND = "bestofk calibration"
 
@@ -151,6 +155,21 @@ class Calibration:
         Path(path).write_text(
             json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
         )
+
+    def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The test as it is where the df is calibrated; else with its p-values scaled.
+
+        The critical value becomes `alpha`, so that the test keeps that level.
+        """
+        if self.critical_value is None:
+            return function
+        factor = self.alpha / self.critical_value
+
+        def scaled(*losses: Any, **arguments: Any) -> Any:
+            result = function(*losses, **arguments)
+            return replace(result, pvalue=scalar_or_array(np.minimum(result.pvalue * factor, 1.0)))
+
+        return scaled
 
     def check_test(self, test: str, runs: int, folds: int) -> str:
         """A sentence for the result, empty, or an error: whether it may be used on this design."""

@@ -21,6 +21,7 @@ from bestofk.run.engines import Engine
 from bestofk.run.experiment import Experiment, Place
 from bestofk.run.instances import instance_losses, is_one_test_set
 from bestofk.run.progress import Silence, observer
+from bestofk.run.replicating import replicated, reseeded
 from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
 from bestofk.run.store_study import StudySpec, study_of
@@ -52,6 +53,7 @@ def compare(
     budget: float | None = None,
     on_failure: str = "record",
     keep_predictions: bool = False,
+    replicate: int = 0,
     command: Sequence[str] = (),
 ) -> Study:
     """Run learners on data, decide which is best, and say why.
@@ -92,6 +94,9 @@ def compare(
         Seconds. Folds are evaluated in rounds over all learners until the time is up.
     on_failure : {"record", "stop"}
         A learner that fails is recorded and left out, or ends the run.
+    replicate : int
+        Repeat the decision over so many other choices of random splits of the same data, and say
+        how often the best and the whole order came out the same.
     keep_predictions : bool
         Keep what was predicted for every test row.
     command : sequence of str
@@ -114,6 +119,7 @@ def compare(
     contenders = as_contenders(learners, task=task)
     repetitions = whole(repetitions, "repetitions", at_least=1)
     random_state = whole(random_state, "random_state", at_least=0)
+    replicate = whole(replicate, "replicate", at_least=0)
     one_of(on_failure, "on_failure", ("record", "stop"))
     names = [contender.name for contender in contenders]
     check_prior(prior, names)
@@ -140,7 +146,7 @@ def compare(
     results, notes, kept = _run(
         experiment, spec, runner, store, observer(progress), budget, on_failure
     )
-    return conclude(
+    study = conclude(
         spec,
         results,
         design=splits[0].design,
@@ -158,6 +164,20 @@ def compare(
         else None,
         store=kept,
     )
+    if not replicate:
+        return study
+
+    def again(seed: int) -> Study:
+        return compare(
+            {contender.name: contender.estimator for contender in contenders},
+            data=datasets, plan=reseeded(made, seed), repetitions=repetitions, loss=loss,
+            prior=None if study.decision is None else [str(name) for name in study.decision.prior],
+            procedure=procedure, test=test, df=df, alpha=alpha, correction=correction, store=store,
+            jobs=jobs, random_state=seed, progress=progress, engine=engine, scheduler=scheduler,
+            timeout=timeout, budget=budget, on_failure=on_failure, command=command,
+        )  # fmt: skip
+
+    return replicated(study, again, replicate)
 
 
 def _run(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bestofk.losses.losses import Losses
+    from bestofk.run.replicating import Replication
     from bestofk.run.store_study import StudySpec
 
 
@@ -70,6 +71,8 @@ class Study(Reported):
         All that was asked: fingerprints, versions and the command line, if there was one.
     store : str
         Where the cells are, without a password.
+    replication : Replication or None
+        How often other random splits gave the same decision, where that was asked for.
     """
 
     decision: Order | None
@@ -84,6 +87,7 @@ class Study(Reported):
     notes: tuple[str, ...] = ()
     spec: StudySpec | None = None
     store: str = "memory"
+    replication: Replication | None = None
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -116,6 +120,8 @@ class Study(Reported):
         parts.extend(self.notes)
         if self.decision is not None:
             parts.extend(advice(self.decision, self.losses))
+        if self.replication is not None:
+            parts.append(self.replication.explain())
         parts.append(" ".join(self.setting))
         return "\n".join(parts)
 
@@ -151,6 +157,7 @@ class Study(Reported):
             "plan": self.plan,
             "loss": self.loss,
             "seed": self.random_state,
+            "replication": None if self.replication is None else self.replication.as_json(),
             "notes": [*body.get("notes", []), *self.notes],
             "explanation": self.explain(),
         }

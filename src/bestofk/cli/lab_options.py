@@ -1,0 +1,78 @@
+"""Options that the verbs of the lab share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bestofk.cli.options import Command
+
+
+def lab_options(command: Command) -> Command:
+    """What is simulated, and how."""
+    options = (
+        click.option("--learner", "learners", metavar="SPEC", multiple=True,
+                     help="As for compare. Repeat it.  [default: naive-bayes and c4.5]"),
+        click.option("--data", metavar="FILE",
+                     help="Your own rows: a file, or the name of an embedded data set."),
+        click.option("--target", metavar="COL", help="Column of --data to predict."),
+        click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans."),
+        click.option("--sets", type=int, default=1000, show_default=True, help="Data sets."),
+        click.option("--alternative", default="two-sided", show_default=True,
+                     help="two-sided, greater or less."),
+        click.option("--loss", help="zero-one by default."),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                     help="Fixes data sets and splits."),
+        click.option("--jobs", type=int, default=-1, show_default=True,
+                     help="Workers; -1: one a core."),
+        click.option("--store", metavar="URL",
+                     help="Keep finished data sets in a file or database; resume from it."),
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        click.option("--quiet", is_flag=True, help="No progress."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def own_rows(data: str | None, target: str | None) -> Any:
+    """The data set of ``--data``; None without."""
+    if data is None:
+        if target is not None:
+            raise click.UsageError("--target applies to --data; name the file.")
+        return None
+    from bestofk.run.sources import dataset_of
+
+    return dataset_of(data, target=target)
+
+
+def problem_of(text: str | None, rows: Any, default: str, **settings: Any) -> Any:
+    """The problem of ``--problem`` and ``--data``."""
+    from bestofk.lab.problems import problem
+
+    if rows is None:
+        return problem(text or default)
+    return problem(text or "shuffled", data=rows, **settings)
+
+
+def running(given: dict[str, Any]) -> dict[str, Any]:
+    """What `simulate` takes of the options."""
+    return {
+        "sets": given["sets"],
+        "loss": given["loss"],
+        "random_state": given["seed"],
+        "jobs": given["jobs"],
+        "store": given["store"],
+        "progress": not given["quiet"],
+    }
+
+
+def echo_result(result: Any, *, as_json: bool) -> None:
+    """The sentences of a result, or its JSON."""
+    from bestofk.cli.options import echo_json
+
+    if as_json:
+        echo_json(result.as_json())
+    else:
+        click.echo(result.explain())

@@ -1,0 +1,160 @@
+"""``bestofk measure``: what a test is worth."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import Any
+
+import click
+
+from bestofk.cli.lab_options import echo_result, lab_options, own_rows, problem_of, running
+from bestofk.cli.options import Command, df_value, warnings_as_lines
+
+_HELP = {"help_option_names": ["-h", "--help"]}
+PAIR = ("naive-bayes", "c4.5")
+
+
+@click.group(context_settings=_HELP)
+def measure() -> None:
+    """Measure what a test is worth: its Type I error, its power, its replicability.
+
+    \b
+    Examples:
+      bestofk measure type1 --test use-all-data --df 10 --sets 200
+      bestofk measure type1 --test corrected-repeated-kfold-t --data iris --sets 100
+      bestofk measure power --test 5x2cv-t --plan 5x2 --problem 'network(paper=3)'
+      bestofk measure replicability --test 5x2cv-t --plan 5x2 --sets 200
+    """
+
+
+def _test_options(command: Command) -> Command:
+    options = (
+        click.option("--test", default="auto", show_default=True, help="See: bestofk tests."),
+        click.option("--procedure", metavar="NAME",
+                     help="Measure a procedure that uses the test. See: bestofk procedures."),
+        click.option("--correction", metavar="NAME", help="Of the procedure: holm, bonferroni, ..."),
+        click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
+        click.option("--alpha", "alphas", type=float, multiple=True,
+                     help="Level; repeat it.  [default: 0.01, 0.025, 0.05, 0.1]"),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--problem", metavar="SPEC",
+              help="binary, network(paper=2), gaussian, ... with its settings.")  # fmt: skip
+@_test_options
+@lab_options
+def type1(**given: Any) -> None:
+    """How often the test says that equal learners differ.
+
+    With --data the labels of your own rows are shuffled, so that nothing can be learnt from them.
+    """
+    from bestofk.lab.measuring import type1_error
+
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+        rows = own_rows(given["data"], given["target"])
+        problem = problem_of(given["problem"], rows, "binary")
+        found = type1_error(problem=problem, **_asked(given), **running(given))
+    echo_result(found, as_json=given["as_json"])
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--problem", "problems", metavar="SPEC", multiple=True,
+              help="Where learners differ: network(paper=2), gaussian, ... Repeat it.")  # fmt: skip
+@click.option("--by", metavar="SIZES",
+              help="With --data: how much worse one learner is made: 0.02,0.05.")  # fmt: skip
+@_test_options
+@lab_options
+def power(**given: Any) -> None:
+    """How often the test notices a difference that is there.
+
+    With --data and --by, one learner meets itself made worse by so much on your own rows.
+    """
+    from bestofk.lab.measuring import power as measure_power
+    from bestofk.lab.problems import problem
+
+    asked = _asked(given)
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+        rows = own_rows(given["data"], given["target"])
+        if (rows is None) != (given["by"] is None):
+            raise click.UsageError("--data and --by go together: whose rows, and how much worse.")
+        if rows is not None:
+            problems: list[Any] = [
+                problem("degraded", data=rows, by=size) for size in _sizes(given["by"])
+            ]
+            asked["learners"] = given["learners"] or ("naive-bayes",)
+        else:
+            texts = given["problems"] or [f"network(paper={paper})" for paper in (2, 3, 4)]
+            problems = [problem(text) for text in texts]
+        found = measure_power(problem=problems, **asked, **running(given))
+    echo_result(found, as_json=given["as_json"])
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--problem", metavar="SPEC", help="binary, network(paper=2), gaussian, ...")
+@click.option("--repeats", type=int, default=10, show_default=True,
+              help="Choices of random splits of every data set.")  # fmt: skip
+@_test_options
+@lab_options
+def replicability(**given: Any) -> None:
+    """Whether other random splits of the same data would give the same verdict."""
+    from bestofk.lab.repeating import replicability as measure_replicability
+
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+        rows = own_rows(given["data"], given["target"])
+        problem = problem_of(given["problem"], rows, "binary")
+        found = measure_replicability(
+            problem=problem, repeats=given["repeats"], **_asked(given), **running(given)
+        )
+    echo_result(found, as_json=given["as_json"])
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets.")
+@click.option("--out", metavar="DIR", default="measured", show_default=True,
+              help="Where the tables go, as CSV and Markdown.")  # fmt: skip
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one a core.")
+@click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
+@click.option("--quiet", is_flag=True, help="No progress.")
+def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:
+    """Every shipped test and MultiTest itself on the paper's problems, as tables.
+
+    Type I error, power at three differences and replicability of every test that two learners on
+    one data set can be judged by; and of MultiTest, how often it errs on equal learners, finds the
+    truly best, and says the same again.
+    """
+    from bestofk.lab.worth import write_worth
+
+    with warnings_as_lines():
+        paths = write_worth(
+            out, sets=sets, random_state=seed, jobs=jobs, store=store, progress=not quiet
+        )
+    for path in paths:
+        click.echo(str(path))
+
+
+def _asked(given: dict[str, Any]) -> dict[str, Any]:
+    asked: dict[str, Any] = {
+        "test": given["test"],
+        "learners": list(given["learners"]) or list(PAIR),
+        "plan": given["plan"],
+        "alternative": given["alternative"],
+        "df": df_value(given["df"]),
+        "procedure": given["procedure"],
+        "correction": given["correction"],
+    }
+    if given["alphas"]:
+        asked["alpha"] = list(given["alphas"])
+    return asked
+
+
+def _sizes(text: str) -> list[float]:
+    try:
+        return [float(size) for size in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--by must be numbers such as 0.02,0.05; got {text!r}.") from None

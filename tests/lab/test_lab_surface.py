@@ -1,0 +1,301 @@
+"""What users of the lab meet: bad input, their own data, files, resumption, the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk import lab
+from bestofk.cli import main
+from bestofk.errors import ArgumentError, BestOfKError, DesignError, TableError, UnknownNameError
+from bestofk.plans.making import plan as make_plan
+
+SMALL = "binary(rows=40, attributes=3)"
+PAIR = ["max", "naive-bayes"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind", "says"),
+    [
+        ({"sets": 0}, ArgumentError, "sets must be a whole number of at least 1"),
+        ({"alpha": 1.0}, ArgumentError, "alpha must be strictly between 0 and 1"),
+        ({"alpha": ()}, ArgumentError, "at least one level"),
+        ({"learners": ["nn", "again=nn"]}, ArgumentError, "the same learner as 'nn'"),
+        ({"learners": ["nn", "nn"]}, ArgumentError, "Two learners are called 'nn'"),
+        ({"learners": ["nn"]}, ArgumentError, "at least 2 learners"),
+        ({"test": "5x2cv-t"}, DesignError, "covers five runs of two folds"),
+        ({"test": "friedmann"}, UnknownNameError, "friedman"),
+        ({"test": "multitest"}, ArgumentError, "procedure='multitest'"),
+        ({"test": "looney"}, DesignError, "one loss per instance"),
+        ({"problem": "binary(rows=2)"}, ArgumentError, "at least 4"),
+        ({"problem": "binary(class_probability=1)"}, ArgumentError, "strictly between 0 and 1"),
+        ({"problem": "network"}, ArgumentError, "one of paper"),
+        ({"problem": "network(paper=1)"}, ArgumentError, "2, 3 or 4"),
+        ({"problem": "shuffled"}, ArgumentError, "must be given data"),
+        ({"problem": "gaussian(bayes_error=0.6)"}, ArgumentError, "at most 0.5"),
+        ({"problem": "local-minima(step=0.5)"}, ArgumentError, "from 0 to 0.1"),
+        ({"problem": "normal(means=(1,))"}, ArgumentError, "two or more"),
+        ({"problem": 7}, ArgumentError, "a name such as 'binary'"),
+        ({"df": -1}, ArgumentError, "above 0"),
+        ({"alternative": "more"}, ArgumentError, "two-sided"),
+        ({"correction": "holm"}, ArgumentError, "procedures"),
+        ({"engine": "cloud"}, ArgumentError, "engine"),
+    ],
+)
+def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], says: str) -> None:
+    call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "plan": "2x4", **asked}
+    call.setdefault("sets", 3)
+    with pytest.raises(kind, match=r".") as raised:
+        lab.type1_error(**call)
+    message = str(raised.value)
+    assert says in message
+    assert message.count("\n") == 0
+
+
+def test_a_wrong_design_is_refused_before_the_work() -> None:
+    begin = time.monotonic()
+    with pytest.raises(DesignError):
+        lab.type1_error("5x2cv-t", plan="10x10", sets=100_000)
+    assert time.monotonic() - begin < 20
+
+
+def test_impossible_networks() -> None:
+    from bestofk.data.bayesian_network import BayesianNetwork
+
+    with pytest.raises(ArgumentError, match="cycle"):
+        BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
+    with pytest.raises(ArgumentError, match="2 probabilities"):
+        BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
+
+
+def test_losses_are_those_of_compare() -> None:
+    """One path: the same data set in the same splits gives the same losses."""
+    made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
+    from bestofk.lab.work import Work
+    from bestofk.run.contenders import as_contenders
+    from bestofk.run.scoring import as_loss
+
+    work = Work(
+        problem=lab.problem(SMALL),
+        contenders=as_contenders(["naive-bayes", "c4.5", "nn"]),
+        plan=make_plan("2x4"),
+        loss=as_loss("zero-one", classes=np.array(["0", "1"])),
+        seed=0,
+    )
+    for one in range(2):
+        encoded = work.encoded(one)
+        for repeat in range(2):
+            splits = work.splits(one, repeat, encoded)
+            data = work.problem.draw(work.rng(1, one))
+            study = bk.compare(
+                ["naive-bayes", "c4.5", "nn"], data=data, progress=False, jobs=1,
+                plan=make_plan("2x4", random_state=splits.seed),
+            )  # fmt: skip
+            assert np.array_equal(study.losses.values, made.losses[one, repeat])
+
+
+def test_learners_of_scikit_learn_and_other_losses() -> None:
+    learners = ["naive-bayes", "sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
+    made = lab.simulate(learners, SMALL, "kfold:4", sets=3)
+    assert made.losses.shape == (3, 1, 2, 1, 1, 4, 1)
+    brier = lab.simulate(learners, SMALL, "kfold:4", sets=2, loss="brier")
+    assert not np.array_equal(brier.losses, made.losses[:2])
+    assert np.array_equal(made.losses, lab.simulate(learners, SMALL, "kfold:4", sets=3).losses)
+
+
+def test_one_test_set_is_judged_by_its_instances() -> None:
+    found = lab.type1_error("mcnemar", ["naive-bayes", "c4.5"], SMALL, "holdout:0.5", sets=20)
+    assert found.simulation.losses.shape == (20, 1, 2, 1, 1, 20, 1)
+    assert set(np.unique(found.simulation.losses)) == {0.0, 1.0}
+
+
+def test_a_degraded_learner_is_worse_by_the_amount() -> None:
+    data = bk.load("iris")
+    made = lab.simulate(["nmc"], lab.problem("degraded", data=data, by=0.1), "kfold:5", sets=60)
+    mean, error = made.mean_differences()
+    assert abs(mean - 0.1) < 4 * error
+    assert made.learners == ("nmc", "nmc, degraded")
+    with pytest.raises(ArgumentError, match="must be one"):
+        lab.simulate(["nmc", "nn"], lab.problem("degraded", data=data, by=0.1), sets=2)
+
+
+def test_shuffled_labels_keep_the_classes() -> None:
+    problem = lab.problem("shuffled", data=bk.load("wine"))
+    drawn = problem.draw(np.random.default_rng(3))
+    encoded = problem.encoded(np.random.default_rng(3))
+    assert np.array_equal(drawn.encoded().y, encoded.y)
+    assert np.array_equal(np.bincount(encoded.y), np.bincount(bk.load("wine").encoded().y))
+    assert (encoded.y != bk.load("wine").encoded().y).any()
+
+
+def test_more_sets_begin_with_the_same_ones_and_workers_change_nothing() -> None:
+    few = lab.simulate(PAIR, SMALL, "2x4", sets=4, jobs=1)
+    more = lab.simulate(PAIR, SMALL, "2x4", sets=7, jobs=2, engine="processes")
+    assert np.array_equal(few.losses, more.losses[:4])
+
+
+def test_a_store_is_used_again(tmp_path: Path) -> None:
+    store = tmp_path / "lab.db"
+    first = lab.simulate(PAIR, SMALL, "2x4", sets=5, store=store)
+
+    from bestofk.run.store import open_store
+
+    with open_store(store) as kept:
+        assert kept.n_cells() == 5
+    second = lab.simulate(PAIR, SMALL, "2x4", sets=8, store=store)
+    assert np.array_equal(first.losses, second.losses[:5])
+    with open_store(store) as kept:
+        assert kept.n_cells() == 8
+
+
+def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
+    from bestofk.run.store import open_store
+
+    store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
+    words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x5",
+             "--jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
+    command = [sys.executable, "-m", "bestofk", *words, "--sets", "100000"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        time.sleep(0.1)
+        if log.exists() and log.stat().st_size > 200_000:
+            break
+    process.kill()
+    process.wait()
+    with open_store(store) as kept:
+        held = kept.n_cells()
+    assert held >= 20
+    assert main([*words, "--sets", "20"]) == 0
+    with open_store(store) as kept:
+        assert kept.n_cells() == held
+
+
+def test_calibration_file_and_its_use(tmp_path: Path) -> None:
+    found = lab.calibrate("use-all-data", ["nmc", "nn"],
+                          lab.problem("shuffled", data=bk.load("iris")), "3x5",
+                          sets=60)  # fmt: skip
+    path = tmp_path / "iris.json"
+    found.save(path)
+    assert lab.read_calibration(path) == found
+    assert json.loads(path.read_text())["df"] == found.df
+    losses = bk.Losses(np.random.default_rng(0).random((2, 3, 5)))
+    decided = bk.order(losses, test="use-all-data", df=found)
+    assert (
+        decided.evidence.pvalue[0]
+        == bk.order(losses, test="use-all-data", df=float(found.df)).evidence.pvalue[0]
+    )
+    assert f"df {found.df}" in decided.test_reason
+    assert bk.order(losses, test="use-all-data", df=path).test_reason == decided.test_reason
+    with pytest.raises(ArgumentError, match="calibration is of the test 'use-all-data'"):
+        bk.order(losses, test="sorted-runs", df=found)
+    with pytest.warns(bk.BestOfKWarning, match="was calibrated on 3 runs"):
+        bk.order(bk.Losses(np.random.default_rng(0).random((2, 4, 5))), test="use-all-data",
+                 df=found)  # fmt: skip
+    broken = tmp_path / "broken.json"
+    broken.write_text("{}")
+    with pytest.raises(TableError, match="not a calibration"):
+        bk.order(losses, test="use-all-data", df=broken)
+
+
+def test_critical_value_in_use() -> None:
+    found = lab.calibrate("5x2cv-t", problem="normal(plan='5x2')", sets=2000)
+    losses = bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2")
+    plain = bk.order(losses, test="5x2cv-t").evidence.pvalue[0]
+    scaled = bk.order(losses, test="5x2cv-t", df=found).evidence.pvalue[0]
+    assert scaled == pytest.approx(min(1.0, plain * 0.05 / found.critical_value))
+
+
+def test_what_cannot_be_calibrated_says_so() -> None:
+    # with two folds the t statistics of single runs are infinite where both folds agree
+    found = lab.calibrate("folds-averaged-t", ["naive-bayes", "c4.5"], "binary(rows=60)", "5x2",
+                          sets=200)  # fmt: skip
+    assert not found.calibratable
+    assert "cannot be calibrated" in found.explain()
+    with pytest.raises(DesignError, match="could not be calibrated"):
+        bk.order(bk.Losses(np.random.default_rng(0).random((2, 5, 2)), design="5x2"),
+                 test="folds-averaged-t", df=found)  # fmt: skip
+
+
+def test_agreement_by_hand() -> None:
+    from bestofk.lab.repeating import agreement_of
+
+    # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
+    one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))
+    assert one.all_agree.count == 1
+    assert one.pairs == pytest.approx((48 / 90 + 1) / 2)
+
+
+def test_procedures_and_their_replicability() -> None:
+    found = lab.replicability("corrected-repeated-kfold-t", ["max", "naive-bayes", "c4.5"],
+                              "network(paper=3, rows=100)", "2x5", sets=10, repeats=3, alpha=0.05,
+                              procedure="multitest")  # fmt: skip
+    assert found.orders is not None
+    assert found.orders[0].all_agree.count <= found.agreements[0].all_agree.count
+    assert "whole order" in found.explain()
+    power = lab.power("corrected-repeated-kfold-t", ["max", "naive-bayes", "c4.5"],
+                      "network(paper=3, rows=100)", "2x5", sets=10, alpha=0.05,
+                      procedure="multitest")  # fmt: skip
+    assert power.points[0].truth.error > 0
+
+
+def test_this_decision_again() -> None:
+    study = bk.compare(["max", "nmc", "nn"], data="iris", plan="kfold:5", progress=False,
+                       replicate=3, jobs=1)  # fmt: skip
+    found = study.replication
+    assert found is not None
+    assert found.times == 3
+    assert sum(found.bests.values()) == 3
+    assert found.bests.get(study.best, 0) == found.same_best
+    assert f"the same in {found.same_best}" in study.explain()
+    assert study.as_json()["replication"]["times"] == 3
+    assert bk.compare(["max", "nmc"], data="iris", plan="kfold:5", progress=False,
+                      jobs=1).replication is None  # fmt: skip
+
+
+def test_search_of_networks() -> None:
+    found = lab.search_network(difference=0.03, tolerance=0.01, training_sets=10, rows=150)
+    truth = lab.estimate_truth(["naive-bayes", "c4.5"], found, n_train=150, random_state=99)
+    assert abs(truth.means[0] - truth.means[1] - 0.03) < 0.01 + 4 * truth.error
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "type1", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--test", "folds"],
+        ["measure", "power", "--problem", "gaussian(rows=40)", "--plan", "2x4", "--sets", "4"],
+        ["measure", "power", "--data", "iris", "--by", "0.1", "--plan", "2x4", "--sets", "4"],
+        ["measure", "replicability", "--problem", SMALL, "--plan", "2x4", "--sets", "4",
+         "--repeats", "3"],
+        ["calibrate", "--problem", SMALL, "--plan", "2x4", "--sets", "5"],
+        ["problems"],
+    ],
+)  # fmt: skip
+def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found.get("problems") or found["explanation"]
+    assert main(words) == 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "type1", "--sets", "0"],
+        ["measure", "power", "--data", "iris"],
+        ["measure", "power", "--by", "0.1"],
+        ["calibrate", "--target", "y"],
+        ["calibrate", "--test", "5x2cv-t"],
+    ],
+)
+def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("bestofk: ")
+    assert said.count("\n") == 1
