@@ -7,10 +7,13 @@ from typing import Any
 import click
 
 from bestofk.cli.options import (
+    check_report_path,
+    command_line,
     decision_options,
     df_value,
     echo_json,
     read_table,
+    report_option,
     table_options,
     warnings_as_lines,
 )
@@ -29,6 +32,7 @@ from bestofk.cli.options import (
     show_default=True,
     help="Cells that some learner lacks: refuse, or drop them for all.",
 )
+@report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="Print the order only.")
 def order(
@@ -38,6 +42,7 @@ def order(
     test: str,
     correction: str | None,
     missing: str,
+    report_path: str | None,
     alpha: float,
     df: str | None,
     seed: int,
@@ -55,11 +60,13 @@ def order(
     Examples:
       bestofk order breast-cancer-10x10
       bestofk order breast-cancer-10x10 --prior logistic-regression,decision-tree
+      bestofk order breast-cancer-10x10 --report report.html
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
     from bestofk.ordering.decide import order as decide
 
+    check_report_path(report_path)
     with warnings_as_lines():
         table = read_table(losses, columns, higher_is_better)
         decision = decide(
@@ -73,8 +80,11 @@ def order(
             missing=missing,
             random_state=seed,
         )
+    if report_path is not None:
+        decision.report(report_path, command=command_line())
     if as_json:
-        echo_json({**decision.as_json(), "account": list(table.account)})
+        more = {"report": report_path} if report_path else {}
+        echo_json({**decision.as_json(), "account": list(table.account), **more})
     elif quiet:
         for name in decision.order:
             click.echo(str(name))
@@ -82,3 +92,5 @@ def order(
         from bestofk.cli.terminal import print_order
 
         print_order(decision, table.account)
+        if report_path is not None:
+            click.echo(f"The report is in {report_path}.")

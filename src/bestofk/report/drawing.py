@@ -17,8 +17,6 @@ from bestofk.report.figures.vector import svg
 
 FEW = 8
 """Learners whose steps are drawn one by one."""
-WIDEST = 700.0
-"""Points of a figure that shrinks to the page; a wider one is scrolled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +26,8 @@ class Drawn:
     name: str
     caption: str
     svg: Markup
-    wide: bool
+    width: float
+    """In points."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,7 +153,7 @@ def figures_of(order: Order | None, losses: Losses | None) -> list[Drawn]:
             name=figure.name,
             caption=figure.caption,
             svg=Markup(svg(picture)),
-            wide=picture.width > WIDEST,
+            width=round(picture.width, 2),
         )
         for figure, picture in layouts_of(order, losses)
     ]

@@ -19,12 +19,15 @@
     }
   }
 
+  document.documentElement.classList.add("scripted");
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
       const label = button.textContent;
-      const done = await copy(document.getElementById(button.dataset.copy).textContent);
+      const source = document.getElementById(button.dataset.copy);
+      const done = await copy(source.textContent);
       button.textContent = done ? "Copied" : "Select the text below and copy it";
+      if (!done) source.closest("details")?.setAttribute("open", "");
       button.classList.toggle("done", done);
       setTimeout(() => { button.textContent = label; button.classList.remove("done"); }, 1500);
     });

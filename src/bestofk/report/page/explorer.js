@@ -115,7 +115,9 @@
     showArcs();
     find(".live-order").replaceChildren(...shown.order.map((learner) =>
       element("li", {}, nameNode(learner))));
-    find(".live-words").replaceChildren(...bestofk.sentences(data, shown).map(paragraph));
+    // the second sentence is the order, which stands above as a list
+    const words = bestofk.sentences(data, shown).filter((_, place) => place !== 1);
+    find(".live-words").replaceChildren(...words.map(paragraph));
     find(".live-steps").replaceChildren(...shown.candidates.map((free, step) => {
       const who = free.flatMap((learner, place) => [place ? ", " : "", nameNode(learner)]);
       return element("li", {}, ...who, " → ", element("b", {}, nameNode(shown.order[step])));
@@ -236,5 +238,6 @@
   window.addEventListener("resize", showArcs);
 
   section.hidden = false;
+  document.getElementById("what-if-link").hidden = false;
   show();
 })();
