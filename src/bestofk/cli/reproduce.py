@@ -31,6 +31,11 @@ if TYPE_CHECKING:
 )
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
+@click.option(
+    "--figures",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write the figures into this folder, as SVG.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--printed", is_flag=True, help="Show the printed figures only; nothing is run.")
 @click.option("--list", "listing", is_flag=True, help="List the papers, tables and variants.")
@@ -45,6 +50,7 @@ def reproduce(
     seed: int,
     markdown: Path | None,
     html: Path | None,
+    figures: Path | None,
     as_json: bool,
     printed: bool,
     listing: bool,
@@ -92,6 +98,13 @@ def reproduce(
         markdown.write_text(account.to_markdown(), encoding="utf-8")
     if html is not None:
         html.write_text(account.to_html(), encoding="utf-8")
+    if figures is not None:
+        figures.mkdir(parents=True, exist_ok=True)
+        for title, svg in account.figures.items():
+            name = "".join(c if c.isalnum() else "-" for c in f"{paper} {title}".lower())
+            (figures / f"{name.replace('--', '-').replace('--', '-')}.svg").write_text(
+                svg, encoding="utf-8"
+            )
     if as_json:
         echo_json(account.as_json())
     else:

@@ -58,7 +58,8 @@ class Request:
 class Account:
     """What came of a reproduction.
 
-    `sentences` stand before the tables; `details` holds figures for JSON that no table shows.
+    `sentences` stand before the tables; `details` holds figures for JSON that no table shows;
+    `figures` maps titles to pictures as SVG.
     """
 
     title: str
@@ -66,6 +67,7 @@ class Account:
     tables: tuple[Beside | WordsBeside, ...]
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, str] = field(default_factory=dict)
 
     def explain(self) -> str:
         """The sentences, then one for each table."""
@@ -87,11 +89,15 @@ class Account:
         """All of it as one page."""
         said = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
         tables = "".join(table.to_html() for table in self.tables)
+        pictures = "".join(
+            f"<section><h3>{escape(title)}</h3>{svg}</section>"
+            for title, svg in self.figures.items()
+        )
         return (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">'
             f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
             f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{said}{tables}"
-            "</body></html>\n"
+            f"{pictures}</body></html>\n"
         )
 
     def as_json(self) -> dict[str, Any]:

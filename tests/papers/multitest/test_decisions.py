@@ -1,0 +1,57 @@
+"""All runs at once against the library's procedures, run by run."""
+
+import numpy as np
+import pytest
+
+from bestofk.ordering import anova_choice, multitest, newman_keuls_choice, test_first
+from bestofk.papers.multitest.decisions import decide
+
+N = 40
+
+
+def made(seed, runs, folds):
+    """Learners close enough for every kind of decision to occur."""
+    rng = np.random.default_rng(seed)
+    means = rng.choice([0.2, 0.21, 0.23, 0.3], size=(N, 5))
+    return means[..., None, None] + rng.normal(0, 0.02, (N, 5, runs, folds))
+
+
+def number(best):
+    return -1 if best is None else best
+
+
+@pytest.mark.parametrize(
+    ("test", "correction", "shape"),
+    [("5x2cv-t", "bonferroni", (5, 2)), ("corrected-repeated-kfold-t", "holm", (3, 4))],
+)
+def test_decisions_are_those_of_the_procedures(test, correction, shape):
+    losses = made(3, *shape)
+    found = decide(losses, test=test, correction=correction)
+    rules = {
+        "Anova": anova_choice,
+        "TestFirst": lambda table: test_first(table, test=test, correction=correction),
+        "Newman-Keuls": newman_keuls_choice,
+        "MultiTest": lambda table: multitest(table, test=test, correction=correction),
+    }
+    for name, rule in rules.items():
+        assert found.chosen[name].tolist() == [number(rule(run).best) for run in losses], name
+    edges = [sorted(multitest(run, test=test, correction=correction).edges) for run in losses]
+    assert edges == [[tuple(e) for e in np.argwhere(graph).tolist()] for graph in found.edges]
+    # a fixture that shows nothing proves nothing
+    assert len(set(found.chosen["Newman-Keuls"].tolist())) > 3
+    assert -1 in found.chosen["TestFirst"]
+
+
+def test_a_zero_denominator_is_no_rejection():
+    losses = np.full((2, 5, 2), 0.25)
+    losses[0] = 0.5
+    assert multitest(losses, test="5x2cv-t").best == 1
+    assert decide(losses).chosen["MultiTest"] == 0
+
+
+def test_leading_axes_are_separate_decisions():
+    losses = made(4, 5, 2)
+    together = decide(losses.reshape(4, 10, 5, 5, 2))
+    apart = decide(losses)
+    for name, chosen in together.chosen.items():
+        assert (chosen.ravel() == apart.chosen[name]).all()

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from bestofk.papers.multitest.decisions import Decisions
+from bestofk.papers.multitest.tables import (
+    figure_facts,
+    most_selected,
+    table_1,
+    table_2,
+    table_3,
+)
+from bestofk.papers.printed_figures import printed_table
+
+SETS = ("iris", "vote")
+
+
+def decisions(multitest, *, test_first=None, edges=None):
+    """Decisions of as many runs as `multitest` has columns."""
+    multitest = np.array(multitest)
+    none = np.full(multitest.shape, -1)
+    graph = np.zeros((*multitest.shape, 5, 5), dtype=bool) if edges is None else edges
+    return Decisions(
+        chosen={
+            "Anova": none,
+            "TestFirst": none if test_first is None else np.array(test_first),
+            "Newman-Keuls": np.full(multitest.shape, 2),
+            "MultiTest": multitest,
+        },
+        edges=graph,
+        underlined=np.zeros((*multitest.shape, 5, 5), dtype=bool),
+        order=np.broadcast_to([4, 2, 3, 1, 0], (*multitest.shape, 5)),
+    )
+
+
+def test_table_1_by_hand():
+    losses = np.zeros((2, 3, 5, 5, 2))
+    losses[0, :, 0] = 0.7
+    losses[0, :, 1, :, 0], losses[0, :, 1, :, 1] = 0.1, 0.3
+    mean, deviation = table_1(losses, SETS)
+    assert mean.ours[0, :2].tolist() == pytest.approx([70.0, 20.0])
+    assert mean.printed[0].tolist() == [70.68, 13.59, 4.14, 6.29, 6.51]
+    # thirty errors of 20 +- 10 percent
+    assert deviation.ours[0, 1] == pytest.approx(10.0 * np.sqrt(30 / 29))
+    assert deviation.printed[1, 4] == 1.59
+
+
+def test_table_1_allows_three_standard_errors():
+    rng = np.random.default_rng(0)
+    losses = 0.2 + 0.05 * rng.normal(size=(2, 40, 5, 5, 2))
+    mean, _ = table_1(losses, SETS)
+    runs = 100 * losses[1, :, 3].mean(axis=(1, 2))
+    expected = 3 * runs.std(ddof=1) * np.sqrt(1 / 40 + 1 / 1000) + 0.005
+    assert mean.allowed[1, 3] == pytest.approx(expected)
+
+
+def test_table_2_names_shares_and_the_rule_for_close_calls():
+    # printed for MultiTest: iris NMC (88) LGC (12), vote NMC (53) LGC (47)
+    words, percent = table_2(decisions([[1, 1, 1, 2], [2, 2, 2, 1]]), SETS)
+    assert words.ours[:, 4].tolist() == ["NMC (75)", "LGC (75)"]
+    assert words.printed[:, 4].tolist() == ["NMC (88)", "NMC (53)"]
+    assert words.within[:, 4].tolist() == [True, True]
+    assert percent.ours[1, 4:].tolist() == [25.0, 75.0]
+    # LGC on iris is no close call in 1,000 runs
+    many = decisions([[2] * 1000, [2] * 1000])
+    assert table_2(many, SETS)[0].within[:, 4].tolist() == [False, True]
+    other = decisions([[4] * 1000, [4] * 1000])
+    assert table_2(other, SETS)[0].within[:, 4].tolist() == [False, False]
+    assert most_selected(many, SETS) == {
+        "TestFirst": ["iris", "vote"],
+        "Newman-Keuls": ["iris", "vote"],
+        "MultiTest": [],
+    }
+
+
+def test_table_3_counts_what_was_not_found_first():
+    found = table_3(decisions([[0, 0, 1, 2], [2, 2, 2, 4]]), 2)
+    assert found.rows == ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
+    assert found.ours[0].tolist() == [100, 0, 0, 0, 0, 0]
+    assert found.ours[3].tolist() == [0, 25, 12.5, 50, 0, 12.5]
+    assert (found.printed[3] == printed_table("multitest", "3", "percent").values[3]).all()
+
+
+def test_figure_4_as_printed():
+    edges = np.zeros((1, 3, 5, 5), dtype=bool)
+    edges[..., [0, 0, 0, 0, 1, 1, 1, 2, 3], [1, 2, 3, 4, 2, 3, 4, 4, 4]] = True
+    edges[0, 2, 0, 1] = False
+    found = figure_facts(
+        "fig4", "pendigits", decisions([[4, 4, 4]], test_first=[[4, 4, -1]], edges=edges), 0
+    )
+    assert found.within.all()
+    assert "67 percent of the runs, 2 graphs in all" in found.note
