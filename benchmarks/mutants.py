@@ -15,7 +15,8 @@ What is not the statistics is left out by rules that are fixed before anything i
 and functions that speak (`SPOKEN`), annotations and decorators, how often an iteration goes round
 (`for _ in range(...)`), and what `mutants_left_out.TUNING` names, place by place with its reason:
 sizes of blocks, nodes of quadratures, brackets and steps of root searches, thresholds between
-methods that give the same answer.
+methods that give the same answer, guards against rounding, and numbers that stand in where a
+result is not used.
 """
 
 from __future__ import annotations

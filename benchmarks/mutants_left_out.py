@@ -1,7 +1,8 @@
 """What `mutants.py` leaves alone: places that only tune how something is computed.
 
 By file and function, the code as `ast.unparse` writes it ("*" for the whole function), and why
-its choice is no part of the result. Decided by reading the modules, not by what survived.
+its choice is no part of the result: how it is computed, guards against rounding, and numbers that
+stand in where a result is not used. Decided by reading the modules.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 # fmt: off
 TUNING: dict[str, dict[str, dict[str, str]]] = {
     "tails.py": {
+        "pvalue_of_t": {"1.0": "guard against rounding"},
         "t_sf": {"t.size > 64": "from where the closed form pays"},
         "_t5_sf": {
             "t > _CLOSED_FORM_END": "from where the other form has more digits",
@@ -18,6 +20,8 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
     "intervals.py": {
         "_solve": {"*": "start and Newton steps of a root search, judged by its residual"},
         "_bisect": {"*": "bracket of a root search"},
+        "_wilson_high": {"np.minimum(high, 1.0)": "guard against rounding"},
+        "_wilson_low": {"np.where(k == 0, 1.0, upper)": "stands in, its quotient is not used"},
     },
     "rearrange/draws.py": {
         "drawn_tails": {
@@ -76,7 +80,15 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "loss_unit": {"1e-100 < largest < 1e+100": "from where squares may leave the range"},
         "blocks_of": {"*": "pairs at a time"},
     },
-    "pairwise/disagreement.py": {"_where_score_is": {"*": "bracket of a root search"}},
+    "pairwise/correlated.py": {
+        "correlated_t": {"np.where(sure, 1.0, se)": "stands in, its quotient is not used"},
+    },
+    "pairwise/disagreement.py": {
+        "mcnemar": {"(0, 0, 1, 0)": "losses of 0 and 1 have one unit"},
+        "_tango_interval": {"(1, 1)": "losses of 0 and 1 have one unit"},
+        "_where_score_is": {"*": "bracket of a root search"},
+        "_score": {"np.where(safe, variance, 1.0)": "stands in, its quotient is not used"},
+    },
     "pairwise/pairs.py": {
         "all_pairs": {
             "step = max(1, min(_ROWS_AT_MOST, _PAIRS_AT_A_TIME // K))": "rows at a time",
@@ -93,7 +105,16 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
             "untied = np.maximum(2 * (np.arange(n) - (n - m)[:, np.newaxis] + 1), 0)":
                 "which rows may share a distribution that is kept",
         },
+        "_null_cdf": {"np.minimum(np.cumsum(p), 1.0)": "guard against rounding"},
+        "_normal_pvalues": {"np.where(nothing, 1.0, sd)": "stands in, its quotient is not used"},
         "_hodges_lehmann_interval": {"tail * (1 + 1e-12)": "allowance for rounding"},
+    },
+    "pairwise/repeated_kfold.py": {
+        "_averaged_t": {"np.where(sure, 1.0, se)": "stands in, its quotient is not used"},
+        "_averaged_t_interval": {
+            "np.where(sure, 1.0, se)": "stands in, its quotient is not used",
+            "np.where(any_sure, 1.0, total)": "stands in, its quotient is not used",
+        },
     },
     "pairwise/signed_rank.py": {
         "_sorted_pairs": {
@@ -151,6 +172,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_direct": {
             "scales = 1 if math.isinf(df) else _scale_nodes(q[todo[:1]], k_max, df)[0].shape[1]":
                 "values at a time",
+            "np.minimum(out, 1.0)": "guard against rounding",
             "rows = max(1, int(_CHUNK * step / (2.0 * _HALF_WIDTH * scales)))": "values at a time",
         },
         "_through_interpolant": {

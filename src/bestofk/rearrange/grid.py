@@ -43,7 +43,7 @@ class Placement:
 
     positions: Whole
     residuals: Floats
-    slack: int
+    slack: int = 0
     count: Literal["meet", "convolve"]
     exact: bool
 
@@ -99,9 +99,7 @@ def place(
     no_residuals = np.zeros_like(heights)
     if blocks == 0:
         still = np.zeros(heights.shape, dtype=np.int64)
-        return Placement(
-            positions=still, residuals=no_residuals, slack=0, count="convolve", exact=True
-        )
+        return Placement(positions=still, residuals=no_residuals, count="convolve", exact=True)
     meet_work = choices ** ((blocks + 1) // 2) * queries
     most = max(LATTICE_WORK // (choices * blocks * tables), 1)
     unit = common_unit(heights[heights > 0], smallest=total / most, noise=noise)
@@ -110,7 +108,7 @@ def place(
         lattice_work = choices * blocks * int(positions.max(axis=0).sum()) // 128
         if meet_work > MEET_WORK or lattice_work <= meet_work:
             return Placement(
-                positions=positions, residuals=no_residuals, slack=0, count="convolve", exact=True
+                positions=positions, residuals=no_residuals, count="convolve", exact=True
             )
     if meet_work <= MEET_WORK:
         positions = np.rint(heights / noise).astype(np.int64)
@@ -124,9 +122,7 @@ def place(
     if steps is None:
         steps = min(max(GRID_WORK // (choices * blocks), FEWEST_STEPS), MOST_STEPS)
     positions, residuals = _rounded(heights * (steps / total))
-    return Placement(
-        positions=positions, residuals=residuals, slack=0, count="convolve", exact=False
-    )
+    return Placement(positions=positions, residuals=residuals, count="convolve", exact=False)
 
 
 def common_unit(heights: Floats, *, smallest: float, noise: float) -> float | None:
