@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -60,7 +61,7 @@ def examples():
         )  # fmt: skip
         for line in shown.stdout.split("Examples:")[1].split("Options:")[0].splitlines():
             if line.strip():
-                yield line.split()[1:]
+                yield shlex.split(line)[1:]
 
 
 @pytest.mark.parametrize("arguments", list(examples()), ids=" ".join)
@@ -127,7 +128,7 @@ def test_ambiguous_direction_is_noted_on_stderr(capsys, tmp_path):
         (["order", "{scores}", "--alpha", "2"], "alpha must be strictly between 0 and 1"),
         (["order", "{scores}", "--alpha", "x"], "'x' is not a valid float"),
         (["order", "{scores}", "--prior", "tiny"], "'tiny', which is none of the learners"),
-        (["order", "{scores}", "--df", "many"], "--df must be a number or 'calibrated'"),
+        (["order", "{scores}", "--df", "many"], "--df must be a number, 'calibrated' or a file"),
         (["order", "{scores}", "--correction", "sidak"], "correction must be one of"),
         (["order", "{scores}", "--nonsense"], "No such option"),
         (["order", "{scores}", "--algorithm-column", "nobody"], "nobody"),

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from bestofk.cli.app import complain
 from bestofk.cli.lab_options import echo_result, lab_options, own_rows, problem_of, running
 from bestofk.cli.options import warnings_as_lines
 
@@ -27,9 +26,9 @@ def calibrate(**given: Any) -> None:
 
     \b
     Examples:
-      bestofk calibrate --sets 200
-      bestofk calibrate --data iris --learner nmc --learner nn --sets 200 --out iris.json
-      bestofk order losses.csv --test use-all-data --df iris.json
+      bestofk calibrate --sets 100
+      bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
+      bestofk calibrate --test 5x2cv-t --plan 5x2 --sets 100 --json
     """
     from bestofk.lab.calibrating import calibrate as find
 
@@ -44,8 +43,9 @@ def calibrate(**given: Any) -> None:
             alternative=given["alternative"],
             **running(given),
         )
-        if given["out"] is not None:
-            out = given["out"] if given["out"].endswith(".json") else f"{given['out']}.json"
-            found.save(out)
-            complain(f"written to {out}; use it with --df {out}")
     echo_result(found, as_json=given["as_json"])
+    if given["out"] is not None:
+        out = given["out"] if given["out"].endswith(".json") else f"{given['out']}.json"
+        found.save(out)
+        if not given["as_json"]:
+            click.echo(f"Written to {out}: bestofk order LOSSES --test {found.test} --df {out}.")

@@ -21,10 +21,10 @@ def measure() -> None:
 
     \b
     Examples:
-      bestofk measure type1 --test use-all-data --df 10 --sets 200
-      bestofk measure type1 --test corrected-repeated-kfold-t --data iris --sets 100
-      bestofk measure power --test 5x2cv-t --plan 5x2 --problem 'network(paper=3)'
-      bestofk measure replicability --test 5x2cv-t --plan 5x2 --sets 200
+      bestofk measure type1 --test use-all-data --df 10 --sets 100
+      bestofk measure type1 --data iris --plan 5x2 --sets 50
+      bestofk measure power --plan 5x2 --problem 'network(paper=3)' --sets 50
+      bestofk measure replicability --test 5x2cv-t --plan 5x2 --sets 50
     """
 
 
@@ -33,7 +33,7 @@ def _test_options(command: Command) -> Command:
         click.option("--test", default="auto", show_default=True, help="See: bestofk tests."),
         click.option("--procedure", metavar="NAME",
                      help="Measure a procedure that uses the test. See: bestofk procedures."),
-        click.option("--correction", metavar="NAME", help="Of the procedure: holm, bonferroni, ..."),
+        click.option("--correction", metavar="NAME", help="Of the procedure: holm, ..."),
         click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
         click.option("--alpha", "alphas", type=float, multiple=True,
                      help="Level; repeat it.  [default: 0.01, 0.025, 0.05, 0.1]"),
