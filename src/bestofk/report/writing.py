@@ -209,7 +209,7 @@ def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -
         return said
     if losses is None:
         return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {counted(losses.values.size, 'loss')[:-1]}es count."]
+    return [f"Nothing: all {losses.values.size} losses count."]
 
 
 def _failures(study: Study | None) -> list[Table]:

@@ -1,0 +1,221 @@
+"""What a report says: everything a reader must know, nothing that must stay secret."""
+
+import html
+import json
+import re
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import bestofk as bk
+from bestofk.adjust import CORRECTIONS
+from bestofk.cli import main
+from bestofk.errors import ArgumentError, RunError, StoreError
+from bestofk.multiple.registry import MULTIPLE_TESTS
+from bestofk.ordering.registry import PROCEDURES
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.report import citations
+from bestofk.report.assumptions import assumptions_of
+from bestofk.report.live import both_ways
+from bestofk.report.methods_paragraph import methods_of
+from bestofk.report.writing import render_report
+from bestofk.run.recalling import recall
+from bestofk.run.store import open_store
+
+QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+DECISION = {"procedure": "multitest", "test": "auto", "df": None, "alpha": 0.05, "correction": None}
+
+
+class Failing(GaussianNB):
+    """Fails always."""
+
+    def fit(self, X, y):
+        raise ValueError("no <b>luck</b>")
+
+
+def text_of(page):
+    """What is to be read in a page, roughly."""
+    body = re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.S)
+    return " ".join(html.unescape(re.sub(r"<[^>]+>", "", body)).split())
+
+
+def two(values=None, **options):
+    values = np.random.default_rng(0).random((3, 4, 5)) if values is None else values
+    return bk.order(bk.Losses(values, algorithms=["a", "b", "c"][: len(values)]), **options)
+
+
+def test_every_test_procedure_and_correction_is_cited():
+    assert set(citations.TESTS) == {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
+    assert set(citations.PROCEDURES) == set(PROCEDURES)
+    assert set(citations.CORRECTIONS) == set(CORRECTIONS)
+    tables = (citations.TESTS, citations.PROCEDURES, citations.CORRECTIONS)
+    used = {key for table in tables for cited in table.values() for key in cited.keys}
+    assert used == set(citations.bibliography())
+
+
+def test_references_agree_with_the_registries():
+    for name, entry in {**PAIRWISE_TESTS, **MULTIPLE_TESTS, **PROCEDURES}.items():
+        cited = {**citations.TESTS, **citations.PROCEDURES}[name]
+        if entry.doi is not None and name != "anova":
+            assert any(entry.doi in citations.bibliography()[key] for key in cited.keys), name
+
+
+def test_bibtex_is_well_formed():
+    for key, entry in citations.bibliography().items():
+        assert entry.count("{") == entry.count("}"), key
+        assert entry.endswith("}")
+        assert "author = {" in entry
+        assert citations.reference(key)[0].isupper()
+
+
+def test_methods_paragraph_cites_what_was_done():
+    order = two(test="use-all-data", correction="hochberg")
+    methods = methods_of(order, order.problem.losses)
+    assert "Bouckaert, 2003" in methods.plain_text
+    assert "Hochberg, 1988" in methods.plain_text
+    assert "\\cite{yildiz2006ordering}" in methods.latex
+    for key in ("bouckaert2003choosing", "hochberg1988sharper", "yildiz2006ordering"):
+        assert f"{{{key}," in methods.bibtex
+    assert methods.plain_text.count("  ") == 0
+
+
+def test_both_p_values_are_those_of_swapped_losses():
+    order = two(test="use-all-data")
+    p = both_ways(order)
+    swapped = two(order.problem.losses.values[::-1, 0, :, :, 0], test="use-all-data")
+    np.testing.assert_allclose(p[::-1, ::-1][np.triu_indices(3, 1)], swapped.evidence.pvalue)
+    assert both_ways(two(procedure="most-wins")) is None
+
+
+@pytest.mark.parametrize(
+    ("options", "claim", "state"),
+    [
+        ({}, "share training rows", "by design"),
+        ({"test": "use-all-data"}, "independent", "doubtful"),
+        ({"test": "use-all-data", "df": 10}, "share training rows", "by design"),
+        ({"correction": "none"}, "error allowed", "doubtful"),
+        ({"correction": "hochberg"}, "positively dependent", "cannot be checked"),
+        ({"procedure": "anova-choice"}, "spread equally", "doubtful"),
+    ],
+)
+def test_assumptions_have_a_state(options, claim, state):
+    found = [one for one in assumptions_of(two(**options)) if claim in one.claim]
+    assert [one.state for one in found] == [state]
+
+
+def test_assumptions_about_data_sets_and_constants():
+    values = np.random.default_rng(0).random((3, 4))
+    values[1] = values[0] + 0.25
+    order = bk.order(bk.Losses(values, dims=("algorithm", "dataset")))
+    states = {one.claim: one.state for one in assumptions_of(order)}
+    assert states["There are enough data sets for a small p-value to be possible."] == "doubtful"
+    assert states["Learners differ by more than a constant."] == "doubtful"
+
+
+def test_a_study_tells_failures_settings_and_versions(tmp_path):
+    learners = {"max": "max", "<i>broken</i>": Failing(), "nmc": "nmc"}
+    study = bk.compare(learners, data="iris", **QUICK)
+    page = study.report(tmp_path / "r.html").read_text("utf-8")
+    text = text_of(page)
+    assert "<i>broken</i> was left out: 10 of 10 fits failed" in text
+    assert "<b>luck</b>" in text
+    assert "<i>" not in page
+    for fingerprint in (study.spec.datasets[0].fingerprint, study.losses.fingerprint):
+        assert fingerprint in text
+    assert f"bestofk {bk.__version__}" in text
+    assert "random_state=0" in text
+    assert "5x2" in text
+
+
+def test_nothing_left_out_is_said_too():
+    assert "Nothing: all 60 losses count." in text_of(render_report(two()))
+
+
+@pytest.mark.parametrize("procedure", ["test-first", "most-wins", "anova-choice"])
+def test_other_procedures_and_bare_arrays_have_reports(procedure):
+    values = np.random.default_rng(1).random((3, 5, 2))
+    page = render_report(bk.order(values, procedure=procedure, alpha=0.2))
+    assert '<section id="what-if"' not in page
+    assert '"names":["0","1","2"]' in render_report(bk.order(values))
+
+
+def test_no_password_is_ever_written(tmp_path):
+    secret = "postgresql://ann:s3cret@db.example/x"
+    page = two().report(tmp_path / "r.html", command=["bestofk", "compare", "--store", secret])
+    text = page.read_text("utf-8")
+    assert "s3cret" not in text
+    assert "ann:***@db.example" in text
+
+
+def test_a_study_comes_back_from_its_store_with_the_same_page(tmp_path):
+    store = tmp_path / "study.db"
+    study = bk.compare(["max", "nmc", "nn"], data="iris", store=store, **QUICK)
+    with open_store(store, read_only=True) as opened:
+        again = recall(opened, 1, decision=DECISION)
+    assert again.losses == study.losses
+    assert again.costs == study.costs
+    assert render_report(again) == render_report(study)
+
+
+def test_a_store_of_one_test_set_says_what_to_do(tmp_path):
+    store = tmp_path / "study.db"
+    bk.compare(["max", "nmc"], data="iris", store=store, **{**QUICK, "plan": "holdout:0.33"})
+    with open_store(store, read_only=True) as opened, pytest.raises(StoreError, match="--report"):
+        recall(opened, 1, decision=DECISION)
+
+
+def test_commands_write_reports(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    learners = ["--learner", "max", "--learner", "nmc", "--plan", "5x2"]
+    compare = ["compare", "iris", *learners, "--store", "s.db", "--report", "a.html", "--json"]
+    assert main(compare) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == "a.html"
+    assert "bestofk compare iris --learner max" in (tmp_path / "a.html").read_text("utf-8")
+    assert main(["report", "s.db", "--output", "b.html"]) == 0
+    assert capsys.readouterr().out.endswith("The report is in b.html.\n")
+    assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+    assert main(["order", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
+    assert "bestofk order digits-5x2" in (tmp_path / "c.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "there is no folder"),
+        (["order", "digits-5x2", "--report", "."], 2, "must name a file"),
+        (["report", "nothing.db"], 1, "nothing.db"),
+    ],
+)
+def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == code
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for plan in ("5x2", "kfold:3"):
+        bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "plan": plan})
+    assert main(["report", "s.db"]) == 2
+    assert "give --study N, one of 1, 2" in capsys.readouterr().err
+    assert main(["report", "s.db", "--study", "2"]) == 0
+
+
+def test_files_that_cannot_be_written_are_refused(tmp_path):
+    with pytest.raises(ArgumentError, match="folder"):
+        two().report(tmp_path)
+    with pytest.raises(RunError, match="cannot be written"):
+        two().report(tmp_path / "none" / "r.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_twenty_learners_stay_below_the_promised_size():
+    rng = np.random.default_rng(2)
+    values = rng.random((20, 10, 10)) * 0.1 + rng.random((20, 1, 1)) * 0.3
+    names = [f"sklearn.ensemble.RandomForestClassifier(n_estimators={i})" for i in range(20)]
+    page = render_report(bk.order(bk.Losses(values, algorithms=names)))
+    assert len(page.encode()) < 1_500_000
+    assert not re.search(r'(src|href)="(?!data:|#)', page)
