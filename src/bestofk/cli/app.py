@@ -26,7 +26,7 @@ VERBS = {
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
     "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
-    "datasets": ("bestofk.cli.listings:datasets", "List the embedded data sets."),
+    "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
     "reproduce": (
         "bestofk.cli.reproduce:reproduce",
         "Obtain the papers' tables again, ours beside printed.",
