@@ -137,8 +137,12 @@ def test_df_reaches_the_test():
 
 
 def test_calibrated_df_is_named_in_the_verdict():
+    values = RNG.random((2, 10, 10))
+    measured = bk.Losses(values, algorithms=["naive-bayes", "c4.5"])
+    assert "calibrated" in bk.order(measured, test="use-all-data", df="calibrated").explain()
     losses = table(runs=10, folds=10)
-    decision = bk.order(losses, test="use-all-data", df="calibrated")
+    with pytest.warns(bk.BestOfKWarning, match="with a and b and c; the nearest"):
+        decision = bk.order(losses, test="use-all-data", df="calibrated")
     assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
     ten = bk.order(losses, test="use-all-data", df=10)
     np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)

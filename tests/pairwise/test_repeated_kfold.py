@@ -105,7 +105,7 @@ def test_calibrated_df_of_a_measured_design_is_silent():
     a, b = differences(1, (10, 10))
     r = repeated_kfold_t(a, b, df="calibrated")
     assert r.df == 10.0
-    assert "naive Bayes against C4.5" in r.note
+    assert "naive-bayes against c4.5" in r.note
     assert r.note in r.explain()
     assert r.pvalue == repeated_kfold_t(a, b, df=10).pvalue
 

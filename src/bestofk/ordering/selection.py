@@ -195,7 +195,17 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
         )
     from bestofk.pairwise.calibrated_df import df_of_design
 
-    df, note = df_of_design(variant, problem.design.runs, problem.design.folds)
+    design = problem.design
+    rows = None
+    if design.n_train is not None and design.n_test is not None:
+        rows = round((sum(design.n_train) + sum(design.n_test)) / len(design.n_test))
+    df, note = df_of_design(
+        variant,
+        design.runs,
+        design.folds,
+        rows=rows,
+        learners=None if problem.bare else [str(name) for name in problem.names],
+    )
     return df, note.rstrip(".")
 
 

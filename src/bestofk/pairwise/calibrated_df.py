@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from math import log
@@ -11,6 +12,11 @@ from warnings import warn
 
 from bestofk.checks import one_of, probability, whole
 from bestofk.errors import BestOfKWarning, DesignError
+
+
+USUAL_PAIR = ("naive-bayes", "c4.5")
+USUAL_ROWS = 300
+"""What the paper measured, and what stands in where nothing else is known."""
 
 
 class CalibratedDf(NamedTuple):
@@ -28,7 +34,15 @@ def _table() -> dict[str, Any]:
     return table
 
 
-def calibrated_df(variant: str, runs: int, folds: int, alpha: float = 0.05) -> CalibratedDf:
+def calibrated_df(
+    variant: str,
+    runs: int,
+    folds: int,
+    alpha: float = 0.05,
+    *,
+    rows: int = USUAL_ROWS,
+    learners: Sequence[str] = USUAL_PAIR,
+) -> CalibratedDf:
     """The calibrated degrees of freedom of a variant for `runs` runs of `folds` folds.
 
     Parameters
@@ -40,12 +54,16 @@ def calibrated_df(variant: str, runs: int, folds: int, alpha: float = 0.05) -> C
     alpha : float
         The level at which the Type I error was measured: 0.01, 0.025, 0.05 and 0.1 are there;
         the nearest counts.
+    rows : int
+        Size of the data set; the nearest that was measured counts.
+    learners : two names
+        The pair; naive Bayes and C4.5 stand in for a pair that was not measured.
 
     Returns
     -------
     CalibratedDf
         `df`, `entry` (a description of the measurement) and `exact` (False when the nearest
-        design or level had to stand in).
+        design, size, pair or level had to stand in).
 
     Raises
     ------
@@ -56,7 +74,9 @@ def calibrated_df(variant: str, runs: int, folds: int, alpha: float = 0.05) -> C
     -----
     The calibrated df is the largest whole number from 2 to 100 at which the two-sided test
     rejects a true null hypothesis on at most a share alpha of the data sets. It belongs to the
-    measurement (two learners, one size of data set), and is random by about 1.
+    measurement (two learners, one size of data set), and is random by about 1. The design counts
+    before the size. ``python benchmarks/make_df_table.py`` made the table; `bestofk.lab.calibrate`
+    measures it for other learners and data.
 
     References
     ----------
@@ -72,18 +92,27 @@ def calibrated_df(variant: str, runs: int, folds: int, alpha: float = 0.05) -> C
     one_of(variant, "variant", tuple(table["variants"]))
     whole(runs, "runs", at_least=1)
     whole(folds, "folds", at_least=1)
+    whole(rows, "rows", at_least=1)
     alpha = probability(alpha, "alpha")
     level = min(table["alphas"], key=lambda known: abs(log(known / alpha)))
-    measured = [entry for entry in table["designs"] if variant in entry["df"][str(level)]]
+    of_pair = [entry for entry in table["designs"] if set(entry["learners"]) == set(learners)]
+    pair = of_pair or [
+        entry for entry in table["designs"] if tuple(entry["learners"]) == USUAL_PAIR
+    ]
     nearest = min(
-        measured,
-        key=lambda entry: abs(log(entry["runs"] / runs)) + abs(log(entry["folds"] / folds)),
+        (entry for entry in pair if variant in entry["df"][str(level)]),
+        key=lambda entry: (
+            abs(log(entry["runs"] / runs)) + abs(log(entry["folds"] / folds)),
+            abs(log(entry["rows"] / rows)),
+        ),
     )
-    exact = (nearest["runs"], nearest["folds"], level) == (runs, folds, alpha)
+    exact = bool(of_pair) and (
+        (nearest["runs"], nearest["folds"], nearest["rows"], level) == (runs, folds, rows, alpha)
+    )
     entry = (
         f"{variant} on {nearest['runs']} x {nearest['folds']} folds at level {level:g}, "
-        f"measured on {nearest['sets']} data sets of {table['rows']} rows with "
-        f"{table['learners']}"
+        f"measured on {nearest['sets']} data sets of {nearest['rows']} rows with "
+        f"{' against '.join(nearest['learners'])}"
     )
     df = nearest["df"][str(level)][variant]
     if df == 0:
@@ -95,15 +124,32 @@ def calibrated_df(variant: str, runs: int, folds: int, alpha: float = 0.05) -> C
     return CalibratedDf(float(df), entry, exact)
 
 
-def df_of_design(variant: str, runs: int, folds: int) -> tuple[float, str]:
-    """The calibrated df and a note about it; warns when another design stood in."""
-    df, entry, exact = calibrated_df(variant, runs, folds)
+def df_of_design(
+    variant: str,
+    runs: int,
+    folds: int,
+    *,
+    rows: int | None = None,
+    learners: Sequence[str] | None = None,
+) -> tuple[float, str]:
+    """The calibrated df and a note about it; warns when another measurement stood in.
+
+    Size and learners that are not known are taken to be those that were measured.
+    """
+    df, entry, exact = calibrated_df(
+        variant, runs, folds, rows=rows or USUAL_ROWS, learners=learners or USUAL_PAIR
+    )
     note = f"The df of {df:g} is calibrated: {entry}."
     if not exact:
+        size = "" if rows is None else f" of {rows} rows"
+        pair = "" if learners is None else f" with {' and '.join(learners)}"
+        asked = f"{runs} runs of {folds} folds{size}{pair}"
+        shown = f"{runs} x {folds} folds{size}{pair}"
         message = (
-            f"no df was calibrated for {variant} on {runs} runs of {folds} folds; "
-            f"the nearest measurement stands in (df = {df:g}: {entry})"
+            f"no df was calibrated for {variant} on {asked}; "
+            f"the nearest measurement stands in (df = {df:g}: {entry}); bestofk calibrate "
+            "measures it for your own data"
         )
         warn(message, BestOfKWarning, stacklevel=3)
-        note = f"{note} The design tested has {runs} x {folds} folds: the nearest stood in."
+        note = f"{note} What is tested is {shown}: the nearest stood in."
     return df, note

@@ -1,0 +1,168 @@
+"""The lab: naive Bayes against C4.5 in stratified 10x10 cross-validation of 300 x 10 binary rows.
+
+Peers: scikit-learn's `cross_val_score` with BernoulliNB and DecisionTreeClassifier; and Weka's own
+`Evaluation.crossValidateModel` with NaiveBayes and J48, after its compiler has warmed up, when
+BESTOFK_WEKA_JAR names a weka.jar (java on the path). Seconds of the processor for 1,000 data sets,
+from as many data sets as each side needs to be measured well; our side draws the data sets and the
+splits too. Further rows: the tests' share of the fits (peer: the fits), and two processes against
+one (wall time; a quiet machine with two cores is needed).
+
+    python benchmarks/run.py lab_speed
+    python benchmarks/lab_speed.py figure2     the whole of Fig. 2: 100 runs, 2 million fits
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter, process_time
+
+import numpy as np
+
+from bestofk import lab
+from bestofk.pairwise.repeated_kfold import VARIANTS
+
+SETS = 1000
+OURS, SKLEARN, WEKA = 200, 2, 20
+RUNS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
+
+JAVA = """
+import java.lang.management.*;
+import java.util.*;
+import weka.classifiers.*;
+import weka.classifiers.bayes.NaiveBayes;
+import weka.classifiers.trees.J48;
+import weka.core.*;
+
+public class Lab {
+  public static void main(String[] args) throws Exception {
+    int sets = Integer.parseInt(args[0]);
+    Random random = new Random(1);
+    ArrayList<Attribute> attributes = new ArrayList<>();
+    for (int a = 0; a <= 10; a++) attributes.add(new Attribute("a" + a, Arrays.asList("0", "1")));
+    ThreadMXBean clock = ManagementFactory.getThreadMXBean();
+    long best = Long.MAX_VALUE;
+    for (int round = 0; round < 4; round++) {
+      long total = 0;
+      for (int s = 0; s < sets; s++) {
+        Instances data = new Instances("null", attributes, 300);
+        data.setClassIndex(10);
+        double[] p = new double[11];
+        for (int a = 0; a < 10; a++) p[a] = random.nextDouble();
+        p[10] = 0.5;
+        for (int i = 0; i < 300; i++) {
+          double[] row = new double[11];
+          for (int a = 0; a <= 10; a++) row[a] = random.nextDouble() < p[a] ? 1 : 0;
+          data.add(new DenseInstance(1.0, row));
+        }
+        long start = clock.getCurrentThreadCpuTime();
+        for (int run = 0; run < 10; run++)
+          for (Classifier learner : new Classifier[] {new NaiveBayes(), new J48()})
+            new Evaluation(data).crossValidateModel(learner, data, 10, new Random(run));
+        total += clock.getCurrentThreadCpuTime() - start;
+      }
+      best = Math.min(best, total);
+    }
+    System.out.println(best * 1e-9);
+  }
+}
+"""
+
+
+def ours(sets: int = OURS) -> float:
+    lab.simulate(sets=3, jobs=1)
+    begin = process_time()
+    lab.simulate(sets=sets, random_state=1, jobs=1, engine="serial")
+    return (process_time() - begin) * SETS / sets
+
+
+def sklearn(sets: int = SKLEARN) -> float:
+    from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+    from sklearn.naive_bayes import BernoulliNB
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng = np.random.default_rng(0)
+    begin = 0.0
+    for one in range(sets + 1):
+        X = (rng.random((300, 10)) < rng.random(10)).astype(float)
+        y = rng.random(300) < 0.5
+        if one == 1:  # the first one loads
+            begin = process_time()
+        for learner in (BernoulliNB(), DecisionTreeClassifier(random_state=0)):
+            folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=one)
+            cross_val_score(learner, X, y, cv=folds)
+    return (process_time() - begin) * SETS / sets
+
+
+def weka(jar: str, sets: int = WEKA) -> float:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder, "Lab.java")
+        source.write_text(JAVA, encoding="utf-8")
+        classpath = os.pathsep.join(str(path) for path in Path(jar).parent.glob("*.jar"))
+        done = subprocess.run(
+            ["java", "-cp", classpath, str(source), str(sets)],
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    return float(done.stdout) * SETS / sets
+
+
+def statistics(sets: int = SETS) -> float:
+    """All eleven tests of 10x10 losses, their p-values and calibrated df, on 1,000 data sets."""
+    made = lab.simulate(problem="normal(plan='10x10')", sets=sets)
+    tests = (*VARIANTS, "corrected-repeated-kfold-t")
+    lab.calibrate(simulation=made)
+    begin = process_time()
+    for test in tests:
+        lab.calibrate(test, simulation=made)
+    return (process_time() - begin) / len(tests)
+
+
+def two_processes(sets: int = 4000) -> tuple[float, float]:
+    """Wall seconds of one and of two workers, their start included."""
+    seconds = []
+    for jobs in (1, 2):
+        begin = perf_counter()
+        lab.simulate(sets=sets, random_state=1, jobs=jobs, engine="processes")
+        seconds.append(perf_counter() - begin)
+    return seconds[0], seconds[1]
+
+
+def measure() -> list[tuple[str, float, float, float]]:
+    """Rows (name, ratio, our seconds, seconds of the peer)."""
+    fits = ours()
+    peer = sklearn()
+    rows = [("lab-vs-cross-val-score", peer / fits, fits, peer)]
+    jar = os.environ.get("BESTOFK_WEKA_JAR")
+    if jar:
+        peer = weka(jar)
+        rows.append(("lab-vs-weka-evaluation", peer / fits, fits, peer))
+    test = statistics()
+    rows.append(("lab-statistics-vs-fits", fits / test, test, fits))
+    one, two = two_processes()
+    rows.append(("lab-two-processes", one / two, two, one))
+    return rows
+
+
+def figure2(sets: int = SETS) -> None:
+    """Calibrated df (and Type I error in percent) by number of runs, 10 folds, level 5 %."""
+    begin = perf_counter()
+    made = lab.simulate(plan="100x10", sets=sets, random_state=1, progress="log")
+    fitted = perf_counter() - begin
+    print("runs", *VARIANTS, sep="\t")
+    for runs in RUNS:
+        found = [lab.calibrate(one, simulation=made.first_runs(runs)) for one in VARIANTS]
+        cells = ["-" if c.df is None else f"{c.df} ({100 * c.type1:.1f})" for c in found]
+        print(runs, *cells, sep="\t")
+    done = perf_counter() - begin
+    print(f"{2 * 1000 * sets} fits in {fitted:.1f} s, the tables in {done - fitted:.1f} s")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["figure2"]:
+        figure2()
+    else:
+        for name, ratio, own, theirs in measure():
+            print(f"{name} ratio={ratio:.4g} ours={own:.4g}s peer={theirs:.4g}s", flush=True)
