@@ -76,3 +76,12 @@ def test_arrays_of_five_axes_are_data_sets_with_repetitions():
     assert single.test == "corrected-repeated-kfold-t"
     with pytest.raises(ArgumentError, match="axes"):
         bk.ordering.multitest(values[..., 0])
+
+
+def test_two_folds_are_a_cross_validation_and_one_is_none():
+    assert bk.ordering.multitest(RNG.random((3, 1, 5, 2, 2))).test == "5x2cv-t"
+    assert bk.ordering.multitest(RNG.random((3, 5, 2))).test == "5x2cv-t"
+    assert bk.ordering.multitest(RNG.random((3, 2))).test == "corrected-repeated-kfold-t"
+    for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
+        with pytest.raises(DesignError, match="nothing to test"):
+            bk.ordering.multitest(RNG.random(shape))

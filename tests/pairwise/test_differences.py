@@ -80,11 +80,13 @@ def test_ratio_settles_zero_over_zero():
 
 def test_messages_name_the_argument_and_the_shape():
     with pytest.raises(
-        ArgumentError, match=r"b must have the trailing axes .*\(4, 3\); got .*3, 4"
+        ArgumentError, match=r"b must have the trailing axes \(runs, folds\) = \(4, 3\); got .*3, 4"
     ):
         paired_losses(np.zeros((4, 3)), np.zeros((3, 4)), axes=2)
     with pytest.raises(ArgumentError, match=r"leading axes that broadcast.*\(2, 5\) and \(3, 5\)"):
         paired_losses(np.zeros((2, 5)), np.zeros((3, 5)), axes=1)
+    with pytest.raises(ArgumentError, match=r"b must have the trailing axes \(n,\) = \(5,\)"):
+        paired_losses(np.zeros(5), np.zeros(4), axes=1)
     with pytest.raises(ArgumentError, match="at least one loss"):
         paired_losses(np.zeros((2, 0)), np.zeros((2, 0)), axes=1)
     with pytest.raises(ArgumentError, match="an array of numbers"):
