@@ -1,0 +1,1 @@
+"""Bouckaert 2003: ten tests on repeated cross-validation, calibrated by measurement."""
