@@ -219,3 +219,12 @@ def test_twenty_learners_stay_below_the_promised_size():
     page = render_report(bk.order(bk.Losses(values, algorithms=names)))
     assert len(page.encode()) < 1_500_000
     assert not re.search(r'(src|href)="(?!data:|#)', page)
+
+
+def test_names_with_line_ends_make_no_new_lines():
+    values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
+    page = render_report(bk.order(bk.Losses(values, algorithms=["a\nb", "c"])))
+    assert "MultiTest chooses a b as the best of 2 learners." in text_of(page)
+    lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
+    assert lead.startswith("MultiTest chooses ")
+    assert lead.endswith(" as the best of 2 learners.")

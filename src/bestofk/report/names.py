@@ -73,13 +73,25 @@ def html_sentence(text: str, names: Iterable[object]) -> Markup:
 
     Plain short names stand as they are: they could not be told from the words around them.
     """
-    hard = sorted({str(name) for name in names if _disturbs(str(name))}, key=len, reverse=True)
+    hard = sorted(
+        {form for name in names if _disturbs(str(name)) for form in (str(name), one_line(name))},
+        key=len,
+        reverse=True,
+    )
     if not hard:
         return escape(text)
     parts = re.split(f"({'|'.join(map(re.escape, hard))})", text)
     return Markup("").join(
         html_name(part) if place % 2 else escape(part) for place, part in enumerate(parts)
     )
+
+
+def paragraphs(text: str, names: Iterable[object]) -> list[str]:
+    """The lines of a text, of which a name with line ends in it makes no more."""
+    for name in sorted(map(str, names), key=len, reverse=True):
+        if len(name.splitlines()) > 1:
+            text = text.replace(name, one_line(name))
+    return text.split("\n")
 
 
 def _disturbs(name: str) -> bool:

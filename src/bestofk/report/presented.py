@@ -12,7 +12,7 @@ from bestofk.ordering.evidence import Evidence
 from bestofk.ordering.one_test import TestReport
 from bestofk.ordering.result import Order
 from bestofk.report.learner_tables import costs_table, learners_table, pairs_table
-from bestofk.report.names import html_sentence
+from bestofk.report.names import html_sentence, paragraphs
 from bestofk.report.table import Column, Table
 from bestofk.run.study import Study
 from bestofk.wording import number
@@ -60,7 +60,7 @@ def html_of(value: Any) -> str:
     if not isinstance(value, Study | Order | TestReport):
         return str(table)
     names = value.losses.algorithms if isinstance(value, Study) else _names(value)
-    first = value.explain().split("\n")[0]
+    first = paragraphs(value.explain(), names)[0]
     return str(Markup("<p>{}</p>{}").format(html_sentence(first, names), table))
 
 

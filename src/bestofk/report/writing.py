@@ -28,7 +28,7 @@ from bestofk.report.learner_tables import (
 )
 from bestofk.report.live import corrections, live_data, script_json
 from bestofk.report.methods_paragraph import methods_of
-from bestofk.report.names import elided, html_name, html_sentence
+from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.table import Table
 from bestofk.run.study import Study, advice
@@ -101,7 +101,7 @@ def render_report(
         "policy": _policy(script),
         "style": _style(),
         "script": script,
-        "verdict": [html_sentence(line, names) for line in _verdict(order, study)],
+        "verdict": [html_sentence(line, names) for line in _verdict(order, study, names)],
         "order": [] if order is None else [html_name(name) for name in order.order],
         "live": live and {"json": script_json(live), "corrections": corrections()},
         "figures": figures_of(order, losses),
@@ -172,13 +172,13 @@ def _title(order: Order | None, losses: Losses | None) -> str:
     return f"The best of {who} on {len(losses.datasets)} data sets"
 
 
-def _verdict(order: Order | None, study: Study | None) -> list[str]:
+def _verdict(order: Order | None, study: Study | None, names: set[object]) -> list[str]:
     """What was decided, without what other sections say."""
     if order is None:
         assert study is not None
-        return study.explain().split("\n")[:1]
+        return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order is shown as a list
-    told = replace(order, notes=()).explain().split("\n")
+    told = paragraphs(replace(order, notes=()).explain(), names)
     lines = [line for line in told if not line.startswith("Order, best first: ")]
     if study is not None:
         lines += advice(order, study.losses)
