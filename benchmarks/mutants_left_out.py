@@ -68,7 +68,10 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_counted": {"n // 2": "where the halves meet"},
     },
     "rearrange/tails.py": {
-        "sum_tails": {"hair = 1e-09 * (1 + placed.positions.shape[1])": "allowance for rounding"},
+        "sum_tails": {
+            "hair = 1e-09 * (1 + placed.positions.shape[1])": "allowance for rounding",
+            "least, most = (least - hair, most + hair)": "allowance for rounding",
+        },
         "_meet": {"blocks // 2": "where the halves meet"},
         "_Halves.of": {"blocks * np.log2(choices) > 1000": "counts or shares, before overflow"},
         "_ways": {

@@ -47,6 +47,13 @@ def test_auto_takes_the_test_of_the_contract(name):
     assert name in decision.explain()
 
 
+def test_what_two_axes_mean_is_said():
+    taken = "an array of two axes is taken as one run of folds"
+    assert taken in bk.ordering.multitest(RNG.random((3, 6))).test_reason
+    for other in (RNG.random((3, 5, 2)), table(folds=10), RNG.random((3, 6, 1, 1, 1))):
+        assert taken not in bk.ordering.multitest(other).test_reason
+
+
 def test_auto_on_one_run_of_folds():
     assert bk.order(table(folds=10)).test == "corrected-repeated-kfold-t"
 

@@ -65,8 +65,9 @@ def sum_tails(placed: Placement, members: Rows, queries: Rows) -> Tails:
     least, most = left.min(axis=0).sum(), left.max(axis=0).sum()
     own = placed.residuals[queries].sum(axis=1)
     hair = 1e-9 * (1 + placed.positions.shape[1])
-    low = np.minimum(np.floor(at + own - most - hair).astype(np.int64), at)
-    high = np.maximum(np.ceil(at + own - least + hair).astype(np.int64), at)
+    least, most = least - hair, most + hair
+    low = np.minimum(np.floor(at + own - most).astype(np.int64), at)
+    high = np.maximum(np.ceil(at + own - least).astype(np.int64), at)
     return Tails(
         lower=lower,
         upper=upper,
