@@ -181,6 +181,8 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     told = paragraphs(replace(order, notes=()).explain(), names)
     lines = [line for line in told if not line.startswith("Order, best first: ")]
     if study is not None:
+        if study.replication is not None:
+            lines += paragraphs(study.replication.explain(), names)
         lines += advice(order, study.losses)
     return lines
 
