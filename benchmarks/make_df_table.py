@@ -50,12 +50,13 @@ def entries(sets: int, store: str | None) -> list[dict]:
 
 
 def entry(pair: tuple[str, str], rows: int, runs: int, folds: int, made: lab.Simulation) -> dict:
-    # one run has no spread over runs
-    variants = VARIANTS if runs > 1 else ("use-all-data", "folds-averaged-var", "folds-averaged-t")
+    # of one run these three are the k-fold test, and the others have no spread to go by
+    one = dict.fromkeys(("use-all-data", "folds-averaged-var", "folds-averaged-t"), "kfold-t")
+    tests = one if runs == 1 else {variant: variant for variant in VARIANTS}
     df = {
         f"{alpha:g}": {
-            variant: lab.calibrate(variant, simulation=made, alpha=alpha).df or 0
-            for variant in variants
+            variant: lab.calibrate(test, simulation=made, alpha=alpha).df or 0
+            for variant, test in tests.items()
         }
         for alpha in ALPHAS
     }

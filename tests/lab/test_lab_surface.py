@@ -299,3 +299,14 @@ def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
     said = capsys.readouterr().err
     assert said.startswith("bestofk: ")
     assert said.count("\n") == 1
+
+
+def test_tables_of_what_tests_are_worth(tmp_path: Path) -> None:
+    from bestofk.lab import worth
+
+    made = list(worth.worth_on_many_sets(20, 0))
+    assert {row["test"] for row in made} >= {"permutation", "friedman", "bootstrap-a"}
+    written = worth._write(tmp_path / "table", made, "bestofk measure worth")
+    assert [path.name for path in written] == ["table.csv", "table.md"]
+    assert "Made by `bestofk measure worth`" in written[1].read_text()
+    assert written[0].read_text().count("\n") == len(made) + 1

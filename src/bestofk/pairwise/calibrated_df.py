@@ -13,7 +13,6 @@ from warnings import warn
 from bestofk.checks import one_of, probability, whole
 from bestofk.errors import BestOfKWarning, DesignError
 
-
 USUAL_PAIR = ("naive-bayes", "c4.5")
 USUAL_ROWS = 300
 """What the paper measured, and what stands in where nothing else is known."""
