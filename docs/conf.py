@@ -28,7 +28,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
 ]
-exclude_patterns = ["_build", "**.ipynb_checkpoints", "papers/tables"]
+exclude_patterns = ["_build", "**.ipynb_checkpoints", "papers/tables", "measured"]
 source_suffix = {".md": "myst-nb"}
 nitpicky = False
 
