@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from bestofk.ordering.result import Order
     from bestofk.plans.design import Design
     from bestofk.plans.making import Plan, plan
+    from bestofk.report.figures.painting import save_figure
+    from bestofk.report.figures.registry import figure
     from bestofk.run.comparing import compare
     from bestofk.run.study import Study
 
@@ -51,12 +53,14 @@ _HOMES = {
     "Plan": "plans.making",
     "Study": "run.study",
     "compare": "run.comparing",
+    "figure": "report.figures.registry",
     "learner": "learners.registry",
     "load": "data.embedded",
     "order": "ordering.decide",
     "plan": "plans.making",
     "read_dataset": "data.reader",
     "read_losses": "losses.readers",
+    "save_figure": "report.figures.painting",
 }
 
 __all__ = [
@@ -78,6 +82,7 @@ __all__ = [
     "__version__",
     "compare",
     "estimates",
+    "figure",
     "intervals",
     "lab",
     "learner",
@@ -89,6 +94,7 @@ __all__ = [
     "plan",
     "read_dataset",
     "read_losses",
+    "save_figure",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, _MODULES)

@@ -15,6 +15,7 @@ from bestofk.registry import resolve
 
 PRESENTERS = {
     "report": "bestofk.report.writing:write_report",
+    "figure": "bestofk.report.figures.registry:figure",
     "frame": "bestofk.report.presented:frame_of",
     "markdown": "bestofk.report.presented:markdown_of",
     "latex": "bestofk.report.presented:latex_of",
@@ -54,6 +55,20 @@ class Reported(Presented):
     """A result that a report can be written of."""
 
     __slots__ = ()
+
+    def plot(self, kind: str | None = None, *, ax: Any = None, **options: Any) -> Any:
+        """Draw a figure of it with matplotlib, and return the Axes.
+
+        Parameters
+        ----------
+        kind : str, optional
+            Which figure, such as ``"graph"``, ``"losses"`` or ``"matrix"``; see `bestofk.figure`.
+        ax : Axes, optional
+            Where to draw; a figure of the right size is made when None.
+        **options
+            For that figure.
+        """
+        return present("figure", self, kind, ax=ax, **options)
 
     def report(
         self,

@@ -1,64 +1,82 @@
-"""Orders by level and by prior against MultiTest run again at each of them."""
-
-from __future__ import annotations
+"""Orders at other levels and priors equal those of MultiTest run anew."""
 
 import numpy as np
 import pytest
 
 import bestofk as bk
 from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.ordering import most_wins, multitest
 from bestofk.ordering.sensitivity import orders_by_alpha, orders_by_prior
 
-NAMES = ["d", "b", "a", "c"]
-VALUES = np.random.default_rng(3).normal(0.3, 0.06, (4, 12)) + np.array([[0.1], [0.05], [0], [0]])
+
+def table(n, seed, runs=3, folds=4):
+    rng = np.random.default_rng(seed)
+    mean = 0.3 + 0.1 * rng.standard_normal((n, 1, 1))
+    return mean + 0.05 * rng.standard_normal((n, runs, folds))
 
 
-def decided(prior=NAMES, alpha=0.05, correction="holm"):
-    table = bk.Losses(VALUES, algorithms=NAMES)
-    return bk.order(table, prior=prior, alpha=alpha, test="kfold-t", correction=correction)
-
-
-@pytest.mark.parametrize("correction", ["holm", "none"])
-def test_every_level_gives_the_order_of_that_level(correction):
-    path = orders_by_alpha(decided(correction=correction))
-    assert path.breaks
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", "none"])
+@pytest.mark.parametrize(("n", "seed"), [(2, 1), (5, 2), (9, 3)])
+def test_every_level_gives_the_order_of_a_new_decision(n, seed, correction):
+    losses = table(n, seed)
+    order = multitest(losses, correction=correction)
+    path = orders_by_alpha(order)
     assert len(path.orders) == len(path.breaks) + 1
-    assert (path.low, path.high, path.alpha) == (0.001, 0.5, 0.05)
-    for level in (0.001, 0.01, 0.1, 0.49, *path.breaks):
-        assert path.at(level) == decided(alpha=level, correction=correction).order
-    for level, before, after in zip(path.breaks, path.orders[:-1], path.orders[1:], strict=True):
-        assert before != after
-        just_below = decided(alpha=level * (1 - 1e-9), correction=correction)
-        assert just_below.order == before
+    assert all(a != b for a, b in zip(path.orders, path.orders[1:], strict=False))
+    levels = np.concatenate(
+        [np.geomspace(0.001, 0.5, 25), path.breaks, np.nextafter(path.breaks, 0)]
+    )
+    for alpha in levels:
+        again = multitest(losses, correction=correction, alpha=float(alpha))
+        assert path.at(float(alpha)) == again.order
 
 
-def test_a_break_at_the_upper_level_counts_and_at_the_lower_one_it_is_the_start():
-    path = orders_by_alpha(decided())
-    level = path.breaks[0]
-    assert orders_by_alpha(decided(), high=level).breaks == (level,)
-    later = orders_by_alpha(decided(), low=level)
-    assert later.orders == path.orders[1:]
-    assert later.breaks == path.breaks[1:]
+def test_breaks_are_found():
+    path = orders_by_alpha(multitest(table(9, 3)))
+    assert len(path.breaks) >= 2
+    assert "the order changes" in path.explain()
+
+
+@pytest.mark.parametrize("test", ["auto", "sorted-runs", "sign"])
+def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test):
+    n = 6
+    names = [f"learner {k}" for k in range(n)]
+    values = table(n, 11) if test != "sign" else table(n, 11, runs=20, folds=1)
+    if test == "sign":  # its p-values in the two directions do not add up to 1
+        losses = bk.Losses(values[:, :, 0], dims=("algorithm", "dataset"), algorithms=names)
+    else:
+        losses = bk.Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
+    order = bk.order(losses, test=test, alpha=0.2)
+    for learner in (names[0], names[4]):
+        path = orders_by_prior(order, learner)
+        assert path.positions == tuple(range(1, n + 1))
+        rest = [name for name in names if name != learner]
+        for place, found in enumerate(path.orders):
+            prior = [*rest[:place], learner, *rest[place:]]
+            assert found == bk.order(losses, test=test, alpha=0.2, prior=prior).order
+        assert path.orders[path.position - 1] == order.order
+    assert orders_by_prior(order).learner == names[-1]
+
+
+def test_sentences_say_when_a_learner_is_the_best():
+    losses = bk.Losses(
+        [[0.50, 0.52, 0.51, 0.50], [0.11, 0.12, 0.10, 0.12], [0.12, 0.11, 0.11, 0.10]],
+        algorithms=["max", "nn", "nmc"],
+    )
+    order = bk.order(losses, test="kfold-t")
+    assert orders_by_prior(order, "max").explain() == (
+        "max is not the best wherever it stands in the prior."
+    )
+    assert orders_by_prior(order, "nmc").explain() == (
+        "nmc is the best when it stands in the prior at 1 and 2 of 3; it stands at 3."
+    )
+
+
+def test_what_is_refused():
+    order = multitest(table(3, 1))
+    with pytest.raises(ArgumentError, match="must come from 'multitest'"):
+        orders_by_alpha(most_wins(table(3, 1), test="corrected-repeated-kfold-t"))
     with pytest.raises(ArgumentError, match="low must be below high"):
-        orders_by_alpha(decided(), low=0.2, high=0.2)
-
-
-@pytest.mark.parametrize("learner", [None, "d", "a"])
-def test_every_place_in_the_prior_gives_the_order_of_that_prior(learner):
-    path = orders_by_prior(decided(), learner)
-    name = "c" if learner is None else learner
-    assert path.learner == name
-    assert path.positions == (1, 2, 3, 4)
-    assert path.position == NAMES.index(name) + 1
-    others = [other for other in NAMES if other != name]
-    for place, found in enumerate(path.orders):
-        assert found == decided([*others[:place], name, *others[place:]]).order
-
-
-def test_refuses():
-    with pytest.raises(UnknownNameError, match="'x'"):
-        orders_by_prior(decided(), "x")
-    other = bk.order(bk.Losses(VALUES, algorithms=NAMES), procedure="most-wins")
-    for function in (orders_by_alpha, orders_by_prior):
-        with pytest.raises(ArgumentError, match="must come from 'multitest'"):
-            function(other)
+        orders_by_alpha(order, low=0.2, high=0.1)
+    with pytest.raises(UnknownNameError, match="There is no learner"):
+        orders_by_prior(order, "nobody")

@@ -46,6 +46,7 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
     out.print()
     out.print(learner_table(decision, out.width))
     out.print()
+    print_graph(out, decision)
     out.print(Text(" ".join(account), style="dim"))
 
 
@@ -62,7 +63,20 @@ def print_study(study: Study, account: Sequence[str]) -> None:
     if study.decision is not None:
         out.print(learner_table(study.decision, out.width, study.costs))
         out.print()
+        print_graph(out, study.decision)
     out.print(Text(" ".join(account), style="dim"))
+
+
+def print_graph(out: Console, decision: Order) -> None:
+    """Where the data override the prior, as a small graph; nothing where they do not."""
+    from rich.text import Text
+
+    from bestofk.report.figures.terminal_graph import text_graph
+
+    graph = text_graph(decision, width=out.width) if decision.procedure == "multitest" else ""
+    if graph:
+        out.print(Text(f"By prior preference:\n{graph}"))
+        out.print()
 
 
 def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None = None) -> Table:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bestofk.multiple.every_pair import PosthocResult, posthoc
     from bestofk.multiple.honest_range import TukeyResult, tukey
     from bestofk.multiple.interval_bootstrap import BootstrapBResult, bootstrap_b
+    from bestofk.multiple.letter_display import CompactLetters, compact_letters
     from bestofk.multiple.one_way import AnovaResult, anova
     from bestofk.multiple.rank_sums import KruskalWallisResult, kruskal_wallis
     from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
@@ -30,6 +31,7 @@ _HOMES = {
     "BootstrapAResult": "scalar_bootstrap",
     "BootstrapBResult": "interval_bootstrap",
     "CochranResult": "contingency",
+    "CompactLetters": "letter_display",
     "FriedmanResult": "block_ranks",
     "KruskalWallisResult": "rank_sums",
     "LooneyResult": "contingency",
@@ -45,6 +47,7 @@ _HOMES = {
     "bootstrap_a": "scalar_bootstrap",
     "bootstrap_b": "interval_bootstrap",
     "cochran_q": "contingency",
+    "compact_letters": "letter_display",
     "friedman": "block_ranks",
     "kruskal_wallis": "rank_sums",
     "looney": "contingency",
@@ -61,6 +64,7 @@ __all__ = [
     "BootstrapAResult",
     "BootstrapBResult",
     "CochranResult",
+    "CompactLetters",
     "FriedmanResult",
     "KruskalWallisResult",
     "LooneyResult",
@@ -75,6 +79,7 @@ __all__ = [
     "bootstrap_a",
     "bootstrap_b",
     "cochran_q",
+    "compact_letters",
     "friedman",
     "kruskal_wallis",
     "looney",

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from bestofk.ordering.registry import PROCEDURES
     from bestofk.ordering.result import Order, Standing
     from bestofk.ordering.roc import RocHull, roc_hull
+    from bestofk.ordering.sensitivity import (
+        AlphaPath,
+        PriorPath,
+        orders_by_alpha,
+        orders_by_prior,
+    )
 
 _HOMES = {
     "anova_choice": "analysis_of_variance",
@@ -33,14 +39,20 @@ _HOMES = {
     "Standing": "result",
     "RocHull": "roc",
     "roc_hull": "roc",
+    "AlphaPath": "sensitivity",
+    "PriorPath": "sensitivity",
+    "orders_by_alpha": "sensitivity",
+    "orders_by_prior": "sensitivity",
 }
 
 __all__ = [
     "PROCEDURES",
+    "AlphaPath",
     "Evidence",
     "MultinomialSelection",
     "Order",
     "Pair",
+    "PriorPath",
     "RocHull",
     "Standing",
     "Step",
@@ -49,6 +61,8 @@ __all__ = [
     "multinomial_selection",
     "multitest",
     "newman_keuls_choice",
+    "orders_by_alpha",
+    "orders_by_prior",
     "roc_hull",
     "sort_by_overrides",
     "test_first",

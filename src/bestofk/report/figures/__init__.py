@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
     from bestofk.report.figures.rate_curves import Rates
     from bestofk.report.figures.registry import FIGURES, figure, figure_kinds, picture_of
-    from bestofk.report.figures.text_graph import text_graph
+    from bestofk.report.figures.terminal_graph import text_graph
     from bestofk.report.figures.vector import svg
 
 _HOMES = {
@@ -28,7 +28,7 @@ _HOMES = {
     "picture_of": "registry",
     "save_figure": "painting",
     "svg": "vector",
-    "text_graph": "text_graph",
+    "text_graph": "terminal_graph",
 }
 
 __all__ = [

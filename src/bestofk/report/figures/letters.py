@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.multiple.compact_letters import compact_letters
+from bestofk.multiple.letter_display import compact_letters
 from bestofk.report.figures.comparisons import two_sided_comparisons_of
 from bestofk.report.figures.lettering import LINE, all_fitted, widest
 from bestofk.report.figures.painting import paint

@@ -181,8 +181,8 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     kind : str, optional
         Which figure; the first that takes the value by default. ``figure_kinds(value)`` lists
         them: ``"graph"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
-        ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``, ``"intervals"``, ``"rates"``,
-        ``"roc"``, ``"alpha"``, ``"prior"``.
+        ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
+        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``.
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
     **options

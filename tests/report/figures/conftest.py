@@ -1,0 +1,137 @@
+"""Values of every kind to draw, for few and many learners, with names that would break a figure."""
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk import multiple
+from bestofk.ordering import roc_hull
+from bestofk.report.figures.rate_curves import Rates
+
+SIZES = (2, 5, 20, 60)
+LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"
+STRANGE = (
+    LONG[:200],
+    "<script>alert('x')</script> & $x^2_{a}$ \\frac",
+    "שכן קרוב",
+    "الغابة العشوائية",
+    "line\nbreak\tand \u202eturned",
+    "",
+    "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+    "Ångström-Čech Žižek É",
+)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_screen():
+    mpl.use("Agg")
+
+
+def names_of(n):
+    """Names that are long, turned about, or look like markup."""
+    strange = [name for name in STRANGE if name]
+    forests = [f"random_forest(n_estimators={k}00, max_depth={k % 5 + 2})" for k in range(n)]
+    return [strange[k] if k < len(strange) else forests[k] for k in range(n)]
+
+
+def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
+    rng = np.random.default_rng(seed + n)
+    mean = 0.15 + 0.25 * rng.random((n, 1, 1, 1, 1))
+    common = 0.02 * rng.standard_normal((1, datasets, runs, folds, 1))
+    own = spread * rng.standard_normal((n, datasets, runs, folds, 1))
+    return bk.Losses(
+        mean + common + own,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=names_of(n),
+        datasets=[f"set {d}" for d in range(datasets)] if datasets > 1 else None,
+    )
+
+
+def rates_of_many(n):
+    rng = np.random.default_rng(n)
+    x = np.array([1.0, 2, 5, 10, 30, 100])
+    rate = 0.02 + 0.09 * rng.random((n, 1)) * (1 - np.exp(-x / (5 + 20 * rng.random((n, 1)))))
+    half = 1.96 * np.sqrt(rate * (1 - rate) / 1000)
+    return Rates(x=x, rate=rate, low=rate - half, high=rate + half, names=names_of(n), nominal=0.05)
+
+
+def values_of(n):
+    """Figure: (value, options), for n learners."""
+    losses = losses_of_many(n)
+    order = bk.order(losses)
+    flat = losses.by_fold().reshape(n, -1)
+    named = {"names": losses.algorithms}
+    rng = np.random.default_rng(n)
+    truth = rng.random(120) < 0.4
+    scores = truth * (0.3 + 2 * rng.random((n, 1))) + rng.standard_normal((n, 120))
+    centre = 0.2 + 0.1 * np.linspace(-1, 1, n)[:, None, None]
+    width = 0.002 + 0.02 * rng.random((n, 1, 1))
+    middle = centre + 0.02 * rng.standard_normal((n, 8, 1))
+    intervals = np.stack([middle - width, middle + width])
+    return {
+        "graph": (order, {}),
+        "steps": (order, {}),
+        "densities": (order, {}),
+        "losses": (losses, {}),
+        "matrix": (order, {}),
+        "critical-difference": (multiple.nemenyi(flat), named),
+        "letters": (multiple.posthoc(flat, "t"), named),
+        "underlines": (multiple.newman_keuls(flat), named),
+        "intervals": (multiple.bootstrap_b(intervals=intervals, names=losses.algorithms), {}),
+        "rates": (rates_of_many(n), {}),
+        "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
+        "alpha": (order, {}),
+        "prior": (order, {"learner": order.prior[n // 2]}),
+    }
+
+
+@pytest.fixture(scope="session")
+def examples():
+    """By number of learners: figure to (value, options)."""
+    return {n: values_of(n) for n in SIZES}
+
+
+@pytest.fixture(scope="session")
+def pictures(examples):
+    """By number of learners and figure: the layout."""
+    from bestofk.report.figures.registry import FIGURES
+
+    return {
+        (n, kind): FIGURES[kind].layout(value, **options)
+        for n, kinds in examples.items()
+        for kind, (value, options) in kinds.items()
+    }
+
+
+@pytest.fixture(scope="session")
+def overlaps():
+    """Pairs of words whose boxes, turned as they are, share more than an edge."""
+
+    def find(words, slack=0.15):
+        corners = np.array([word.corners() for word in words])
+        low, high = corners.min(axis=1), corners.max(axis=1)
+        near = ((low[:, None] < high[None] - slack) & (low[None] < high[:, None] - slack)).all(
+            axis=2
+        )
+        found = []
+        for a, b in np.argwhere(np.triu(near, 1)).tolist():
+            if not _apart(corners[a], corners[b], slack):
+                found.append((words[a].text, words[b].text))
+        return found
+
+    return find
+
+
+def _apart(one, other, slack):
+    """Separating axes of two rectangles."""
+    for box in (one, other):
+        for k in range(2):
+            axis = box[k + 1] - box[k]
+            length = np.hypot(*axis)
+            if length == 0:
+                return True
+            a, b = one @ axis / length, other @ axis / length
+            if a.max() <= b.min() + slack or b.max() <= a.min() + slack:
+                return True
+    return False

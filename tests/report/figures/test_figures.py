@@ -1,0 +1,249 @@
+"""Every figure for 2 to 60 learners: words apart, on the sheet, and the same every time."""
+
+import hashlib
+import io
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.report.figures import FIGURES, figure, figure_kinds, picture_of, save_figure, svg
+from bestofk.report.figures.lettering import LINE
+
+SIZES = (2, 5, 20, 60)
+KINDS = tuple(FIGURES)
+OURS = (
+    *("graph", "steps", "densities", "losses", "matrix", "critical-difference", "letters"),
+    *("underlines", "intervals", "rates", "roc", "alpha", "prior"),
+)
+
+
+@pytest.mark.parametrize("kind", OURS)
+@pytest.mark.parametrize("n", SIZES)
+def test_words_stand_apart_and_on_the_sheet(pictures, overlaps, kind, n):
+    picture = pictures[n, kind].picture
+    assert overlaps(picture.words) == []
+    corners = np.array([word.corners() for word in picture.words])
+    assert corners.min() >= -0.5
+    assert corners[..., 0].max() <= picture.width + 0.5
+    assert corners[..., 1].max() <= picture.height + 0.5
+    assert min(word.size for word in picture.words) >= 6.5 or kind in ("graph", "steps")
+
+
+@pytest.mark.parametrize("kind", OURS)
+@pytest.mark.parametrize("n", SIZES)
+def test_shapes_are_on_the_sheet_and_finite(pictures, kind, n):
+    picture = pictures[n, kind].picture
+    for shape in picture.shapes:
+        points = getattr(shape, "points", None) or ((shape.x, shape.y),)
+        assert np.isfinite(points).all()
+        if not getattr(shape, "smooth", False):  # control points may lie outside
+            assert np.min(points) >= -0.5
+            assert np.max([x for x, _ in points]) <= picture.width + 0.5
+            assert np.max([y for _, y in points]) <= picture.height + 0.5
+
+
+@pytest.mark.parametrize("kind", OURS)
+@pytest.mark.parametrize("n", [5, 20])
+def test_rendered_words_stay_within_their_boxes(pictures, kind, n):
+    """What the layout takes for the width of words is never less than what is drawn."""
+    layout = pictures[n, kind]
+    picture = layout.picture
+    sheet = Figure(figsize=(picture.width / 72, picture.height / 72), dpi=144)
+    ax = FIGURES[kind].draw(layout, sheet.add_axes((0, 0, 1, 1)))
+    renderer = sheet.canvas.get_renderer() if hasattr(sheet.canvas, "get_renderer") else None
+    if renderer is None:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+        renderer = FigureCanvasAgg(sheet).get_renderer()
+    for text, word in zip(ax.texts, picture.words, strict=True):
+        assert text.get_text() == word.text
+        text.set_rotation(0)
+        box = text.get_window_extent(renderer)
+        assert box.width / 2 <= word.extent * 1.02 + 0.5, word.text  # hinting rounds
+        assert box.height / 2 <= word.size * LINE * 1.06 + 0.5, word.text
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_rendered_boxes_do_not_overlap(pictures, kind):
+    """In axes of the caller's, next to others, as matplotlib itself measures them."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    layout = pictures[5, kind]
+    sheet = Figure(figsize=(20, 8), dpi=200)
+    canvas = FigureCanvasAgg(sheet)
+    left, _ = sheet.subplots(1, 2)
+    ax = FIGURES[kind].draw(layout, left)
+    assert ax is left
+    renderer = canvas.get_renderer()
+    boxes = [text.get_window_extent(renderer) for text in ax.texts if not text.get_rotation()]
+    frame = ax.get_window_extent(renderer)
+    for k, box in enumerate(boxes):
+        assert frame.x0 - 1 <= box.x0 <= box.x1 <= frame.x1 + 1
+        for other in boxes[:k]:
+            # one pixel of the raster
+            apart = (
+                box.x0 >= other.x1 - 1
+                or other.x0 >= box.x1 - 1
+                or box.y0 >= other.y1 - 1
+                or other.y0 >= box.y1 - 1
+            )
+            assert apart, (box, other)
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_the_callers_style_stays(examples, kind):
+    value, options = examples[5][kind]
+    with mpl.rc_context({"font.size": 23, "text.usetex": False, "axes.grid": True}):
+        before = dict(mpl.rcParams)
+        ax = figure(value, kind, ax=Figure().add_subplot(), **options)
+        assert dict(mpl.rcParams) == before
+    assert {round(text.get_fontsize(), 6) for text in ax.texts}.isdisjoint({23.0})
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_the_same_bytes_twice(examples, kind, tmp_path):
+    value, options = examples[5][kind]
+    for end in ("svg", "png", "pdf") if kind == "matrix" else ("svg",):
+        found = []
+        for turn in range(2):
+            path = tmp_path / f"{turn}.{end}"
+            save_figure(picture_of(value, kind, **options), path)
+            found.append(path.read_bytes())
+        assert found[0] == found[1], end
+        assert len(found[0]) > 500
+
+
+@pytest.mark.parametrize("kind", OURS)
+@pytest.mark.parametrize("n", SIZES)
+def test_plain_svg_is_well_formed_and_names_are_text(pictures, kind, n):
+    from xml.etree import ElementTree
+
+    text = svg(pictures[n, kind].picture)
+    root = ElementTree.fromstring(text)
+    assert "<script" not in text
+    written = [part.text for part in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert written == [word.text for word in pictures[n, kind].picture.words]
+
+
+SNAPSHOTS = {
+    ("graph", 5): "88466c43a175",
+    ("graph", 60): "a04de7ec4280",
+    ("steps", 5): "c28acda1c003",
+    ("steps", 60): "547ac607e5b9",
+    ("densities", 5): "7c98dbb373ba",
+    ("densities", 60): "722566672859",
+    ("losses", 5): "f5bb11d51bb9",
+    ("losses", 60): "17858781bb97",
+    ("matrix", 5): "fb42324e0dd1",
+    ("matrix", 60): "a646675ee649",
+    ("critical-difference", 5): "e787e97e6333",
+    ("critical-difference", 60): "b717cdad1b36",
+    ("letters", 5): "f794e971df0f",
+    ("letters", 60): "4109af3d3ac3",
+    ("underlines", 5): "573a1b94b7c9",
+    ("underlines", 60): "69f503c89eab",
+    ("intervals", 5): "ad0341bcb438",
+    ("intervals", 60): "f19005a78ad0",
+    ("rates", 5): "706eb983bd9c",
+    ("rates", 60): "44e036b81b5b",
+    ("roc", 5): "3df5a436d4fd",
+    ("roc", 60): "d5d5f7121442",
+    ("alpha", 5): "1dec3ab8685a",
+    ("alpha", 60): "30e3f84934ab",
+    ("prior", 5): "e6aa8489e739",
+    ("prior", 60): "f015a0c3ff3b",
+}
+
+
+def _digest(picture):
+    """Marks to a tenth of a point, words as they are."""
+    told = [round(picture.width, 1), round(picture.height, 1)]
+    for shape in picture.shapes:
+        points = getattr(shape, "points", None) or ((shape.x, shape.y),)
+        told.append(
+            [[round(float(x), 1) + 0.0, round(float(y), 1) + 0.0] for x, y in points]
+            + [shape.colour, shape.fill, shape.width]
+        )
+    told.extend(
+        [round(word.x, 1), round(word.y, 1), word.text, word.size, word.colour]
+        for word in picture.words
+    )
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:12]
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_every_figure_has_an_entry_and_says_what_it_takes(examples, kind):
+    value, _ = examples[5][kind]
+    assert kind in figure_kinds(value)
+    assert type(value).__name__ in FIGURES[kind].accepts
+    assert FIGURES[kind].summary
+
+
+def test_a_value_that_no_figure_takes_is_refused():
+    with pytest.raises(ArgumentError, match="got int"):
+        figure(3)
+    losses = bk.Losses([[0.1, 0.2], [0.3, 0.2]])
+    with pytest.raises(ArgumentError, match="'roc' takes RocHull; got Losses; of it there are 'l"):
+        figure(losses, "roc")
+    with pytest.raises(UnknownNameError, match="did you mean 'graph'"):
+        figure(losses, "grap")
+    with pytest.raises(ArgumentError, match=r"must end in \.svg, \.png or \.pdf; got 'x.bmp'"):
+        save_figure(picture_of(losses), "x.bmp")
+
+
+def test_own_figure_has_the_size_of_the_picture(examples):
+    from matplotlib import pyplot
+
+    order = examples[5]["graph"][0]
+    ax = figure(order)
+    picture = picture_of(order)
+    assert ax.figure.get_size_inches() * 72 == pytest.approx([picture.width, picture.height])
+    out = io.BytesIO()
+    ax.figure.savefig(out, format="png")
+    assert out.getvalue()[:4] == b"\x89PNG"
+    pyplot.close(ax.figure)
+
+
+@pytest.mark.parametrize(("kind", "axes"), [("losses", "x"), ("roc", "xy"), ("alpha", "x")])
+def test_data_coordinates_are_those_of_the_scales(pictures, kind, axes):
+    """What the caller draws over a figure lands where the figure's own values are."""
+    layout = pictures[5, kind]
+    picture = layout.picture
+    ax = FIGURES[kind].draw(layout, Figure(figsize=(9, 3)).add_subplot())
+    width, height = ax.figure.get_size_inches() * 72
+    box = ax.get_position()
+    scale = min(box.width * width / picture.width, box.height * height / picture.height)
+    for scale_of, axis in ((picture.x_scale, 0), (picture.y_scale, 1)):
+        if "xy"[axis] not in axes:
+            continue
+        for share in (0.0, 0.3, 1.0):
+            value = scale_of.data(scale_of.start + share * (scale_of.end - scale_of.start))
+            data = [1.0, 1.0]
+            data[axis] = value
+            where = ax.transData.transform(data)[axis] * 72 / ax.figure.dpi
+            sizes = (picture.width, picture.height)
+            inside = ((box.width * width, box.height * height)[axis] - scale * sizes[axis]) / 2
+            at = scale_of(value) if axis == 0 else sizes[1] - scale_of(value)
+            start = (box.x0 * width, box.y0 * height)[axis]
+            assert where == pytest.approx(start + inside + scale * at, abs=0.05)
+
+
+def test_dark_paper_gets_light_ink(pictures):
+    layout = pictures[5, "graph"]
+    light = FIGURES["graph"].draw(layout, Figure(facecolor="white").add_subplot())
+    dark = FIGURES["graph"].draw(layout, Figure(facecolor="#111111").add_subplot())
+    tones = [
+        np.mean([np.mean(mpl.colors.to_rgb(text.get_color())) for text in ax.texts])
+        for ax in (light, dark)
+    ]
+    assert tones[0] < 0.5 < tones[1]
+
+
+@pytest.mark.parametrize(("kind", "n"), [(kind, n) for kind in OURS for n in (5, 60)])
+def test_nothing_has_moved(pictures, kind, n):
+    """A change of a figure is noticed; after looking at it, its new digest belongs here."""
+    assert _digest(pictures[n, kind].picture) == SNAPSHOTS[kind, n]
