@@ -292,3 +292,14 @@ def test_graph_in_text_fits_the_terminal():
     assert "best" not in "".join(lines[:40])  # the best is the last of 70
     assert "... and 30 more" in lines
     assert "too many for this width" in lines[-1]
+
+
+def test_a_curve_that_is_nowhere_known_is_named_not_drawn():
+    nowhere = [float("nan")] * 3
+    table = [[9.0, 10.0, 11.0], nowhere, [5.0, 5.0, 60.0]]
+    rates = Rates(x=[5, 10, 100], rate=table, low=table, high=table, names=["a", "never", "c"])
+    layout = layout_rates(rates)
+    assert layout.labels == ("a", "c")
+    assert any("Not known anywhere: never." in words.text for words in layout.picture.words)
+    # degrees of freedom are no shares: the axis goes beyond 1
+    assert layout.picture.y_scale.high > 60

@@ -165,10 +165,13 @@ def layout_rates(
             f"figure 'rates': rate, low and high must have shape ({len(value.names)}, {len(x)}), a "
             f"row a name and a column an x; got {rate.shape}, {low.shape} and {high.shape}."
         )
+    some = np.isfinite(rate).any(axis=1)
+    rate, low, high = rate[some], low[some], high[some]
     K = len(rate)
     size = SIZE if K <= 24 else SMALL
     pitch = size * LINE + 1
-    labels = all_fitted(value.names, 190.0, size)
+    labels = all_fitted([n for n, drawn in zip(value.names, some, strict=True) if drawn],
+                        190.0, size)  # fmt: skip
     height = max(230.0, K * pitch + 10)
     left, top = 46.0, 30.0
     known = np.isfinite(rate)
@@ -179,7 +182,10 @@ def layout_rates(
     sheet = Sheet()
     y_axis(sheet, up, left=left, right=across.end, title=printable(value.y_name))
     end = x_axis(sheet, across, top=None, bottom=top + height, title=printable(value.x_name))
-    note = "Shaded: Monte Carlo band of each rate."
+    unknown = [printable(str(n)) for n, drawn in zip(value.names, some, strict=True) if not drawn]
+    note = "Shaded: Monte Carlo band of each rate." if (high > low).any() else ""
+    if unknown:
+        note += f" Not known anywhere: {', '.join(unknown)}."
     if value.nominal == "x":
         note += " Dashed: the level itself."
         levels = np.linspace(max(across.low, up.low), min(across.high, up.high), 40).tolist()
@@ -220,7 +226,7 @@ def layout_rates(
         sheet.line((end_x + 3, end_y), (name_at - 3, y), colour=colour, width=0.7, opacity=0.6)
         sheet.say(name_at, y, label, size=size, colour=colour)
     width = name_at + widest(labels, size) + 10
-    end = sheet.note(f"{note} {value.note}", left=10, top=end + 6, width=width - 20)
+    end = sheet.note(f"{note} {value.note}".strip(), left=10, top=end + 6, width=width - 20)
     return RatesLayout(
         labels=labels,
         curves=tuple(curves),
@@ -258,4 +264,5 @@ def _limits(rate: Floats, low: Floats, high: Floats, nominal: float | None) -> t
     least = min(float(low.min()), nominal if nominal is not None else 1.0)
     # from 0 unless all rates are far above it
     bottom = 0.0 if least < 0.5 * most else max(0.0, least - 0.1 * (most - least))
-    return bottom, min(1.0, bottom + (most - bottom) * 1.06) if most > bottom else bottom + 1.0
+    roof = bottom + (most - bottom) * 1.06 if most > bottom else bottom + 1.0
+    return bottom, min(1.0, roof) if most <= 1.0 else roof
