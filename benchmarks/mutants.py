@@ -12,11 +12,12 @@ allowance for rounding (`ALLOWANCES`) are turned round instead, since at the all
 either side is as good.
 
 What is not the statistics is left out by rules that are fixed before anything is drawn: messages
-and functions that speak (`SPOKEN`), annotations and decorators, how often an iteration goes round
-(`for _ in range(...)`), and what `mutants_left_out.TUNING` names, place by place with its reason:
-sizes of blocks, nodes of quadratures, brackets and steps of root searches, thresholds between
-methods that give the same answer, guards against rounding, and numbers that stand in where a
-result is not used.
+(a branch that ends in `raise`, but not its condition) and functions that speak (`SPOKEN`);
+annotations and decorators; the length that `reshape` finds for itself (any negative number says
+so); how often an iteration goes round (`for _ in range(...)`); and what
+`mutants_left_out.TUNING` names, place by place with its reason: sizes of blocks, nodes of
+quadratures, brackets and steps of root searches, thresholds between methods that give the same
+answer, guards against rounding, and numbers that stand in where a result is not used.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ TESTED_IN = {
 LEFT_OUT = {"registry.py", "__init__.py", "sentences.py", "wording.py", "result.py"}
 SPOKEN = ("explain", "describe", "as_json", "frame", "__repr__", "_words", "_sentence", "_note",
           "_share", "_explain_many", "_first_missing", "_tally", "_against", "_offer",
-          "_found", "_unequal")  # fmt: skip
+          "_found", "_unequal", "_plain")  # fmt: skip
 ALLOWANCES = {"noise", "slack", "tolerance", "tiny", "floor", "margin", "SNAP", "_ROUNDING"}
 
 COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -181,6 +182,22 @@ class Mutator(ast.NodeTransformer):
         if ast.unparse(node.target) != "_":
             node.iter = self.visit(node.iter)
         node.body = [self.visit(statement) for statement in node.body]
+        return node
+
+    def visit_If(self, node: ast.If) -> ast.AST:
+        node.test = self.visit(node.test)
+        if not isinstance(node.body[-1], ast.Raise):
+            node.body = [self.visit(statement) for statement in node.body]
+        node.orelse = [self.visit(statement) for statement in node.orelse]
+        return node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        node.func = self.visit(node.func)
+        if not ast.unparse(node.func).endswith("reshape"):
+            node.args = [self.visit(argument) for argument in node.args]
+        else:
+            node.args = [a if ast.unparse(a) == "-1" else self.visit(a) for a in node.args]
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
         return node
 
     def visit_keyword(self, node: ast.keyword) -> ast.AST:

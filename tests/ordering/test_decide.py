@@ -41,6 +41,10 @@ def test_bad_priors(prior, words):
         bk.order(losses(), prior=prior)
 
 
+def test_equal_prices_keep_the_order_given():
+    assert bk.order(losses(), prior={"c": 1.0, "b": 2.0, "a": 1.0}).prior == ("a", "c", "b")
+
+
 def test_json_is_strict_and_holds_the_promised_keys():
     constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 4))
     decision = bk.order(bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"]))
@@ -131,6 +135,30 @@ def test_two_complete_parts_are_enough_and_one_is_not():
         gone[2] = np.nan
         with pytest.raises(DesignError, match=f"losses hold 1 {what}"):
             bk.order(bk.Losses(values, dims=DIMS, missing="declared"), missing="drop")
+
+
+def test_one_of_two_data_sets_is_not_enough():
+    values = RNG.random((2, 2, 1, 6, 1))
+    values[0, 1, 0, 3] = np.nan
+    with pytest.raises(DesignError, match="losses hold 1 data sets"):
+        bk.order(bk.Losses(values, dims=DIMS, missing="declared"), missing="drop")
+
+
+def test_without_a_seed_the_seed_is_zero():
+    values = RNG.normal(0.3, 0.1, (3, 9))
+    table = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=["a", "b", "c"])
+    for procedure in ("multitest", "test-first", "most-wins"):
+        asked = {"procedure": procedure, "test": "signed-rank-bayes", "samples": 200}
+        plain = bk.order(table, **asked).evidence.pvalue
+        np.testing.assert_array_equal(
+            plain, bk.order(table, **asked, random_state=0).evidence.pvalue
+        )
+    for function in (bk.ordering.multitest, bk.ordering.test_first, bk.ordering.most_wins):
+        plain, seeded = (
+            function(table, test="signed-rank-bayes", samples=200, **seed).evidence.pvalue
+            for seed in ({}, {"random_state": 0})
+        )
+        np.testing.assert_array_equal(plain, seeded)
 
 
 def test_missing_folds_drop_folds_or_runs():
