@@ -58,6 +58,6 @@ html_theme_options = {
     "footer_end": [],
 }
 html_show_sourcelink = False
-copyright = "the bestofk developers, BSD-3-Clause"  # noqa: A001
+copyright = "the bestofk developers, BSD-3-Clause"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
