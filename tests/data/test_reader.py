@@ -161,3 +161,25 @@ def test_every_file_of_the_papers_loads_without_options(folder: str) -> None:
             assert found == entry[f"{kind}_columns"], data.name
         assert data.n_missing == entry.get("missing_cells", 0), data.name
         assert {str(c): int(m) for c, m in data.y.value_counts().items()} == entry["classes"]
+
+
+@pytest.mark.parametrize("step", [1, 2])
+def test_one_word_among_numbers_is_named(tmp_path, step):
+    path = tmp_path / "slip.csv"
+    cells = ["foo" if row == 7 else str(row // step / 2) for row in range(40)]
+    lines = [f"{cell},{row % 3},{'ab'[row % 2]}" for row, cell in enumerate(cells)]
+    path.write_text("\n".join(["a,b,class", *lines]))
+    data = read_dataset(path, target="class")
+    # where every row has another value the column is even left out
+    assert ("a" in data.kinds) == (step == 2)
+    said = [line for line in data.account if "would be numeric" in line]
+    # row 7 stands in line 9, after the header and rows 0 to 6
+    place = "slip.csv: line 9, column 'a' holds 'foo'."
+    assert said == [f"'a' would be numeric but for 1 of its 40 cells: {place}"]
+
+
+def test_words_and_codes_are_not_called_numbers(tmp_path):
+    path = tmp_path / "codes.csv"
+    lines = [f"{'12xy'[row % 4]},{row % 3},{'ab'[row % 2]}" for row in range(40)]
+    path.write_text("\n".join(["a,b,class", *lines]))
+    assert "would be numeric" not in read_dataset(path, target="class").explain()

@@ -407,3 +407,8 @@ def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
         tracemalloc.stop()
         assert peak < most * X.nbytes
     np.testing.assert_array_equal(X, before)
+
+
+def test_a_slip_in_the_name_of_an_embedded_set_offers_the_nearest():
+    with pytest.raises(UnknownNameError, match="did you mean 'iris'"):
+        bk.compare(["max", "nmc"], data="irs", progress=False)

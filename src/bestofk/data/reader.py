@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _TARGET_NAMES = ("class", "target", "label")
 _INDEX_NAMES = ("id", "index", "row", "rowid", "row_id", "unnamed: 0")
+_FEW_ODD_CELLS = 0.1
 _FEWEST_FOR_IDENTIFIER = 10
 
 
@@ -112,12 +113,14 @@ def dataset_of(
         raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
     y = _target_column(table, target, task)
     columns: dict[str, pd.Series[Any]] = {}
-    left_out, constant, empty, texts = [], [], [], []
+    left_out, constant, empty, texts, nearly = [], [], [], [], []
     for column in table.columns:
         if column == target or column in ignore:
             continue
         stated = "nominal" if column in nominal else "numeric" if column in numeric else None
         cells = _column(table, column, stated)
+        if stated is None and isinstance(cells.dtype, pd.CategoricalDtype):
+            nearly.extend(_but_for_few(table, column))
         if stated is None and _tells_rows_apart(cells, column):
             left_out.append(column)
             continue
@@ -141,6 +144,7 @@ def dataset_of(
             f"Left out, since every row has another value: {_list(left_out)} "
             "(state the kind of such a column to keep it)."
         )
+    account.extend(nearly)
     if constant:
         account.append(f"The same value in every row, kept: {_list(constant)}.")
     if empty:
@@ -229,6 +233,31 @@ def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bo
     if kinds.is_boolean(table.cells[column].type):
         return False
     return bool(missing.all()) or table.is_numeric(column)
+
+
+def _but_for_few(table: Table, column: str) -> list[str]:
+    """A sentence about a nominal column that a slip of the pen may have made so."""
+    if column in table.declared:
+        return []
+    levels, known = table.levels(column), ~table.missing(column)
+    words = [code for code, name in enumerate(levels.names) if not _is_number(name)]
+    odd = np.isin(levels.codes, words) & known
+    n_odd, n = int(odd.sum()), int(known.sum())
+    if not 0 < n_odd <= _FEW_ODD_CELLS * n:
+        return []
+    row = int(np.flatnonzero(odd)[0])
+    return [
+        f"{column!r} would be numeric but for {n_odd} of its {n} cells: {table.place(row, column)} "
+        f"holds {levels.names[levels.codes[row]]!r}."
+    ]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.data.dataset import DataSet, as_dataset
-from bestofk.errors import ArgumentError
+from bestofk.errors import ArgumentError, UnknownNameError
 
 
 def as_datasets(X: Any, y: Any, data: Any) -> tuple[DataSet, ...]:
@@ -59,6 +59,9 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
                     "target are known."
                 )
         return load(text)
+    if Path(text).name == text and not Path(text).suffix and not Path(text).exists():
+        # a bare word is a slip in the name of an embedded set rather than of a file
+        raise UnknownNameError("file or embedded data set", text, DATASETS)
     return read_dataset(text, **options)
 
 
