@@ -12,6 +12,7 @@ from bestofk.learners.nearest_neighbour_bits_kernel import (
     unpack_folds,
     write_code,
 )
+from bestofk.learners.nearest_neighbour_filter_kernel import EIGHT, PARTS, not_above
 from bestofk.learners.nearest_neighbour_kernel import NONE, RANGE, STD, column_scales
 from bestofk.learners.nearest_neighbour_order_kernel import (
     first_bit,
@@ -134,3 +135,19 @@ def test_scales_by_fold_are_those_of_each_training_part() -> None:
         for s in range(runs * folds):
             expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
             np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)
+
+
+@njit
+def _passed(blocks: object, block: int, weights: object, limit: float) -> object:
+    return not_above(blocks, block, weights, limit)
+
+
+def test_bounds_of_eight_neighbours_against_numpy() -> None:
+    rng = np.random.default_rng(0)
+    blocks = rng.random((3, PARTS, EIGHT)).astype(np.float32)
+    weights = rng.random(PARTS).astype(np.float32)
+    for block in range(3):
+        bounds = weights.astype(float) @ blocks[block].astype(float)
+        for limit in (0.0, *(0.5 * (np.sort(bounds)[1:] + np.sort(bounds)[:-1])), np.inf):
+            expected = sum(1 << k for k in range(EIGHT) if bounds[k] <= limit)
+            assert int(_passed(blocks, block, weights, float(limit))) == expected

@@ -114,6 +114,39 @@ def test_lists_grow_where_their_first_part_does_not_do(kind: str) -> None:
     assert_equal(data, splits)
 
 
+@pytest.mark.parametrize("spec", ["67x2", "13x5", "resample:70:0.5"])
+@pytest.mark.parametrize("kind", ["numeric tailed", "numeric sparse tailed", "mixed tailed"])
+def test_outliers_rule_more_columns_than_a_bound_takes(kind: str, spec: str) -> None:
+    data = make(kind, 260, 19, seed=5)
+    assert_equal(data, plan(spec, stratified=False, random_state=3).materialise(data.n))
+
+
+def test_more_copies_than_are_put_in_order_at_once() -> None:
+    rng = np.random.default_rng(6)
+    values = rng.normal(size=(3, 4))[rng.integers(0, 3, 300)]
+    values[:20] += np.round(rng.normal(size=(20, 4)))
+    data = Encoded(
+        values=values, cardinality=np.zeros(4, dtype=np.int64), y=np.arange(300),
+        classes=np.arange(300),
+    )  # fmt: skip
+    assert_equal(data, plan("67x2", stratified=False, random_state=0).materialise(300))
+    groups = np.unique(values, axis=0, return_inverse=True)[1].reshape(-1)
+    assert_equal(
+        data, plan("3x2", stratified=False, random_state=0).materialise(300, groups=groups)
+    )
+
+
+def test_rows_far_beyond_what_trains() -> None:
+    # Row 0 never trains: its terms leave the range of single precision.
+    data = make("numeric", 90, 9, seed=7)
+    values = data.values.copy()
+    values[0] *= 1e30
+    splits = plan("resample:70:0.5", stratified=False, random_state=0).materialise(90)
+    far = Encoded(values=values, cardinality=data.cardinality, y=data.y, classes=data.classes)
+    assert_equal(far, splits)
+    assert_equal(far, plan("loo", stratified=False, random_state=0).materialise(90))
+
+
 def test_more_splits_than_are_taken_at_once() -> None:
     data = make("mixed", 7, 2, seed=0)
     splits = plan("8200x2", stratified=False, random_state=0).materialise(7)

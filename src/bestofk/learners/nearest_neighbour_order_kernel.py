@@ -27,20 +27,26 @@ first_bit: Any = intrinsic(_first_bit)
 
 
 @njit(cache=True, nogil=True)
-def transpose_bits(words, row):  # type: ignore[no-untyped-def]
-    """Bit b of word t becomes bit t of word b, for the 64 words of a row, in place."""
-    j = 32
-    mask = np.uint64(0x00000000FFFFFFFF)
-    while j > 0:
-        shift = np.uint64(j)
-        k = 0
-        while k < 64:
-            swap = ((words[row, k] >> shift) ^ words[row, k + j]) & mask
+def _swap_bits(words, row, j, mask):  # type: ignore[no-untyped-def]
+    """Swap the upper bits of the words k with the lower ones of the words k + j."""
+    shift = np.uint64(j)
+    for start in range(0, 64, 2 * j):
+        for k in range(start, start + j):
+            swap = ((words[row, k] >> shift) ^ words[row, k + j]) & np.uint64(mask)
             words[row, k] ^= swap << shift
             words[row, k + j] ^= swap
-            k = (k + j + 1) & ~j
-        j >>= 1
-        mask ^= mask << np.uint64(j)
+
+
+@njit(cache=True, nogil=True)
+def transpose_bits(words, row):  # type: ignore[no-untyped-def]
+    """Bit b of word t becomes bit t of word b, for the 64 words of a row, in place."""
+    # Each step by constants of its own, which lets the compiler take several words at a time.
+    _swap_bits(words, row, 32, 0x00000000FFFFFFFF)
+    _swap_bits(words, row, 16, 0x0000FFFF0000FFFF)
+    _swap_bits(words, row, 8, 0x00FF00FF00FF00FF)
+    _swap_bits(words, row, 4, 0x0F0F0F0F0F0F0F0F)
+    _swap_bits(words, row, 2, 0x3333333333333333)
+    _swap_bits(words, row, 1, 0x5555555555555555)
 
 
 @njit(cache=True, nogil=True)

@@ -215,6 +215,7 @@ def _split_scales(
     padded = -(-encoded.d // 8) * 8
     single = np.zeros((len(ratio), padded), dtype=np.float32)
     single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
+    least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
     constant_first, constant_columns = _listed(~counts & (divisor != 0))
     return SplitScales(
         cardinality=encoded.cardinality,
@@ -223,18 +224,19 @@ def _split_scales(
         high=high,
         divisors=divisors,
         ratio=single,
-        least_ratio=np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9),
-        unchanged=(divisors == divisor).all(axis=1),
+        least_ratio=least,
         estimable=ratio.max(axis=1) < _ESTIMABLE,
         constant_first=constant_first,
         constant_columns=constant_columns,
+        excess=np.maximum(single[:, : encoded.d] - least[:, None], 0.0).mean(axis=0),
+        copies=np.unique(encoded.values, axis=0, return_inverse=True)[1].reshape(-1),
     )
 
 
 def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
     """The chosen columns of every split one after the other, and where each split starts."""
     split, column = np.nonzero(chosen)
-    return np.searchsorted(split, np.arange(len(chosen) + 1)), column
+    return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
 
 
 def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int) -> Scales:
