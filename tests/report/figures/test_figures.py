@@ -139,7 +139,7 @@ SNAPSHOTS = {
     ("losses", 5): "f5bb11d51bb9",
     ("losses", 60): "17858781bb97",
     ("matrix", 5): "fb42324e0dd1",
-    ("matrix", 60): "a646675ee649",
+    ("matrix", 60): "911b69ec2059",
     ("critical-difference", 5): "e787e97e6333",
     ("critical-difference", 60): "b717cdad1b36",
     ("letters", 5): "f794e971df0f",
@@ -152,10 +152,10 @@ SNAPSHOTS = {
     ("rates", 60): "44e036b81b5b",
     ("roc", 5): "3df5a436d4fd",
     ("roc", 60): "d5d5f7121442",
-    ("alpha", 5): "1dec3ab8685a",
-    ("alpha", 60): "30e3f84934ab",
+    ("alpha", 5): "bfe2bbc7b955",
+    ("alpha", 60): "be26a779c67a",
     ("prior", 5): "e6aa8489e739",
-    ("prior", 60): "f015a0c3ff3b",
+    ("prior", 60): "f18848b252fa",
 }
 
 

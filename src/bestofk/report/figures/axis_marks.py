@@ -20,10 +20,13 @@ def x_axis(
     top: float | None,
     bottom: float,
     title: str,
-    shares: bool = False,
+    whole: bool = False,
 ) -> float:
-    """A horizontal axis at `bottom` with grid lines up to `top`; where its words end."""
-    ticks, words = _apart(scale, shares=shares)
+    """A horizontal axis at `bottom` with grid lines up to `top`; where its words end.
+
+    With `whole`, only whole numbers have ticks.
+    """
+    ticks, words = _apart(scale, whole=whole)
     if top is not None:
         for tick in ticks:
             sheet.line((scale(tick), top), (scale(tick), bottom), colour="wash", width=0.8)
@@ -48,12 +51,12 @@ def y_axis(sheet: Sheet, scale: Scale, *, left: float, right: float, title: str)
     sheet.say(left, min(scale.start, scale.end) - SIZE * LINE, title)
 
 
-def _apart(scale: Scale, *, shares: bool) -> tuple[tuple[float, ...], Sequence[str]]:
+def _apart(scale: Scale, *, whole: bool) -> tuple[tuple[float, ...], Sequence[str]]:
     """The most ticks whose words stand clear of each other."""
     for most in range(8, 1, -1):
-        ticks = scale.ticks(most)
+        ticks = tuple(tick for tick in scale.ticks(most) if not whole or tick == int(tick))
         words = (
-            [f"{tick:g}" for tick in ticks] if shares or scale.kind == "log" else tick_words(ticks)
+            [f"{tick:g}" for tick in ticks] if whole or scale.kind == "log" else tick_words(ticks)
         )
         places = [scale(tick) for tick in ticks]
         half = [text_width(word, SMALL) / 2 + 3 for word in words]

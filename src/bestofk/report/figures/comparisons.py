@@ -56,6 +56,7 @@ class Comparisons:
     two_sided: bool = True
     """Whether a pair was tested both ways; otherwise some that differ count as not different."""
     note: str = ""
+    interval_note: str = ""
 
 
 def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
@@ -133,8 +134,8 @@ def comparisons_of(
             names,
             value.pvalues,
             value.pvalues <= alpha,
-            f"Tukey's honestly significant differences, alpha = {alpha:g}; simultaneous "
-            f"{level:.0%} intervals.",
+            f"Tukey's honestly significant differences, alpha = {alpha:g}.",
+            interval_note=f"Intervals: {level:.0%}, simultaneous.",
             low=np.asarray(interval.low),
             high=np.asarray(interval.high),
         )
@@ -198,7 +199,7 @@ def _of_order(
         rejected, two_sided = adjusted <= order.alpha, True
         if low is not None:
             ends = {"low": low, "high": high}
-            note += f" Intervals: {level:.0%}, of each difference alone."
+            ends["interval_note"] = f"Intervals: {level:.0%}, of each difference alone."
     elif len(evidence) == len(i):
         adjusted, rejected = evidence.adjusted_pvalue, evidence.rejected
         two_sided = evidence.alternative != "greater"

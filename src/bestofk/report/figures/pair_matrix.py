@@ -173,7 +173,8 @@ def _write(
     elif detail == "short":
         # three digits say it in a narrow cell
         value = pairs.difference[a, b]
-        text = minus(f"{value:+.2f}" if abs(value) < 9.95 else f"{value:+.0f}")
+        digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
+        text = minus(f"{value:+.{digits}f}")
         p = float(pairs.pvalue[a, b])
         lines = [text.replace("0.", "."), _tiny_p(p) if p == p else ""]
         for k, line in enumerate(lines):
@@ -207,9 +208,10 @@ def _reading(pairs: Comparisons, detail: str) -> str:
         "colour": f"Each cell compares the row (named at its right end) with the column (named on "
         f"top); darker: a larger difference of {pairs.score_name}",
     }[detail]
+    told = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
     return (
         f"{what}. Blue: the column is significantly better; orange: the row is; grey: no "
-        f"significant difference. {pairs.note}"
+        f"significant difference. {pairs.note}{told}"
     )
 
 

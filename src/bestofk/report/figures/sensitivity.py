@@ -67,7 +67,8 @@ def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> Sensit
         mark_words=f"alpha {path.alpha:g}",
         kind="log",
         title="alpha",
-        note=f"The order found for every alpha, best on top. {_told(path)} {note}",
+        note="The order found for every alpha, best on top. "
+        f"{_told(path, _labels(path.orders[0]))} {note}",
         moving=None,
     )
 
@@ -102,8 +103,8 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
         mark_words="its place now",
         kind="linear",
         title="place in the prior, up to the most preferred",
-        note=f"The order found, best on top, as one learner moves up the prior. {_told(path)} "
-        f"{note}",
+        note="The order found, best on top, as one learner moves up the prior. "
+        f"{_told(path, _labels(path.orders[-1]))} {note}",
         moving=path.learner,
     )
 
@@ -118,10 +119,14 @@ def draw_prior(layout: SensitivityLayout, ax: Axes | None = None) -> Axes:
     return paint(layout.picture, ax)
 
 
-def _told(path: AlphaPath | PriorPath) -> str:
-    """What the path says of itself, with names that fit."""
-    names = path.orders[0]
-    short = dict(zip(names, all_fitted(names, 120.0, SMALL), strict=True))
+def _labels(names: tuple[Any, ...]) -> dict[Any, str]:
+    """Names as they are written at the left end."""
+    size = SIZE if len(names) <= 30 else SMALL
+    return dict(zip(names, all_fitted(names, 170.0, size), strict=True))
+
+
+def _told(path: AlphaPath | PriorPath, short: dict[Any, str]) -> str:
+    """What the path says of itself, with names as they are written in the figure."""
     orders = tuple(tuple(short[name] for name in order) for order in path.orders)
     if isinstance(path, AlphaPath):
         return replace(path, orders=orders).explain()
@@ -144,7 +149,7 @@ def _layout(
     K = len(names)
     size = SIZE if K <= 30 else SMALL
     pitch = 19.0 if K <= 20 else size * LINE + 2
-    labels = dict(zip(names, all_fitted(names, 170.0, size), strict=True))
+    labels = _labels(names)
     left = tuple(labels[name] for name in names)
     right = tuple(labels[name] for name in orders[-1])
     start = 10 + widest(left, size) + 10
@@ -152,7 +157,7 @@ def _layout(
     top = 26.0
     sheet = Sheet()
     bottom = top + K * pitch + 2
-    end = x_axis(sheet, scale, top=None, bottom=bottom, title=title)
+    end = x_axis(sheet, scale, top=None, bottom=bottom, title=title, whole=kind == "linear")
     ranks = {name: tuple(order.index(name) + 1 for order in orders) for name in names}
     at_mark = scale(mark)
     sheet.line((at_mark, top - 2), (at_mark, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
