@@ -109,6 +109,9 @@ def test_constant_differences():
     result = repeated_measures_anova(losses)
     assert (result.statistic, result.pvalue) == (np.inf, 0.0)
     assert result.greenhouse_geisser_pvalue == 0.0
+    # K = 3 leaves 2 contrasts, whose covariance has 2 * 3 / 2 - 1 = 2 conditions to be spherical
+    assert (result.sphericity.w, result.sphericity.df, result.sphericity.pvalue) == (1.0, 2.0, 1.0)
+    assert mauchly(losses[:2]).df == 0.0
     assert result.epsilons.greenhouse_geisser == 1.0
 
 

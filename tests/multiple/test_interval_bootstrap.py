@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError
 from bestofk.multiple.interval_bootstrap import _verdicts, bootstrap_b
+from bestofk.multiple.interval_rules import ends_by_rule, tails_by_rule
 from bestofk.multiple.scalar_bootstrap import bootstrap_a
 
 
@@ -284,3 +285,18 @@ def test_an_interval_that_touches_the_level_is_inconclusive():
     adjusted = np.array([[0.01, 0.05], [0.05, 0.2], [0.01, 0.04], [0.06, 0.2]])
     found = _verdicts(adjusted, 0.05)
     assert found == ("inconclusive", "inconclusive", "significant", "not significant")
+
+
+@pytest.mark.parametrize("rule", ["vertex", "paper"])
+def test_the_error_bound_is_the_farther_of_both_bounds(rule):
+    low = np.random.default_rng(5).random((5, 64)) + 0.03 * np.array([[2, 0, 4, 1, 1]]).T
+    result = bootstrap_b(intervals=[low, low + 0.01], rule=rule)
+    tails = tails_by_rule(result.cells, rule, "exact", 1, np.random.default_rng())
+    p, (lowest, highest) = ends_by_rule(rule, *tails)
+    assert (lowest <= p).all()
+    assert (p <= highest).all()
+    assert (lowest < highest).any()
+    np.testing.assert_array_equal(result.error_bound, np.maximum(p - lowest, highest - p))
+    assert "exact rearrangement distribution" in result.explain()
+    drawn = bootstrap_b(intervals=[low, low + 0.01], rule=rule, method="resample", resamples=99)
+    assert "99 random rearrangements" in drawn.explain()
