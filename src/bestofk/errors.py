@@ -20,8 +20,9 @@ class DesignError(BestOfKError, ValueError):
 class UnknownNameError(BestOfKError, LookupError):
     """A name stands in no registry; the message offers the nearest ones."""
 
-    def __init__(self, kind: str, name: object, known: Iterable[str]) -> None:
+    def __init__(self, kind: str, name: object, known: Iterable[str], where: str = "") -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
+        self.where = where
         super().__init__(self._sentence())
 
     def _sentence(self) -> str:
@@ -30,10 +31,14 @@ class UnknownNameError(BestOfKError, LookupError):
         near = get_close_matches(str(self.name).lower(), self.known, n=3, cutoff=0.5)
         offer = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
         listed = ", ".join(self.known)
-        return f"There is no {self.kind} {self.name!r}: {offer or 'there are ' + listed + '.'}"
+        place = f" in {self.where}" if self.where else ""
+        sort = f"{self.kind} {self.name!r}{place}"
+        return f"There is no {sort}: {offer or 'there are ' + listed + '.'}"
 
-    def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...]]]:
-        return type(self), (self.kind, self.name, self.known)
+    def __reduce__(
+        self,
+    ) -> tuple[type[UnknownNameError], tuple[str, object, tuple[str, ...], str]]:
+        return type(self), (self.kind, self.name, self.known, self.where)
 
 
 class TableError(BestOfKError, ValueError):

@@ -84,7 +84,7 @@ class TestLong:
         assert losses.values.ravel().tolist() == [0.1, 0.2, 0.3, 0.4]
         assert "Not used: 'error'." in losses.account
         assert "Lower is better, as told." in losses.account
-        with pytest.raises(UnknownNameError, match="no column of the table 'gpa': did you mean"):
+        with pytest.raises(UnknownNameError, match="no column 'gpa' in the table: did you mean"):
             read_losses(columns, loss="gpa")
 
     def test_source_may_be_a_frame_a_table_or_a_mapping(self, write):

@@ -59,5 +59,5 @@ def test_the_surest_name_wins_and_what_is_given_comes_first():
     }
     with pytest.raises(ValueError, match="algorithm and fold must be two columns; got 'run'"):
         assign_roles(table, {"algorithm": "run", "fold": "run"})
-    with pytest.raises(LookupError, match="no column of the table 'modle': did you mean 'model'"):
+    with pytest.raises(LookupError, match="no column 'modle' in the table: did you mean 'model'"):
         assign_roles(table, {"algorithm": "modle"})

@@ -211,7 +211,7 @@ def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
     names = (learners,) if isinstance(learners, str) else tuple(learners)
     for name in names:
         if name not in table:
-            raise UnknownNameError(f"column of {table.source}", name, table.columns)
+            raise UnknownNameError("column", name, table.columns, table.source)
     if not names or len(set(names)) != len(names):
         raise refuse("learners", "columns, each once", names)
     return names

@@ -121,7 +121,7 @@ def assign_roles(table: Table, given: dict[str, str | None]) -> dict[str, str]:
         if column is None:
             continue
         if column not in table.columns:
-            raise UnknownNameError(f"column of {table.source}", column, table.columns)
+            raise UnknownNameError("column", column, table.columns, table.source)
         taken = [other for other, name in roles.items() if name == column]
         if taken:
             raise ArgumentError(

@@ -28,7 +28,7 @@ SITUATION_WORDS = {
 _AUTOMATIC = {
     "5x2": (
         "5x2cv-t",
-        "made for five runs of two folds",
+        "the two halves of a run share no training row",
     ),
     "repeated-kfold": (
         "corrected-repeated-kfold-t",

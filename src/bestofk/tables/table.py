@@ -150,7 +150,7 @@ class Table:
         try:
             return self.cells[column]
         except KeyError:
-            raise UnknownNameError(f"column of {self.source}", column, self.columns) from None
+            raise UnknownNameError("column", column, self.columns, self.source) from None
 
     def is_typed_number(self, column: str) -> bool:
         """Whether the format itself says that the column holds numbers."""
