@@ -6,7 +6,9 @@
 One of the four is doubled from step to step, the others stay; the exponent e of time ~ size^e is
 fitted to the upper half of the steps. Fixed costs press exponents down: what matters is that none
 lies above what the algorithm promises. The neighbour lists of `nn` take n^2 d once and each run n
-more; folds cost the other learners one model each.
+more; folds cost the other learners one model each. Two more are squares by nature: `tan` scores
+every pair of columns, and `voted-perceptron` asks, for every row that it predicts, all the vectors
+that its mistakes left, whose number grows with the rows where the classes overlap.
 """
 
 from __future__ import annotations

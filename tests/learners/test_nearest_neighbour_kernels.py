@@ -116,11 +116,12 @@ def test_scales_against_numpy() -> None:
     assert scales(values, cardinality, NONE)[2].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
 
 
-def test_scales_by_fold_are_those_of_each_training_part() -> None:
+@pytest.mark.parametrize(("d", "unknown"), [(4, 0.5), (4, 0.0), (32, 0.0), (37, 0.0)])
+def test_scales_by_fold_are_those_of_each_training_part(d: int, unknown: float) -> None:
     rng = np.random.default_rng(1)
-    n, d, runs, folds = 12, 4, 30, 3
+    n, runs, folds = 12, 30, 3
     values = np.round(rng.normal(size=(n, d)), 1)
-    values[rng.random((n, d)) < 0.5] = np.nan
+    values[rng.random((n, d)) < unknown] = np.nan
     fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
     shape = (runs * folds, d)
     low, high = np.empty(shape), np.empty(shape)

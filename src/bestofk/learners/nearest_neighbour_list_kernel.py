@@ -37,6 +37,8 @@ class Neighbours(NamedTuple):
     """Whether all values are equal to those of the row."""
     terms: Any
     """(length, padded d), single precision: c_j."""
+    score: Any
+    """(d,): room for what columns add to the distances."""
     chosen: Any
     """(EIGHT,): the columns that bounds are made of."""
     blocks: Any

@@ -137,11 +137,13 @@ def _decide(values, i, b, s, stop, bound, near, scales):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def _fill_tile(values, i, tile, count, weight, cardinality, near):  # type: ignore[no-untyped-def]
-    """Terms and blocks of the 64 neighbours of a tile."""
-    stop = min(64 * (tile + 1), count)
-    fill_terms(values, i, 64 * tile, stop, weight, cardinality, near)
-    fill_blocks(near, 64 * tile, stop, weight.size)
+def _fill_tile(values, i, start, count, weight, scales, near):  # type: ignore[no-untyped-def]
+    """Terms and blocks of the 64 neighbours from `start` on."""
+    stop = min(start + 64, count)
+    fill_terms(values, i, start, stop, weight, scales.cardinality, near)
+    if start == 0:
+        choose_columns(near.terms, stop, scales.excess, near.score, near.chosen)
+    fill_blocks(near, start, stop, weight.size)
     near.filled[0] = stop
 
 
@@ -154,7 +156,7 @@ def _search_word(  # type: ignore[no-untyped-def]
 
     `tail` bounds from below the reference distances of rows that are not in the list.
     """
-    rows, _, floor, twin, terms, chosen, blocks, weights, masks, ready, filled = near
+    rows, _, floor, twin, terms, _, chosen, blocks, weights, masks, ready, filled = near
     cardinality, divisor, low, high, divisors, ratio, least_ratio, estimable = scales[:8]
     constant_first, constant_columns, _, copies = scales[8:]
     tiles = (count + 63) >> 6
@@ -194,7 +196,7 @@ def _search_word(  # type: ignore[no-untyped-def]
         for tile in range(tiles):
             if not ready[tile]:
                 if quick and filled[0] <= 64 * tile:
-                    _fill_tile(values, i, tile, count, weight, cardinality, near)
+                    _fill_tile(values, i, filled[0], count, weight, scales, near)
                 _fill_masks(masks, tile, i, w, rows, count, planes, by_fold)
                 ready[tile] = True
             mask = masks[tile, b]
@@ -273,6 +275,7 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
         np.empty(8 * tiles),
         np.zeros(n, dtype=np.bool_),
         np.zeros((room, scales.ratio.shape[1]), dtype=np.float32),
+        np.empty(d),
         np.zeros(EIGHT, dtype=np.int64),
         np.zeros((8 * tiles if known else 0, PARTS, EIGHT), dtype=np.float32),
         np.zeros(PARTS, dtype=np.float32),
@@ -280,17 +283,14 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
         np.zeros(tiles, dtype=np.bool_),
         np.zeros(1, dtype=np.int64),
     )
-    score = np.empty(d)
     for i in range(n):
         lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, keys)
         count = list_first(keys, _SHORT, near, spare_keys, spare_rows)
         tail = np.inf if count == n else near.distance[count - 1]
         quick = known and keys.max() < _LARGE
         if quick:
-            fill_terms(values, i, 0, count, weight, cardinality, near)
-            choose_columns(near.terms, count, scales.excess, score, near.chosen)
-            fill_blocks(near, 0, count, d)
-            near.filled[0] = count
+            near.filled[0] = 0
+            _fill_tile(values, i, near.filled[0], count, weight, scales, near)
         for w in range(wanted.shape[1]):
             left = wanted[i, w]
             while left != 0:
