@@ -103,6 +103,8 @@ def draw(found: dict[tuple[str, str], list[float]], path: str) -> None:
             if of == what:
                 label = f"{name} ({exponent(sizes, times):.2f})"
                 axes.loglog(sizes, times, marker="o", label=label)
+        axes.set_xticks(sizes, [str(size) for size in sizes])
+        axes.minorticks_off()
         axes.set_xlabel(what)
         axes.set_ylabel("seconds")
         axes.legend(fontsize="small")
