@@ -128,6 +128,10 @@ def test_refuses():
         posthoc(LOSSES[:1], "t")
 
 
+def test_two_learners_are_enough():
+    assert posthoc(LOSSES[:2], "t").pvalues == pytest.approx([SCIPY["t"](*LOSSES[:2])], rel=1e-9)
+
+
 def test_one_block_is_enough_for_a_sign_test():
     # one win of one: the two-sided binomial p-value is 1
     assert posthoc([[0.1], [0.2], [0.3]], "sign", "none").pvalues.tolist() == [1.0, 1.0, 1.0]

@@ -111,6 +111,9 @@ def test_one_axis_is_one_run():
     d = a - b
     t = d.mean() / np.sqrt((1 / 5 + 1 / 4) * d.var(ddof=1))
     assert one.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 4), rel=1e-11)
+    for mixed in ((a, b[None]), (a[None], b)):
+        with pytest.raises(ArgumentError, match="at least 2 axes"):
+            corrected_repeated_kfold_t(*mixed)
 
 
 def test_identical_scores_where_scipy_gives_nan():
