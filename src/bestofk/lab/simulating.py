@@ -30,8 +30,9 @@ from bestofk.run.progress import Silence, observer
 from bestofk.run.scoring import as_loss
 
 ENGINES = ("auto", "serial", "processes")
-MOST_AT_ONCE = 25
+MOST_AT_ONCE = 50
 """Data sets that a worker gets at once at the most."""
+BLOCK_SECONDS = 0.5
 
 
 def simulate(
@@ -240,7 +241,7 @@ def _results(work: Work, places: list[Place], engine: Engine) -> Generator[CellR
     evaluator, waiting = work.evaluator(), iter(places)
     trusted = all(is_trusted(contender.estimator) for contender in work.contenders)
     if engine.name == "processes" or (engine.name == "auto" and not trusted):
-        yield from _in_workers(work, waiting, engine, at_once=1)
+        yield from _in_workers(work, waiting, engine)
         return
     begin, done = 0.0, 0
     for place in waiting:
@@ -253,13 +254,12 @@ def _results(work: Work, places: list[Place], engine: Engine) -> Generator[CellR
         each = (time.perf_counter() - begin) / (done - 1)
         left = each * (len(places) - done)
         if engine.name == "auto" and engine.workers > 1 and left > START_COST:
-            at_once = min(MOST_AT_ONCE, max(1, math.floor(0.5 / max(each, 1e-6))))
-            yield from _in_workers(work, waiting, engine, at_once=at_once)
+            yield from _in_workers(work, waiting, engine)
             return
 
 
 def _in_workers(
-    work: Work, waiting: Iterator[Place], engine: Engine, *, at_once: int
+    work: Work, waiting: Iterator[Place], engine: Engine
 ) -> Generator[CellResult, None, None]:
     import cloudpickle
 
@@ -274,11 +274,17 @@ def _in_workers(
     anything: Any = work
     pool = Pool(anything, packed, jobs=engine.workers, timeout=None)
     try:
-        yield from pool.run(_blocks(waiting, at_once))
+        yield from pool.run(_blocks(waiting))
     finally:
         pool.close()
 
 
-def _blocks(places: Iterator[Place], at_once: int) -> Iterator[Block]:
+def _blocks(places: Iterator[Place]) -> Iterator[Block]:
+    """Blocks of about half a second of work, as far as the pace so far tells."""
+    begin, given, at_once = time.perf_counter(), 0, 1
     while group := tuple(islice(places, at_once)):
         yield Block(places=group, whole_plan=False)
+        given += len(group)
+        pace = given / max(time.perf_counter() - begin, 1e-6)
+        # at most twice as many as before: the first ones wait for the workers to start
+        at_once = min(MOST_AT_ONCE, 2 * at_once, max(1, math.floor(BLOCK_SECONDS * pace)))
