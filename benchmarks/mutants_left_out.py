@@ -2,7 +2,8 @@
 
 By file and function, the code as `ast.unparse` writes it ("*" for the whole function), and why
 its choice is no part of the result: how it is computed, guards against rounding, and numbers that
-stand in where a result is not used. Decided by reading the modules.
+stand in where a result is not used. Decided by reading the modules and, for guards and stand-ins,
+after some of them had lived in earlier samples; never after the sample that is reported.
 """
 
 from __future__ import annotations
