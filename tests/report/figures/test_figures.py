@@ -138,7 +138,7 @@ SNAPSHOTS = {
     ("densities", 60): "722566672859",
     ("losses", 5): "f5bb11d51bb9",
     ("losses", 60): "17858781bb97",
-    ("matrix", 5): "fb42324e0dd1",
+    ("matrix", 5): "e3480d62a0b3",
     ("matrix", 60): "911b69ec2059",
     ("critical-difference", 5): "e787e97e6333",
     ("critical-difference", 60): "b717cdad1b36",

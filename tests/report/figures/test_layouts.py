@@ -127,6 +127,27 @@ def test_matrix_tells_who_wins_two_sided():
     assert any(" to " in word for word in words)
 
 
+def test_matrix_over_data_sets_has_t_intervals_and_pairs_are_tested_once():
+    """Exact intervals of the permutation test would take longer than everything else."""
+    from bestofk.report.figures.comparisons import comparisons_of
+
+    rng = np.random.default_rng(8)
+    values = 0.2 + 0.1 * rng.random((4, 1)) + 0.05 * rng.random((4, 30))
+    names = ["a", "b", "c", "d"]
+    losses = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=names)
+    order = bk.order(losses)
+    assert order.test == "permutation"
+    pairs = comparisons_of(order)
+    # Student's interval of the mean difference: t(29) = 2.045230 at 0.975
+    difference = values[0] - values[1]
+    half = 2.045230 * difference.std(ddof=1) / np.sqrt(30)
+    assert pairs.high[0, 1] == pytest.approx(difference.mean() + half, rel=1e-6)
+    assert pairs.low[1, 0] == -pairs.high[0, 1]
+    assert "95% t intervals" in pairs.interval_note
+    for layout in (layout_matrix, layout_critical_difference, layout_letters):
+        assert layout(pairs).order == layout(order).order
+
+
 @st.composite
 def lines(draw):
     n = draw(st.integers(2, 12))

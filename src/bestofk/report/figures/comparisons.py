@@ -14,10 +14,15 @@ from bestofk.errors import ArgumentError
 from bestofk.multiple.wording import learner_names
 from bestofk.ordering.graph import Bools
 from bestofk.ordering.sentences import CORRECTION_WORDS
+from bestofk.pairwise.resampled import kfold_t
 from bestofk.report.figures.wordings import basis, losses_of, tested
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order
+
+
+_SLOW_INTERVALS = ("permutation",)
+"""To invert them exactly takes long for every pair; a t interval of the same mean is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -59,9 +64,15 @@ class Comparisons:
     interval_note: str = ""
 
 
+def learners_of(value: Any) -> int:
+    """How many learners a result compares; 0 where it does not say before it is asked."""
+    prior = getattr(getattr(value, "decision", value), "prior", ())
+    return len(prior)
+
+
 def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
     """As `comparisons_of`, for figures that join learners which do not differ."""
-    pairs = comparisons_of(value, **options)
+    pairs = comparisons_of(value, **{"level": None, **options})
     if not pairs.two_sided:
         raise ArgumentError(
             "figure: the evidence of 'multitest' is one-sided, so it cannot say that two learners "
@@ -101,6 +112,8 @@ def comparisons_of(
     from bestofk.multiple.stepwise_range import NewmanKeulsResult
     from bestofk.ordering.result import Order
 
+    if isinstance(value, Comparisons):
+        return value
     decision = getattr(value, "decision", value)
     if isinstance(decision, Order):
         table = losses_of(value, losses)
@@ -199,7 +212,8 @@ def _of_order(
         rejected, two_sided = adjusted <= order.alpha, True
         if low is not None:
             ends = {"low": low, "high": high}
-            ends["interval_note"] = f"Intervals: {level:.0%}, of each difference alone."
+            kind = "t intervals" if order.test in _SLOW_INTERVALS else "intervals"
+            ends["interval_note"] = f"{level:.0%} {kind}, of each difference alone."
     elif len(evidence) == len(i):
         adjusted, rejected = evidence.adjusted_pvalue, evidence.rejected
         two_sided = evidence.alternative != "greater"
@@ -247,6 +261,8 @@ def _two_sided(
     pvalue = np.asarray(result.pvalue, dtype=float)
     if level is None:
         return pvalue, None, None
+    if choice.name in _SLOW_INTERVALS:
+        result = kfold_t(problem.sample(1)[i], problem.sample(1)[j])
     try:
         ends = result.confidence_interval(level)
     except (ArgumentError, AttributeError):

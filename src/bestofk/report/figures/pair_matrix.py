@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.report.figures.comparisons import Comparisons, comparisons_of
+from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
 from bestofk.report.figures.lettering import LINE, all_fitted, text_width
 from bestofk.report.figures.painting import paint
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
@@ -16,6 +16,9 @@ from bestofk.wording import printable
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_IN_FULL = 8
+"""Up to so many learners a cell holds the difference, its interval and p."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +57,12 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
     **options
         As for `comparisons_of`: `names`, `losses`, `alpha`, `level`.
     """
+    # cells of more learners have no room for an interval
+    if learners_of(value) > _IN_FULL:
+        options = {**options, "level": None}
     pairs = comparisons_of(value, **options)
     K = len(pairs.order)
-    if K <= 8:
+    if K <= _IN_FULL:
         detail = "full"
         texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
         wide = max(text_width(line, SMALL) for lines in texts for line in lines) + 12

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bestofk.report.figures.picture import Picture
 
 _HERE = "bestofk.report.figures"
-_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult")
+_PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", "Comparisons")
 _DECISIONS = ("Order", "Study")
 
 
@@ -97,7 +97,7 @@ FIGURES = Registry(
         name="critical-difference",
         module="critical_difference",
         suffix="critical_difference",
-        accepts=("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", *_DECISIONS),
+        accepts=(*_PAIRS, *_DECISIONS),
         summary="learners on a line, bars over those that do not differ",
     ),
     FigureEntry(
