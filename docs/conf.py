@@ -40,6 +40,7 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_show_tb = True
 nb_merge_streams = True
+nb_execution_in_temp = True  # what cells write is no part of the pages
 
 autosummary_generate = True
 autodoc_typehints = "none"
