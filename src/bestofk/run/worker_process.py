@@ -1,4 +1,4 @@
-"""What a worker process does: take blocks, send results one by one, end with its parent."""
+"""What a worker process does: take blocks, send results, end with its parent."""
 
 from __future__ import annotations
 
@@ -100,11 +100,24 @@ def _prepared(payload: str) -> Any:
 
 
 def _evaluate_blocks(pipe: Connection, evaluator: Any, parent: int) -> None:
+    # results are sent one by one, so that a death is blamed on the right cell; an evaluator whose
+    # cells are quick and sure may ask for several at a time
+    every = getattr(evaluator, "send_every", 0.0)
     while (places := _next(pipe, parent)) is not None:
+        sent, waiting = time.monotonic(), []
         for result in evaluator.evaluate(places):
-            with contextlib.suppress(BrokenPipeError):
-                # the parent is gone, which the next round notices
-                pipe.send(result)
+            waiting.append(result)
+            if time.monotonic() - sent >= every:
+                _send(pipe, waiting)
+                sent, waiting = time.monotonic(), []
+        if waiting:
+            _send(pipe, waiting)
+
+
+def _send(pipe: Connection, results: list[Any]) -> None:
+    with contextlib.suppress(BrokenPipeError):
+        # the parent is gone, which the next round notices
+        pipe.send(results)
 
 
 def _next(pipe: Connection, parent: int) -> Any:

@@ -198,8 +198,9 @@ class Pool:
                 if message is None:
                     worker.ready = True
                     continue
-                worker.todo.popleft()
-                yield message
+                for result in message:
+                    worker.todo.popleft()
+                    yield result
         except (EOFError, OSError):
             worker.process.join(timeout=10)
         if not worker.process.is_alive() and worker.busy:
