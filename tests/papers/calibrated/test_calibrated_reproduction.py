@@ -5,14 +5,12 @@ import pytest
 
 from bestofk.data.binary_attributes import BinaryAttributes
 from bestofk.lab.simulating import simulate
-from bestofk.learners.registry import learner
 from bestofk.papers.account import Request
 from bestofk.papers.calibrated.error_tables import allowed
 from bestofk.papers.calibrated.panel import PANEL, draw, problem_of
 from bestofk.papers.calibrated.reproduction import reproduce
 from bestofk.papers.calibrated.shuffled_rows import (
     first_neighbour_losses,
-    learner_losses,
     shuffled_runs,
 )
 from bestofk.papers.printed_figures import printed_table
@@ -117,10 +115,3 @@ def test_shuffled_rows_come_by_fold_then_by_class_and_hold_the_same_rows():
     rows = [np.sort(run.encoded.values @ [4, 2, 1] + 8 * run.encoded.y) for run in (first, second)]
     assert np.array_equal(*rows)
     assert not np.array_equal(first.encoded.values, second.encoded.values)
-
-
-def test_a_learner_that_does_not_heed_the_order_errs_as_ever():
-    problem = BinaryAttributes(rows=40, attributes=3)
-    ours = simulate(["max", "naive-bayes"], problem, "2x10", sets=2, random_state=4)
-    shuffled = learner_losses(learner("naive-bayes"), problem, sets=2, runs=2, seed=4)
-    assert np.allclose(shuffled, ours.losses[:, 0, 1, 0, :, :, 0])

@@ -1,17 +1,15 @@
-"""Rows in the order in which Weka's learners see them: shuffled anew in every run.
+"""Rows in the order in which Weka's nearest neighbour sees them: shuffled anew in every run.
 
 Weka shuffles the rows in every run, groups them by class and deals them to folds; training rows
-then come by fold, inside a fold by class. A learner that heeds the order of its rows (the first of
-tied neighbours, a perceptron that goes through them) meets another order in every run. Ours meet
-the order of the data set, the same in every run, which makes the runs more alike and rejections
-more frequent.
+then come by fold, inside a fold by class. The first of tied neighbours is another one in every run.
+Our `nn` takes the lowest row of the data set, the same in every run, which makes the runs more
+alike and rejections more frequent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -19,11 +17,7 @@ from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.data.problem import DataProblem
 from bestofk.lab.work import Work
-from bestofk.learners.plan_errors import plan_errors
-from bestofk.learners.split_marks import SplitMarks
-from bestofk.plans.design import Design
 from bestofk.plans.making import plan
-from bestofk.plans.splits import Splits
 from bestofk.run.scoring import as_loss
 
 
@@ -69,18 +63,6 @@ def first_neighbour_losses(problem: DataProblem, *, sets: int, runs: int, seed: 
     )
 
 
-def learner_losses(
-    estimator: Any, problem: DataProblem, *, sets: int, runs: int, seed: int
-) -> Floats:
-    """(sets, runs, folds) error rates of a learner that evaluates whole plans."""
-    return np.array(
-        [
-            [_learnt(estimator, run) for run in data_set]
-            for data_set in shuffled_runs(problem, sets=sets, runs=runs, seed=seed)
-        ]
-    )
-
-
 def _shuffled(encoded: Encoded, folds: Codes, rng: np.random.Generator) -> ShuffledRun:
     shuffled = rng.permutation(encoded.n)
     later_class = encoded.y != encoded.y[shuffled.argmin()]
@@ -96,27 +78,4 @@ def _first_neighbour(run: ShuffledRun) -> Floats:
     # argmin takes the first of equal ones
     wrong = y[mismatches.argmin(axis=1)] != y
     shares: Floats = np.bincount(run.folds, weights=wrong) / run.sizes()
-    return shares
-
-
-def _learnt(estimator: Any, run: ShuffledRun) -> Floats:
-    sizes = run.sizes()
-    design = Design(
-        kind="cv",
-        folds=len(sizes),
-        n_train=tuple((run.encoded.n - sizes).tolist()),
-        n_test=tuple(sizes.tolist()),
-    )
-    splits = Splits.of(
-        spec=f"kfold:{len(sizes)}",
-        seed=0,
-        design=design,
-        marks=run.folds[np.newaxis].astype(np.int32),
-        notes=(),
-    )
-    marks = SplitMarks.of(splits)
-    assert marks is not None
-    errors = plan_errors(estimator, run.encoded, splits, marks)
-    assert errors is not None
-    shares: Floats = errors.counts() / sizes
     return shares
