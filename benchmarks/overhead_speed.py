@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 Row = tuple[str, float, float, float]
-ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 3, "100000x20": 3}
+ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 7, "100000x20": 3}
 QUICK_ON_MANY_ROWS = ("bayes", "logistic", "tree")
 
 
