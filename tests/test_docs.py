@@ -1,0 +1,50 @@
+"""Every code cell of the documentation runs here, in this process; so it does at its build."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+CELL = re.compile(r"^```\{code-cell\} python\n((?:^:.*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL)
+PAGES = sorted(
+    page
+    for page in DOCS.rglob("*.md")
+    if "_build" not in page.parts and CELL.search(page.read_text())
+)
+
+
+def test_there_are_pages():
+    assert len(PAGES) > 30
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_cells_run(page, tmp_path, monkeypatch):
+    import matplotlib as mpl
+    from matplotlib import pyplot
+
+    monkeypatch.chdir(tmp_path)
+    mpl.use("Agg")
+    names = {"__name__": "__main__"}
+    for match in CELL.finditer(page.read_text()):
+        lines = match.group(2).splitlines()
+        if lines and lines[0].startswith("!bestofk "):
+            command = [sys.executable, "-m", "bestofk", *shlex.split(lines[0])[1:]]
+            done = subprocess.run(command, capture_output=True, env=os.environ, check=False)
+            assert done.returncode == 0, done.stderr.decode()
+        else:
+            exec(compile("\n".join(lines), str(page), "exec"), names)
+    pyplot.close("all")
+
+
+def test_every_link_between_pages_leads_somewhere():
+    for page in DOCS.rglob("*.md"):
+        if "_build" in page.parts or "generated" in page.parts:
+            continue
+        for target in re.findall(r"\]\(([^)#:]+\.md)\)", page.read_text()):
+            assert (page.parent / target).resolve().is_file(), f"{page}: {target}"
