@@ -81,7 +81,7 @@ def worth_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
         again = simulate(plan=plan, sets=max(10, sets // 10), repeats=10, **running)
         situations = null.design.situations(n_datasets=1)
         for entry in _entries():
-            if not set(entry.covers) & set(situations) or entry.name == "correlated-t":
+            if not set(entry.covers) & set(situations):
                 continue
             slow = entry.name in MULTIPLE_TESTS and not MULTIPLE_TESTS[entry.name].batch
             used = [_first(one, SLOW) for one in (null, *networks, again)] if slow else [
