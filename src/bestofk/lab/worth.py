@@ -26,6 +26,7 @@ ALPHA = 0.05
 PLANS = ("10x10", "kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
 NETWORKS = (2, 3, 4)
 MANY_SETS = 12
+REPETITIONS = 5
 SHIFTS = (0.5, 1.0, 1.5)
 EQUAL = ("naive-bayes", "c4.5", "nmc", "nn", "tan")
 AMOUNTS = (0.02, 0.05, 0.1)
@@ -128,26 +129,27 @@ def worth_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
     """Tests over data sets, on independent normal losses: 5 learners, the first better by a shift.
 
     Pairwise tests compare the first with the second. The shift is in standard deviations of a
-    loss; each table holds twelve data sets.
+    loss; each table holds twelve data sets, for bootstrap-b with repetitions of every loss.
     """
     for entry in _entries():
-        if "datasets" not in entry.covers or entry.name == "bootstrap-b":
-            # bootstrap-b is about repetitions of stochastic learners, of which there are none here
+        if "datasets" not in entry.covers:
             continue
+        often = REPETITIONS if entry.name == "bootstrap-b" else 1
         batch = entry.name in ("permutation", "wilcoxon", "sign", "friedman")
         n = sets if batch else min(sets, 200)
-        row: Row = {"test": entry.name, "data sets": MANY_SETS, "sets": n}
+        shown = f"{MANY_SETS} x {often} repetitions" if often > 1 else str(MANY_SETS)
+        row: Row = {"test": entry.name, "data sets": shown, "sets": n}
+        shape = {"datasets": MANY_SETS, "repetitions": often}
         made = simulate(
-            problem=problem("normal", means=(0.0,) * 5, datasets=MANY_SETS), sets=n,
-            random_state=seed,
-        )  # fmt: skip
+            problem=problem("normal", means=(0.0,) * 5, **shape), sets=n, random_state=seed
+        )
         errors = type1_error(entry.name, simulation=made)
         for alpha in ALPHAS:
             row[f"type1 {100 * alpha:g} %"] = f"{100 * errors.rate(alpha).value:.1f}"
         rate = errors.rate(ALPHA)
         row["interval at 5 %"] = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
         for shift in SHIFTS:
-            shifted = problem("normal", means=(0.0, *(shift,) * 4), datasets=MANY_SETS)
+            shifted = problem("normal", means=(0.0, *(shift,) * 4), **shape)
             made = simulate(problem=shifted, sets=n, random_state=seed)
             row[f"power {shift:g} sd"] = _found(entry.name, made)
         yield row

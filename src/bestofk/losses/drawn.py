@@ -38,6 +38,10 @@ class TableProblem(ABC):
         """The tables in words, without a verb."""
 
 
+_REPEATED = 0.2
+"""Standard deviation between repetitions of a loss whose own is 1."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NormalLosses(TableProblem):
     """Independent normal losses with unit variances: what many tests take for granted.
@@ -50,6 +54,9 @@ class NormalLosses(TableProblem):
         ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"resample:30:0.1"``: the shape of the table.
     datasets : int
         More than 1: so many data sets, one loss a learner on each.
+    repetitions : int
+        More than 1: learners that are stochastic. Each loss is repeated so often, with a normal
+        deviation of a fifth of its own.
 
     Examples
     --------
@@ -61,6 +68,7 @@ class NormalLosses(TableProblem):
     means: tuple[float, ...] = (0.0, 0.0)
     plan: str = "10x10"
     datasets: int = 1
+    repetitions: int = 1
 
     def __post_init__(self) -> None:
         try:
@@ -71,6 +79,7 @@ class NormalLosses(TableProblem):
             raise refuse("means of problem 'normal'", "two or more finite numbers", self.means)
         object.__setattr__(self, "means", means)
         whole(self.datasets, "datasets of problem 'normal'", at_least=1)
+        whole(self.repetitions, "repetitions of problem 'normal'", at_least=1)
         if self._kind().folds is None:
             raise ArgumentError("plan of problem 'normal' must say its number of folds; got 'loo'.")
 
@@ -89,7 +98,8 @@ class NormalLosses(TableProblem):
 
     @property
     def design(self) -> Design:
-        return Design(kind="scores") if self.datasets > 1 else self._kind()
+        shape = Design(kind="scores") if self.datasets > 1 else self._kind()
+        return shape.with_(repetitions=self.repetitions)
 
     @property
     def true_means(self) -> tuple[float, ...]:
@@ -99,11 +109,14 @@ class NormalLosses(TableProblem):
         design = self.design
         shape = (count, len(self.means), self.datasets, design.runs, design.folds, 1)
         drawn: Floats = rng.standard_normal(shape) + np.reshape(self.means, (-1, 1, 1, 1, 1))
-        return drawn
+        if self.repetitions == 1:
+            return drawn
+        return drawn + _REPEATED * rng.standard_normal((*shape[:-1], self.repetitions))
 
     def describe(self) -> str:
         where = f"{self.datasets} data sets" if self.datasets > 1 else f"the shape {self.plan}"
-        return f"independent normal losses of {len(self.means)} learners on {where}"
+        often = f", {self.repetitions} repetitions of each" if self.repetitions > 1 else ""
+        return f"independent normal losses of {len(self.means)} learners on {where}{often}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
