@@ -115,6 +115,7 @@ def correlated_t(
         rope=scalar_or_array(equivalent),
         right=scalar_or_array(right),
         rope_width=width,
+        losses=(a, b),
     )
 
 

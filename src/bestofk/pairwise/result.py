@@ -70,7 +70,7 @@ class PairwiseResult(Presented):
     note : str
         What the reader should know of this result; often empty.
     losses : tuple of ndarray
-        The two inputs, kept (not copied) for intervals that need the differences.
+        The two inputs, kept (not copied) for intervals and figures that need the differences.
     interval_rule : callable or None
         ``interval_rule(result, level)`` gives the interval, where it is not a t interval.
     """

@@ -138,6 +138,7 @@ def signed_rank_bayes(
         rope=scalar_or_array(p_rope),
         right=scalar_or_array(p_right),
         rope_width=width,
+        losses=(a, b),
         note=f"The probabilities come from {samples} draws.",
     )
 

@@ -44,6 +44,19 @@ def test_a_test_without_interval_and_identical_learners():
     assert same.zero == same.estimate
 
 
+def test_the_region_of_equivalence_is_a_band_and_the_sentence_gives_the_probabilities():
+    result = pairwise.signed_rank_bayes(A, B, rope=0.02, random_state=0)
+    layout = layout_difference(result)
+    assert layout.rope is not None
+    assert [layout.picture.x_scale.data(x) for x in layout.rope] == pytest.approx([-0.02, 0.02])
+    assert len(layout.points) == len(A)
+    assert f"b is better {result.right:.3g}" in layout.picture.alt
+    assert "p =" not in layout.picture.alt
+    without = layout_difference(pairwise.correlated_t(A, B, rope=0, rho=0.1))
+    assert without.rope is None
+    assert "band" not in without.picture.alt
+
+
 def test_words_stay_on_the_sheet_wherever_zero_stands():
     for shift in (-5.0, 0.0, 5.0):
         picture = layout_difference(pairwise.wilcoxon(np.add(A, shift), B)).picture

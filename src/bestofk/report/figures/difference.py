@@ -9,6 +9,7 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
+from bestofk.pairwise.posterior import PosteriorResult
 from bestofk.pairwise.result import PairwiseResult
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.lettering import text_width
@@ -37,6 +38,8 @@ class DifferenceLayout:
         Where each difference stands.
     intervals : tuple of (level, left, right)
         Where the nested intervals end, the widest first; empty where the test offers none.
+    rope : (left, right) or None
+        Where the region of practical equivalence ends, where there is one.
     zero, estimate : float
         Where no difference, and the mean one, stand.
     picture : Picture
@@ -44,6 +47,7 @@ class DifferenceLayout:
 
     points: tuple[Point, ...]
     intervals: tuple[tuple[float, float, float], ...]
+    rope: tuple[float, float] | None
     zero: float
     estimate: float
     picture: Picture
@@ -72,7 +76,8 @@ def layout_difference(value: Any) -> DifferenceLayout:
     spans = _spans(value)
     ends = [end for _, low, high in spans for end in (low, high) if np.isfinite(end)]
     estimate = float(value.estimate)
-    reach = [0.0, estimate, *ends, *differences.tolist()]
+    width = value.rope_width if isinstance(value, PosteriorResult) else 0.0
+    reach = [-width, width, estimate, *ends, *differences.tolist()]
     least, most = around(min(reach), max(reach))
     across = Scale(low=least, high=most, start=_LEFT, end=_LEFT + _WIDTH)
     sheet = Sheet()
@@ -80,6 +85,9 @@ def layout_difference(value: Any) -> DifferenceLayout:
     bar_top = top + points_height + 8
     bottom = bar_top + bar + 8
     zero = across(0.0)
+    rope = (across(-width), across(width)) if width else None
+    if rope is not None:
+        sheet.box(rope[0], top, rope[1], bottom, fill="orange", opacity=0.25)
     end = x_axis(sheet, across, top=top, bottom=bottom, title="loss of a − loss of b")
     sheet.line((zero, top), (zero, bottom), colour="ink", width=1.0, dash=(4, 3))
     # an end of the axis that zero stands at has no room for words, nor a difference to speak of
@@ -97,19 +105,20 @@ def layout_difference(value: Any) -> DifferenceLayout:
     middle = across(estimate)
     sheet.line((middle, bar_top - 3), (middle, bar_top + bar + 3), colour="vermillion", width=2.2)
     sentence = (
-        f"{value.test}: mean difference {number(estimate)} (the upright line), "
-        f"{'two-sided' if value.alternative == 'two-sided' else 'one-sided'} "
-        f"{pvalue_words(float(value.pvalue))}."
+        f"{value.test}: mean difference {number(estimate)} (the upright line), {_evidence(value)}."
     )
+    if rope is not None:
+        sentence += f" The band is the region of practical equivalence, {width:g} either way."
     if spans:
-        kind = "Credible" if hasattr(value, "rope_width") else "Confidence"
-        sentence += f" Shaded: its {kind.lower()} intervals of 50, 80, 95 and 99 %."
+        kind = "credible" if isinstance(value, PosteriorResult) else "confidence"
+        sentence += f" Shaded: its {kind} intervals of 50, 80, 95 and 99 %."
     if len(differences) > len(points):
         sentence += f" {len(points)} of {len(differences)} differences are drawn."
     end = sheet.note(sentence, left=_LEFT, top=end + 6, width=_WIDTH)
     return DifferenceLayout(
         points=points,
         intervals=placed,
+        rope=rope,
         zero=zero,
         estimate=middle,
         picture=sheet.picture(
@@ -124,6 +133,14 @@ def layout_difference(value: Any) -> DifferenceLayout:
 def draw_difference(layout: DifferenceLayout, ax: Axes | None = None) -> Axes:
     """Draw the differences and their intervals."""
     return paint(layout.picture, ax)
+
+
+def _evidence(value: PairwiseResult) -> str:
+    if isinstance(value, PosteriorResult):
+        shares = {"a is better": value.left, "equal": value.rope, "b is better": value.right}
+        return "probabilities: " + ", ".join(f"{k} {float(p):.3g}" for k, p in shares.items())
+    sides = "two-sided" if value.alternative == "two-sided" else "one-sided"
+    return f"{sides} {pvalue_words(float(value.pvalue))}"
 
 
 def _differences(value: PairwiseResult) -> Floats:
