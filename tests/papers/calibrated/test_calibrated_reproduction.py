@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
-from bestofk.data.binary_attributes import BinaryAttributes
-from bestofk.lab.simulating import simulate
 from bestofk.papers.account import Request
 from bestofk.papers.calibrated.error_tables import allowed
 from bestofk.papers.calibrated.panel import PANEL, draw, problem_of
 from bestofk.papers.calibrated.reproduction import reproduce
-from bestofk.papers.calibrated.shuffled_rows import (
-    first_neighbour_losses,
-    shuffled_runs,
-)
 from bestofk.papers.printed_figures import printed_table
 
 
@@ -68,25 +62,6 @@ def test_printed_tables_agree_with_themselves_and_with_the_text():
     assert np.isfinite(printed_table("calibrated", "7", "type1").values).sum() == 10
 
 
-def test_the_first_of_tied_neighbours_by_hand():
-    """One attribute that is constant: all rows tie, so the first row of the first other fold."""
-    problem = BinaryAttributes(rows=40, attributes=1, attribute_probability=1e-12)
-    losses = first_neighbour_losses(problem, sets=2, runs=3, seed=5)
-    assert losses.shape == (2, 3, 10)
-    # all rows of a fold get one class: its error is the share of the other class, 2 of 4 rows
-    # where the classes are stratified and even, else 1 of 4 or 3 of 4
-    assert set(np.unique(losses)) <= {0.0, 0.25, 0.5, 0.75, 1.0}
-
-
-def test_first_neighbour_has_the_folds_of_the_simulation():
-    """Attributes that tell rows apart: no ties, so that it must equal our nn."""
-    problem = BinaryAttributes(rows=30, attributes=19, attribute_probability=0.5)
-    ours = simulate(["max", "nn"], problem, "2x10", sets=2, random_state=4).losses[:, 0, 1, 0]
-    theirs = first_neighbour_losses(problem, sets=2, runs=2, seed=4)
-    same = np.isclose(theirs, ours[..., 0])
-    assert same.mean() > 0.6  # ties are left, and rare
-
-
 def test_what_chance_allows():
     """Two shares of 5 % from 1,000 each: 2 sqrt(2 x .05 x .95 / 1000) = 1.949 %."""
     got = allowed(np.array([[5.0]]), np.array([[5.0]]), 1000, np.array([[0.05]]))
@@ -102,16 +77,3 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
         cut = short.outcomes(test, df=None, alphas=(0.05,)).statistic
         assert cut.shape == (3, 1)
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
-
-
-def test_shuffled_rows_come_by_fold_then_by_class_and_hold_the_same_rows():
-    problem = BinaryAttributes(rows=40, attributes=3)
-    (first, second), *_ = shuffled_runs(problem, sets=1, runs=2, seed=1)
-    for run in (first, second):
-        assert np.array_equal(run.folds, np.sort(run.folds))
-        for fold in range(10):
-            y = run.encoded.y[run.folds == fold]
-            assert (np.diff(y) != 0).sum() <= 1
-    rows = [np.sort(run.encoded.values @ [4, 2, 1] + 8 * run.encoded.y) for run in (first, second)]
-    assert np.array_equal(*rows)
-    assert not np.array_equal(first.encoded.values, second.encoded.values)

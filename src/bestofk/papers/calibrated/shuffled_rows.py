@@ -1,9 +1,7 @@
-"""Rows in the order in which Weka's nearest neighbour sees them: shuffled anew in every run.
+"""Rows in the order in which Weka's learners get them: shuffled anew in every run.
 
 Weka shuffles the rows in every run, groups them by class and deals them to folds; training rows
-then come by fold, inside a fold by class. The first of tied neighbours is another one in every run.
-Our `nn` takes the lowest row of the data set, the same in every run, which makes the runs more
-alike and rejections more frequent.
+then come by fold, inside a fold by class.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.data.problem import DataProblem
 from bestofk.lab.work import Work
@@ -53,29 +50,9 @@ def shuffled_runs(
         yield [_shuffled(encoded, folds.astype(np.int64), rng) for folds in fold_of]
 
 
-def first_neighbour_losses(problem: DataProblem, *, sets: int, runs: int, seed: int) -> Floats:
-    """(sets, runs, folds) error rates of the first of the nearest rows."""
-    return np.array(
-        [
-            [_first_neighbour(run) for run in data_set]
-            for data_set in shuffled_runs(problem, sets=sets, runs=runs, seed=seed)
-        ]
-    )
-
-
 def _shuffled(encoded: Encoded, folds: Codes, rng: np.random.Generator) -> ShuffledRun:
     shuffled = rng.permutation(encoded.n)
     later_class = encoded.y != encoded.y[shuffled.argmin()]
     order = np.lexsort((shuffled, later_class, folds))
     rows = replace(encoded, values=np.ascontiguousarray(encoded.values[order]), y=encoded.y[order])
     return ShuffledRun(encoded=rows, folds=folds[order])
-
-
-def _first_neighbour(run: ShuffledRun) -> Floats:
-    values, y = run.encoded.values, run.encoded.y
-    mismatches = (values[:, np.newaxis] != values).sum(axis=2)
-    mismatches[run.folds[:, np.newaxis] == run.folds] = values.shape[1] + 1
-    # argmin takes the first of equal ones
-    wrong = y[mismatches.argmin(axis=1)] != y
-    shares: Floats = np.bincount(run.folds, weights=wrong) / run.sizes()
-    return shares
