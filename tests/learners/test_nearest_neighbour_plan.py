@@ -1,6 +1,7 @@
 """Whole plans equal split by split, prediction by prediction, on every kind of data and plan."""
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestofk.data.encoded import Encoded
+from bestofk.learners import nearest_neighbour_plan
 from bestofk.learners.nearest_neighbour import NearestNeighbour
 from bestofk.plans.making import plan
 from bestofk.plans.splits import Splits
 
 SCALES = ("range", "std", None)
+BY_CLASS = (1, 1000)
+"""Neighbours are parted by class from so many words of 64 runs on: always, and never."""
 
 
 def split_by_split(
@@ -30,12 +34,15 @@ def assert_equal(data: Encoded, splits: Splits, scales: tuple[str | None, ...] =
     before = data.values.copy()
     for scale in scales:
         model = NearestNeighbour(scale)
-        whole = model._predict_plan(data, splits)
         parts = split_by_split(model, data, splits)
-        assert len(whole) == len(parts) == splits.runs * splits.folds
-        for ours, expected in zip(whole, parts, strict=True):
-            assert ours.dtype == np.int64
-            np.testing.assert_array_equal(ours, expected)
+        for words in BY_CLASS:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(nearest_neighbour_plan, "_MANY_WORDS", words)
+                whole = model._predict_plan(data, splits)
+            assert len(whole) == len(parts) == splits.runs * splits.folds
+            for ours, expected in zip(whole, parts, strict=True):
+                assert ours.dtype == np.int64
+                np.testing.assert_array_equal(ours, expected)
     np.testing.assert_array_equal(data.values, before)
 
 
@@ -119,6 +126,41 @@ def test_lists_grow_where_their_first_part_does_not_do(kind: str) -> None:
 def test_outliers_rule_more_columns_than_a_bound_takes(kind: str, spec: str) -> None:
     data = make(kind, 260, 19, seed=5)
     assert_equal(data, plan(spec, stratified=False, random_state=3).materialise(data.n))
+
+
+@pytest.mark.parametrize("spec", ["67x2", "66x3", "resample:70:0.5"])
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(
+    "kind",
+    ["numeric", "numeric tied", "numeric sparse tied", "numeric sparse tailed", "mixed twins"],
+)
+def test_friends_settle_most_and_rivals_some(kind: str, classes: int, spec: str) -> None:
+    # Few classes, in most places one of them: predictions are known without the nearest neighbour.
+    data = make(kind, 130, 6, seed=classes)
+    rng = np.random.default_rng(0)
+    y = (np.nan_to_num(data.values).sum(axis=1) > 0) * (classes - 1)
+    y = np.where(rng.random(data.n) < 0.1, rng.integers(0, classes, data.n), y)
+    data = replace(data, y=y, classes=np.arange(classes))
+    assert_equal(data, plan(spec, stratified=False, random_state=3).materialise(data.n))
+
+
+@pytest.mark.parametrize("classes", [2, 1300])
+def test_more_neighbours_than_are_passed_over_at_once(
+    classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Bounds are taken of 8, of 64 and of 512 neighbours.
+    data = make("numeric tailed", 1300, 12, seed=5)
+    y = np.arange(data.n) % classes
+    data = replace(data, y=y, classes=np.arange(classes))
+    splits = plan("66x2", stratified=False, random_state=4).materialise(data.n)
+    monkeypatch.setattr(nearest_neighbour_plan, "_MANY_WORDS", 1)
+    for scale in ("range", "std"):
+        whole = NearestNeighbour(scale)._predict_plan(data, splits)
+        for run in (0, 33, 65):
+            train, test = splits.train(run, 0), splits.test(run, 0)
+            fitted = NearestNeighbour(scale).fit_encoded(data.take(train))
+            expected = fitted.predict_encoded(data.values[test])
+            np.testing.assert_array_equal(whole[2 * run], expected)
 
 
 def test_more_copies_than_are_put_in_order_at_once() -> None:

@@ -3,13 +3,16 @@
 Of the sum of r_j c_j (see the kernel for rescaled columns) a few columns make out most of what lies
 above the least ratio times the reference distance: those whose divisors differ most from split
 to split, at the place of the query. The bound takes these in full and all others at the least
-ratio, and passes over nine of ten neighbours where outliers rule the scales.
+ratio, and passes over nine of ten neighbours where outliers rule the scales. The least of eight
+neighbours in each part bounds all eight of them, so that one step passes over eight blocks, or
+over eight times 64 neighbours.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba import njit, types
 from numba.extending import intrinsic
@@ -90,11 +93,38 @@ def choose_columns(terms, count, excess, score, chosen):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def fill_blocks(near, start, count, d):  # type: ignore[no-untyped-def]
-    """Copy the neighbours from `start` on into blocks."""
-    distance, terms, chosen, blocks = near.distance, near.terms, near.chosen, near.blocks
+def fill_blocks(columns, i, start, count, weight, cardinality, near):  # type: ignore[no-untyped-def]
+    """Copy the neighbours from `start` on, a multiple of 64, into blocks, and the least of these.
+
+    Groups are whole when `start` is 0 or all neighbours before it were filled in by another call.
+    """
+    rows, distance, chosen = near.rows, near.distance, near.chosen
+    blocks, tiles, groups = near.blocks, near.tiles, near.groups
+    parts = min(EIGHT, weight.size)
     for t in range(start, count):
-        block, place = t >> 3, t & 7
-        blocks[block, 0, place] = distance[t]
-        for m in range(min(EIGHT, d)):
-            blocks[block, m + 1, place] = terms[t, chosen[m]]
+        blocks[t >> 3, 0, t & 7] = distance[t]
+    for m in range(parts):
+        j = chosen[m]
+        for t in range(start, count):
+            difference = columns[j, rows[t]] - columns[j, i]
+            term = weight[j] * (difference * difference)
+            if cardinality[j] > 0:
+                term = 0.0 if difference == 0.0 else 1.0
+            blocks[t >> 3, m + 1, t & 7] = term
+    first, last = start >> 3, (count + 7) >> 3
+    _least_of_eight(blocks, first, last, count, tiles)
+    _least_of_eight(tiles, first >> 3, (last + 7) >> 3, last, groups)
+
+
+@njit(cache=True, nogil=True)
+def _least_of_eight(finer, first, last, count, coarser):  # type: ignore[no-untyped-def]
+    """The least of the eight numbers of each part, `count` numbers in all, one step up."""
+    for k in range(first, last):
+        for part in range(PARTS):
+            least = np.float32(np.inf)
+            for place in range(min(8, count - 8 * k)):
+                least = min(least, finer[k, part, place])
+            coarser[k >> 3, part, k & 7] = least
+    for k in range(last, (last + 7) & ~7):
+        for part in range(PARTS):
+            coarser[k >> 3, part, k & 7] = np.float32(np.inf)

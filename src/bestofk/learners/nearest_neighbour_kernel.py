@@ -32,16 +32,18 @@ def column_scales(values, cardinality, rows, scale, low, high, divisor):  # type
             low[j] = values[i, j] if values[i, j] < low[j] else low[j]
         for j in range(d):
             high[j] = values[i, j] if values[i, j] > high[j] else high[j]
-    column_divisors(values, cardinality, rows, scale, low, high, divisor)
+    if scale == STD:
+        deviations(values, rows, divisor)
+    finish_scales(cardinality, scale, low, high, divisor)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def column_divisors(values, cardinality, rows, scale, low, high, divisor):  # type: ignore[no-untyped-def]
-    """What `column_scales` does once the extremes are known (above each other: no value)."""
-    d = values.shape[1]
-    if scale == STD:
-        _deviations(values, rows, divisor)
-    for j in range(d):
+def finish_scales(cardinality, scale, low, high, divisor):  # type: ignore[no-untyped-def]
+    """What `column_scales` does once extremes and deviations are known.
+
+    Extremes in the wrong order say that there is no value.
+    """
+    for j in range(cardinality.size):
         if cardinality[j] > 0:
             low[j], high[j], divisor[j] = 0.0, 0.0, 1.0
         elif low[j] > high[j]:
@@ -55,7 +57,7 @@ def column_divisors(values, cardinality, rows, scale, low, high, divisor):  # ty
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _deviations(values, rows, divisor):  # type: ignore[no-untyped-def]
+def deviations(values, rows, divisor):  # type: ignore[no-untyped-def]
     """Standard deviations of the known values; sums run in the order of the rows."""
     d = values.shape[1]
     mean = np.zeros(d)

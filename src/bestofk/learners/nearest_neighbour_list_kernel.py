@@ -43,14 +43,20 @@ class Neighbours(NamedTuple):
     """(EIGHT,): the columns that bounds are made of."""
     blocks: Any
     """(length / 8, PARTS, EIGHT), single precision: eight neighbours at a time, for bounds."""
+    tiles: Any
+    """(length / 64, PARTS, EIGHT): the least of each block, eight blocks at a time."""
+    groups: Any
+    """(length / 512, PARTS, EIGHT): the least of each 64 neighbours, eight of these at a time."""
     weights: Any
     """(PARTS,), single precision: what the parts of a bound are multiplied by."""
+    first_masks: Any
+    """(words, 64): which of the first 64 neighbours train, for the 64 splits of each word."""
     masks: Any
-    """(length / 64, 64): which of 64 neighbours train, for the 64 splits of a word."""
+    """(length / 64, 64): the same for all neighbours, in the present word."""
     ready: Any
     """(length / 64,): whether the masks are filled in for the present word."""
     filled: Any
-    """(1,): how many neighbours have their terms and blocks filled in."""
+    """(length / 64,): whether the terms of 64 neighbours are filled in."""
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
@@ -108,9 +114,10 @@ def lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, ke
 
 
 @njit(cache=True, nogil=True)
-def fill_terms(values, i, start, count, weight, cardinality, near):  # type: ignore[no-untyped-def]
+def fill_terms(  # type: ignore[no-untyped-def]
+    values, i, start, count, weight, cardinality, rows, distance, terms, twin
+):
     """The terms c_j of the neighbours from `start` on, where no number is unknown."""
-    rows, distance, terms, twin = near.rows, near.distance, near.terms, near.twin
     some_nominal = cardinality.max() > 0
     for t in range(start, count):
         k = rows[t]

@@ -29,8 +29,9 @@ from bestofk.learners.nearest_neighbour_kernel import (
     column_scales,
     nearest_rows,
 )
-from bestofk.learners.nearest_neighbour_rescaled_kernel import SplitScales, scan_rescaled
+from bestofk.learners.nearest_neighbour_rescaled_kernel import scan_rescaled
 from bestofk.learners.nearest_neighbour_scales_kernel import ranges_by_fold, scales_by_fold
+from bestofk.learners.nearest_neighbour_split_kernel import SplitScales
 
 if TYPE_CHECKING:
     from bestofk.plans.splits import Splits
@@ -45,6 +46,8 @@ _MODERATE = (1e-100, 1e100)
 # Single precision holds products with ratios up to here without losing small terms.
 _ESTIMABLE = 1e12
 _MISSING_CODE = 255
+# From so many words of 64 runs on it pays to part the neighbours by class.
+_MANY_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +107,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
                 _split_scales(encoded, columns, block, scale, unknown),
                 0.25 if scale == RANGE else 0.0,
                 1.0 if scale == RANGE else 0.0,
+                block.wanted.shape[1] >= _MANY_WORDS,
                 encoded.y,
                 block.planes,
                 block.by_fold,
@@ -217,6 +221,8 @@ def _split_scales(
     single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
     least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
     constant_first, constant_columns = _listed(~counts & (divisor != 0))
+    reach = single.max(axis=0)
+    reach[np.unique(constant_columns)] += np.float32(least.min())
     return SplitScales(
         cardinality=encoded.cardinality,
         divisor=divisor[None, :],
@@ -228,6 +234,10 @@ def _split_scales(
         estimable=ratio.max(axis=1) < _ESTIMABLE,
         constant_first=constant_first,
         constant_columns=constant_columns,
+        least=single.min(axis=0),
+        most=single.max(axis=0),
+        reach=reach,
+        floor=float(least.min()),
         excess=np.maximum(single[:, : encoded.d] - least[:, None], 0.0).mean(axis=0),
         copies=np.unique(encoded.values, axis=0, return_inverse=True)[1].reshape(-1),
     )

@@ -19,16 +19,20 @@ than the search itself.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from numba import njit
 
 from bestofk.learners.nearest_neighbour_bits_kernel import serves, write_code
+from bestofk.learners.nearest_neighbour_class_kernel import (
+    FRIENDS,
+    RIVALS,
+    Parted,
+    part,
+    settle_by_class,
+)
 from bestofk.learners.nearest_neighbour_filter_kernel import (
     EIGHT,
     PARTS,
-    choose_columns,
     fill_blocks,
     not_above,
 )
@@ -43,215 +47,207 @@ from bestofk.learners.nearest_neighbour_list_kernel import (
     list_others,
     lower_keys,
 )
-from bestofk.learners.nearest_neighbour_order_kernel import first_bit, transpose_bits
+from bestofk.learners.nearest_neighbour_order_kernel import first_bit
+from bestofk.learners.nearest_neighbour_split_kernel import (
+    constant_terms,
+    estimate,
+    fill_first_masks,
+    fill_masks,
+    fill_weights,
+    split_of,
+    start_list,
+)
 
 # So many neighbours are put in order at once; the others only where these do not do.
 _SHORT = 64
 # Terms up to here times ratios up to 1e12 can be summed in single precision.
 _LARGE = 1e20
-
-
-class SplitScales(NamedTuple):
-    """The scales of every split, beside those of the reference."""
-
-    cardinality: Any
-    """(d,): 0 for a numeric column."""
-    divisor: Any
-    """(1, d), of the reference."""
-    low: Any
-    """(splits, d), from `column_scales`, as the next two."""
-    high: Any
-    divisors: Any
-    ratio: Any
-    """(splits, padded d), single precision: r_j."""
-    least_ratio: Any
-    """(splits,): a lower bound of r_j over the columns that are not constant there."""
-    estimable: Any
-    """(splits,): single precision has the range for r_j."""
-    constant_first: Any
-    """(splits + 1,): where the columns start that are constant there but not in the reference."""
-    constant_columns: Any
-    excess: Any
-    """(d,): the mean over the splits of r_j less the least ratio."""
-    copies: Any
-    """(n,): equal for rows with equal values, which are tied wherever both train."""
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
-def _estimate(ratio, s, terms, t):  # type: ignore[no-untyped-def]
-    total = np.float32(0.0)
-    for j in range(ratio.shape[1]):
-        total += ratio[s, j] * terms[t, j]
-    return total
+_ALL = np.uint64(255)
 
 
 @njit(cache=True, nogil=True)
-def _fill_masks(masks, tile, i, w, rows, count, planes, by_fold):  # type: ignore[no-untyped-def]
-    """Which of the 64 neighbours of a tile train, for the 64 splits of word `w`."""
-    first = 64 * tile
-    for t in range(64):
-        masks[tile, t] = np.uint64(0)
-        if first + t < count:
-            masks[tile, t] = serves(planes, by_fold, i, rows[first + t], w)
-    transpose_bits(masks, tile)
-
-
-@njit(cache=True, nogil=True)
-def _fold(planes, i, w, b):  # type: ignore[no-untyped-def]
-    """The fold that tests row `i` in run `b` of word `w`."""
-    fold = np.int64(0)
-    for p in range(planes.shape[2]):
-        fold |= np.int64((planes[i, w, p] >> np.uint64(b)) & np.uint64(1)) << p
-    return fold
+def _lowest(count):  # type: ignore[no-untyped-def]
+    """The lowest `count` bits, at most eight."""
+    return np.uint64(255) >> np.uint64(max(0, 8 - count))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _shift(values, i, low, divisor, s, columns, first, stop):  # type: ignore[no-untyped-def]
-    """The terms of the columns that are constant in split `s` but not in the reference."""
-    shift = 0.0
-    for c in range(first, stop):
-        j = columns[c]
-        if not np.isnan(values[i, j]):
-            difference = (values[i, j] - low[s, j]) / divisor[0, j]
-            shift += difference * difference
-    return shift * (1.0 + SLACK) + TINY
+def _decide(values, i, w, b, s, count, limit, bound, near, scales):  # type: ignore[no-untyped-def]
+    """The nearest of the neighbours that train in run `b` and are estimated up to `bound`.
 
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def _decide(values, i, b, s, stop, bound, near, scales):  # type: ignore[no-untyped-def]
-    """The nearest of the first neighbours that train in run `b` and are estimated up to `bound`."""
+    Bounds from a few columns are held against `limit`.
+    """
     best, winner = np.inf, -1
-    for t in range(stop):
-        if (near.masks[t >> 6, b] >> np.uint64(t & 63)) & np.uint64(1) == 0:
+    for block in range((count + 7) >> 3):
+        tile = block >> 3
+        # Where nothing was made ready, all bounds were above the limit.
+        if not near.ready[tile]:
             continue
-        if _estimate(scales.ratio, s, near.terms, t) > bound:
-            continue
-        k = near.rows[t]
-        d_k = pair_distance(
-            values, i, k, scales.cardinality, scales.low, scales.high, scales.divisors, s
-        )
-        if d_k < best or (d_k == best and k < winner):
-            best = d_k
-            winner = k
+        mask = near.masks[tile, b] if tile else near.first_masks[w, b]
+        hits = (mask >> np.uint64(8 * (block & 7))) & np.uint64(255)
+        if hits != 0:
+            hits &= not_above(near.blocks, block, near.weights, limit)
+        while hits != 0:
+            t = 8 * block + first_bit(hits)
+            hits &= hits - np.uint64(1)
+            if estimate(scales.ratio, s, near.terms, t) > bound:
+                continue
+            k = near.rows[t]
+            d_k = pair_distance(
+                values, i, k, scales.cardinality, scales.low, scales.high, scales.divisors, s
+            )
+            if d_k < best or (d_k == best and k < winner):
+                best = d_k
+                winner = k
     return winner
 
 
-@njit(cache=True, nogil=True)
-def _fill_tile(values, i, start, count, weight, scales, near):  # type: ignore[no-untyped-def]
-    """Terms and blocks of the 64 neighbours from `start` on."""
-    stop = min(start + 64, count)
-    fill_terms(values, i, start, stop, weight, scales.cardinality, near)
-    if start == 0:
-        choose_columns(near.terms, stop, scales.excess, near.score, near.chosen)
-    fill_blocks(near, start, stop, weight.size)
-    near.filled[0] = stop
-
-
 @njit(cache=True, nogil=True, error_model="numpy")
-def _search_word(  # type: ignore[no-untyped-def]
-    values, i, w, left, count, tail, near, scales, weight, quick, y, planes, by_fold, folds,
-    predicted,
-):  # fmt: skip
-    """Predict for row `i` in the splits `left` of word `w`; return those not settled.
+def _search(  # type: ignore[no-untyped-def]
+    values, i, left, count, tail, near, scales, weight, quick, y, planes, by_fold, folds, predicted
+):
+    """Predict for row `i` in the splits `left`; keep those not settled, return whether any are.
 
     `tail` bounds from below the reference distances of rows that are not in the list.
     """
-    rows, _, floor, twin, terms, _, chosen, blocks, weights, masks, ready, filled = near
+    rows, distance, floor = near.rows, near.distance, near.floor
+    twin, terms, filled = near.twin, near.terms, near.filled
+    chosen, weights, ready = near.chosen, near.weights, near.ready
+    first_masks, masks = near.first_masks, near.masks
+    blocks, tiles, groups = near.blocks, near.tiles, near.groups
     cardinality, divisor, low, high, divisors, ratio, least_ratio, estimable = scales[:8]
-    constant_first, constant_columns, _, copies = scales[8:]
-    tiles = (count + 63) >> 6
+    constant_first, constant_columns, copies = scales[8], scales[9], scales.copies
     parts = min(EIGHT, cardinality.size)
     wide = 1.0 + (cardinality.size + 16) * 2.0**-22
-    t = 0
-    while quick and left != 0 and t < filled[0] and twin[t]:
-        hit = left & serves(planes, by_fold, i, rows[t], w)
-        write_code(predicted, w, i, hit, y[rows[t]])
-        left ^= hit
-        t += 1
-    for tile in range(tiles):
-        ready[tile] = False
-    unsettled = np.uint64(0)
-    while left != 0:
-        b = first_bit(left)
-        bit = left & (~left + np.uint64(1))
-        left ^= bit
-        s = 64 * w + b
-        if by_fold:
-            s = s * folds + _fold(planes, i, w, b)
-        least, estimate = least_ratio[s], quick and estimable[s]
-        margin = wide if estimate else 1.0 + SLACK
-        if estimate:
-            weights[0] = least
-            for m in range(parts):
-                weights[m + 1] = max(ratio[s, chosen[m]] - np.float32(least), np.float32(0.0))
-        # Bounds include columns that are constant in this split: so does the limit.
-        shift = 0.0
-        first, stop = constant_first[s], constant_first[s + 1]
-        if first < stop:
-            shift = least * _shift(values, i, low, divisor, s, constant_columns, first, stop)
+    any_left = False
+    fill_first_masks(first_masks, i, rows, count, planes, by_fold)
+    ready[0] = True
+    for w in range(left.size):
+        waiting, unsettled = left[w], np.uint64(0)
+        t = 0
+        while quick and waiting != 0 and t < min(count, 64) and twin[t]:
+            hit = waiting & serves(planes, by_fold, i, rows[t], w)
+            write_code(predicted, w, i, hit, y[rows[t]])
+            waiting ^= hit
+            t += 1
+        for tile in range(1, (count + 63) >> 6):
+            ready[tile] = False
+        while waiting != 0:
+            b = first_bit(waiting)
+            bit = waiting & (~waiting + np.uint64(1))
+            waiting ^= bit
+            s = split_of(planes, by_fold, folds, i, w, b)
+            least, single = least_ratio[s], quick and estimable[s]
+            margin = wide if single else 1.0 + SLACK
+            if single:
+                fill_weights(weights, least, ratio, s, chosen, parts)
+            # Bounds include columns that are constant in this split: so does the limit.
+            shift = 0.0
+            first, stop = constant_first[s], constant_first[s + 1]
+            if first < stop:
+                shift = least * constant_terms(
+                    values, i, low, divisor, s, constant_columns, first, stop
+                )
 
-        best, second, limit = np.inf, np.inf, np.inf
-        winner, looked = -1, count
-        enough = False
-        for tile in range(tiles):
-            if not ready[tile]:
-                if quick and filled[0] <= 64 * tile:
-                    _fill_tile(values, i, filled[0], count, weight, scales, near)
-                _fill_masks(masks, tile, i, w, rows, count, planes, by_fold)
-                ready[tile] = True
-            mask = masks[tile, b]
-            block = 8 * tile
-            while mask != 0:
-                hits = mask & np.uint64(255)
-                if hits != 0:
-                    if least * floor[block] > limit:
-                        enough = True
-                        looked = 8 * block
+            best, second, limit = np.inf, np.inf, np.inf
+            winner, group = -1, 0
+            while 512 * group < count and least * floor[64 * group] <= limit:
+                bounded = single and winner >= 0
+                some = not_above(groups, group, weights, limit) if bounded else _ALL
+                some &= _lowest(((count + 63) >> 6) - 8 * group)
+                while some != 0:
+                    tile = 8 * group + first_bit(some)
+                    some &= some - np.uint64(1)
+                    if least * floor[8 * tile] > limit:
                         break
-                    if winner >= 0 and estimate:
-                        hits &= not_above(blocks, block, weights, limit)
-                    while hits != 0:
-                        t = 8 * block + first_bit(hits)
-                        hits &= hits - np.uint64(1)
-                        if estimate:
-                            d_t = np.float64(_estimate(ratio, s, terms, t))
-                        else:
-                            d_t = pair_distance(
-                                values, i, rows[t], cardinality, low, high, divisors, s
-                            )
-                        if d_t < best or (d_t == best and rows[t] < winner):
-                            if winner < 0 or copies[rows[t]] != copies[winner]:
-                                second = best
-                            best = d_t
-                            winner = rows[t]
-                            limit = (best + shift) * margin + TINY
-                            if hits != 0 and estimate:
-                                hits &= not_above(blocks, block, weights, limit)
-                        elif d_t < second and copies[rows[t]] != copies[winner]:
-                            second = d_t
-                mask >>= np.uint64(8)
-                block += 1
-            if enough:
-                break
+                    bounded = single and winner >= 0
+                    few = not_above(tiles, tile, weights, limit) if bounded else _ALL
+                    if few != 0 and not ready[tile]:
+                        if quick and not filled[tile]:
+                            fill_terms(
+                                values, i, 64 * tile, min(64 * tile + 64, count), weight,
+                                cardinality, rows, distance, terms, twin,
+                            )  # fmt: skip
+                            filled[tile] = True
+                        fill_masks(masks, tile, i, w, rows, count, planes, by_fold)
+                        ready[tile] = True
+                    mask = masks[tile, b] if tile else first_masks[w, b]
+                    while few != 0:
+                        block = 8 * tile + first_bit(few)
+                        few &= few - np.uint64(1)
+                        hits = (mask >> np.uint64(8 * (block & 7))) & np.uint64(255)
+                        if hits == 0:
+                            continue
+                        if least * floor[block] > limit:
+                            break
+                        if single and winner >= 0:
+                            hits &= not_above(blocks, block, weights, limit)
+                        while hits != 0:
+                            t = 8 * block + first_bit(hits)
+                            hits &= hits - np.uint64(1)
+                            if single:
+                                d_t = np.float64(estimate(ratio, s, terms, t))
+                            else:
+                                d_t = pair_distance(
+                                    values, i, rows[t], cardinality, low, high, divisors, s
+                                )
+                            if d_t < best or (d_t == best and rows[t] < winner):
+                                if winner < 0 or copies[rows[t]] != copies[winner]:
+                                    second = best
+                                best = d_t
+                                winner = rows[t]
+                                limit = (best + shift) * margin + TINY
+                                if hits != 0 and single:
+                                    hits &= not_above(blocks, block, weights, limit)
+                            elif d_t < second and copies[rows[t]] != copies[winner]:
+                                second = d_t
+                group += 1
 
-        if winner < 0 or not (enough or least * tail > limit):
-            unsettled |= bit
-            continue
-        bound = best * margin + TINY
-        if estimate and second <= bound:
-            winner = _decide(values, i, b, s, looked, bound, near, scales)
-        write_code(predicted, w, i, bit, y[winner])
-    return unsettled
+            if winner < 0 or least * tail <= limit:
+                unsettled |= bit
+                continue
+            bound = best * margin + TINY
+            if single and second <= bound:
+                winner = _decide(values, i, w, b, s, count, limit, bound, near, scales)
+            write_code(predicted, w, i, bit, y[winner])
+        left[w] = unsettled
+        any_left |= unsettled != 0
+    return any_left
+
+
+@njit(cache=True, nogil=True)
+def _neighbours(n, d, room, padded, words):  # type: ignore[no-untyped-def]
+    """Room for a list of neighbours, `room` of them with terms."""
+    tiles = (n >> 6) + 1
+    return Neighbours(
+        np.empty(2 * n + 64, dtype=np.int64),
+        np.empty(2 * n + 64),
+        np.empty(8 * tiles),
+        np.zeros(n, dtype=np.bool_),
+        np.zeros((room, padded), dtype=np.float32),
+        np.empty(d),
+        np.zeros(EIGHT, dtype=np.int64),
+        np.zeros((8 * tiles if room else 0, PARTS, EIGHT), dtype=np.float32),
+        np.zeros((tiles if room else 0, PARTS, EIGHT), dtype=np.float32),
+        np.zeros(((tiles >> 3) + 1 if room else 0, PARTS, EIGHT), dtype=np.float32),
+        np.zeros(PARTS, dtype=np.float32),
+        np.zeros((words, 64), dtype=np.uint64),
+        np.zeros((tiles, 64), dtype=np.uint64),
+        np.zeros(tiles, dtype=np.bool_),
+        np.zeros(tiles, dtype=np.bool_),
+    )
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def scan_rescaled(  # type: ignore[no-untyped-def]
-    values, columns, scales, one_floor, both_floor, y, planes, by_fold, folds, wanted, predicted
-):
+    values, columns, scales, one_floor, both_floor, many_runs, y, planes, by_fold, folds, wanted,
+    predicted,
+):  # fmt: skip
     """Fill `predicted` (see the module on bits).
 
     `values` has the shape (n, d), `columns` is its transpose; `one_floor` and `both_floor` are
-    the least terms of one and of two unknown numbers in any split.
+    the least terms of one and of two unknown numbers in any split; `many_runs` says that it pays to
+    part the neighbours by class.
     """
     d, n = columns.shape
     cardinality = scales.cardinality
@@ -266,39 +262,50 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
             known &= plain[j]
     keys, single = np.empty(n), np.empty(n, dtype=np.float32)
     bins = np.zeros(BINS, dtype=np.int64)
-    size, room = 2 * n + 64, n if known else 0
+    size, room, padded = 2 * n + 64, n if known else 0, scales.ratio.shape[1]
     spare_keys, spare_rows = np.empty(size), np.empty(size, dtype=np.int64)
-    tiles = (n >> 6) + 1
-    near = Neighbours(
-        np.empty(size, dtype=np.int64),
-        np.empty(size),
-        np.empty(8 * tiles),
-        np.zeros(n, dtype=np.bool_),
-        np.zeros((room, scales.ratio.shape[1]), dtype=np.float32),
-        np.empty(d),
-        np.zeros(EIGHT, dtype=np.int64),
-        np.zeros((8 * tiles if known else 0, PARTS, EIGHT), dtype=np.float32),
-        np.zeros(PARTS, dtype=np.float32),
-        np.zeros((tiles, 64), dtype=np.uint64),
-        np.zeros(tiles, dtype=np.bool_),
-        np.zeros(1, dtype=np.int64),
+    words = wanted.shape[1]
+    near = _neighbours(n, d, room, padded, words)
+    by_class = many_runs and known and scales.estimable.all()
+    part_room = room if by_class else 0
+    parted = Parted(
+        np.empty(FRIENDS, dtype=np.int64),
+        _neighbours(n, d, min(part_room, RIVALS), padded, words),
+        np.empty(n if by_class else 0),
+        np.empty((FRIENDS, RIVALS), dtype=np.int64),
+        np.empty(FRIENDS, dtype=np.int64),
+        np.zeros((words, 64), dtype=np.int64),
+        np.zeros(words, dtype=np.uint64),
+        np.zeros(2, dtype=np.int64),
     )
+    left = np.empty(words, dtype=np.uint64)
     for i in range(n):
+        left[:] = wanted[i]
         lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, keys)
+        quick = known and keys.max() < _LARGE
         count = list_first(keys, _SHORT, near, spare_keys, spare_rows)
         tail = np.inf if count == n else near.distance[count - 1]
-        quick = known and keys.max() < _LARGE
         if quick:
-            near.filled[0] = 0
-            _fill_tile(values, i, near.filled[0], count, weight, scales, near)
-        for w in range(wanted.shape[1]):
-            left = wanted[i, w]
-            while left != 0:
-                left = _search_word(
-                    values, i, w, left, count, tail, near, scales, weight, quick, y, planes,
-                    by_fold, folds, predicted,
-                )  # fmt: skip
-                if left == 0 or count == n:
-                    break
-                list_others(keys, count, near, single, bins)
-                count, tail = n, np.inf
+            start_list(values, columns, i, count, weight, scales, near)
+        if by_class and quick:
+            friendly = part(
+                values, columns, i, count, near, keys, y, weight, scales, parted, spare_keys,
+                spare_rows,
+            )  # fmt: skip
+            settle_by_class(
+                values, i, left, friendly, near, parted, scales, weight, planes, by_fold, folds,
+                predicted,
+            )  # fmt: skip
+            if left.max() == 0:
+                continue
+        while (
+            _search(
+                values, i, left, count, tail, near, scales, weight, quick, y, planes, by_fold,
+                folds, predicted,
+            )
+            and count < n
+        ):  # fmt: skip
+            list_others(keys, count, near, single, bins)
+            if quick:
+                fill_blocks(columns, i, count, n, weight, cardinality, near)
+            count, tail = n, np.inf
