@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path, file_okay=False),
     help="Folder of the data sets; by default BESTOFK_DATA.",
 )
-@click.option(
-    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
-)
+@click.option("--seed", type=click.IntRange(min=0), help="For random draws; see --list.")
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
 @click.option("--html", type=click.Path(path_type=Path, dir_okay=False), help="Write this.")
 @click.option(
@@ -47,7 +45,7 @@ def reproduce(
     jobs: int,
     store: str | None,
     data: Path | None,
-    seed: int,
+    seed: int | None,
     markdown: Path | None,
     html: Path | None,
     figures: Path | None,
@@ -90,7 +88,7 @@ def reproduce(
                 jobs=jobs,
                 store=store,
                 data=data,
-                seed=seed,
+                seed=seed if seed is not None else entry.default_seed,
                 say=_progress,
             )
         )
@@ -155,6 +153,7 @@ def _list(as_json: bool) -> None:
                         "doi": entry.doi,
                         "tables": list(entry.tables),
                         "default_runs": entry.default_runs,
+                        "default_seed": entry.default_seed,
                         "run": entry.runs_mean,
                         "variants": dict(entry.variants),
                         "data": entry.data,
@@ -169,6 +168,7 @@ def _list(as_json: bool) -> None:
         click.echo(f"      {entry.summary}")
         click.echo(f"      tables: {', '.join(entry.tables)}")
         click.echo(f"      a run: {entry.runs_mean} ({entry.default_runs} without --runs)")
+        click.echo(f"      seed: {entry.default_seed} without --seed")
         for name, meaning in entry.variants:
             click.echo(f"      --variant {name}: {meaning}")
         if entry.data is not None:

@@ -24,6 +24,7 @@ class Reproduction:
     default_runs: int
     runs_mean: str
     """What one run is."""
+    default_seed: int = 0
     variants: tuple[tuple[str, str], ...] = (("paper", "as printed"),)
     """(name, what it is), the default first."""
     data: str | None = None
@@ -67,6 +68,8 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         tables=("fig2", "2", "3", "fig4", "4", "5", "6", "7", "spread"),
         default_runs=1000,
         runs_mean="a data set of each problem; the table 'spread' runs only when named",
+        # the most typical of five, see benchmarks/calibrated_seeds.py
+        default_seed=10,
         variants=(
             ("own", "degrees of freedom as calibrated on our own data sets"),
             (

@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from bestofk.cli.app import bestofk
 from bestofk.papers.account import Request
 from bestofk.papers.calibrated.error_tables import allowed
 from bestofk.papers.calibrated.panel import PANEL, draw, problem_of
@@ -77,3 +79,11 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
         cut = short.outcomes(test, df=None, alphas=(0.05,)).statistic
         assert cut.shape == (3, 1)
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
+
+
+@pytest.mark.parametrize(("asked", "seed"), [((), 10), (("--seed", "3"), 3)])
+def test_the_default_seed_is_that_of_the_paper(asked, seed):
+    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *asked]
+    done = CliRunner().invoke(bestofk, command)
+    assert done.exit_code == 0, done.output
+    assert f"2 data sets of each problem, seed {seed}." in " ".join(done.output.split())
