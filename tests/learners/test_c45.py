@@ -12,6 +12,7 @@ from bestofk.learners.c45 import C45
 from bestofk.learners.c45_kernel import predict_splits
 from bestofk.learners.c45_prune_kernel import added_errors
 from bestofk.learners.c45_test_kernel import entropy_terms
+from bestofk.learners.sorted_columns import sort_columns
 from bestofk.learners.split_marks import SplitMarks
 from bestofk.learners.whole_plan import predict_encoded_splits
 from bestofk.plans.making import plan
@@ -157,8 +158,9 @@ def test_bit_sets_and_row_lists_give_the_same_trees(seed, n, d, n_values, n_clas
     data = random_data(rng, n, [n_values] * d, 0.0, n_classes)
     splits = plan("2x4", stratified=False, random_state=1).materialise(n)
     marks = SplitMarks.of(splits)
+    columns = np.ascontiguousarray(data.values.T)
     lists = predict_splits(
-        np.ascontiguousarray(data.values.T), data.cardinality, data.y, n_classes,
+        columns, data.cardinality, data.y, n_classes, *sort_columns(columns, data.cardinality),
         marks.marks, marks.wanted, np.zeros(n + 1, dtype=np.int64), np.zeros((1, n), dtype=bool),
         *model._settings(), entropy_terms(n),
     )  # fmt: skip

@@ -135,7 +135,7 @@ class C45(ProbabilisticClassifier):
     def _fit_encoded(self, encoded: Encoded) -> None:
         from bestofk.learners import c45_kernel as kernel
         from bestofk.learners.c45_test_kernel import entropy_terms
-        from bestofk.learners.sorted_columns_kernel import sort_columns
+        from bestofk.learners.sorted_columns import sort_columns
 
         settings = self._settings()
         grown = np.ones(encoded.n, dtype=np.bool_)
@@ -181,14 +181,17 @@ class C45(ProbabilisticClassifier):
         """Predictions of all splits, as the table of marks."""
         from bestofk.learners import c45_kernel as kernel
         from bestofk.learners.c45_test_kernel import entropy_terms
+        from bestofk.learners.sorted_columns import sort_columns
 
         settings = self._settings()
         if self.pruning != "holdout" and _fits_bits(encoded):
             return _predict_bits(encoded, marks, settings)
         held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
+        columns = np.ascontiguousarray(encoded.values.T)
+        order, n_known = sort_columns(columns, encoded.cardinality)
         predicted: Codes = kernel.predict_splits(
-            np.ascontiguousarray(encoded.values.T), encoded.cardinality, encoded.y,
-            encoded.n_classes, marks.marks, marks.wanted, held_at, held_masks,
+            columns, encoded.cardinality, encoded.y, encoded.n_classes, order, n_known,
+            marks.marks, marks.wanted, held_at, held_masks,
             *settings, entropy_terms(encoded.n),
         )  # fmt: skip
         return predicted

@@ -31,10 +31,19 @@ from bestofk.learners.c45_test_kernel import (
 
 
 @njit(cache=True, nogil=True)
+def _copy(array, grown):
+    # Written out, here and below: slices of arrays take seconds to compile.
+    for row in range(array.shape[0]):
+        for column in range(array.shape[1]):
+            grown[row, column] = array[row, column]
+
+
+@njit(cache=True, nogil=True)
 def longer(array, size):
     """The array with room for at least `size` cells."""
     grown = np.empty(max(size, 2 * len(array)), dtype=array.dtype)
-    grown[: len(array)] = array
+    for at in range(len(array)):
+        grown[at] = array[at]
     return grown
 
 
@@ -42,7 +51,7 @@ def longer(array, size):
 def taller(array, size):
     """The array with at least `size` rows."""
     grown = np.empty((max(size, 2 * len(array)), array.shape[1]), dtype=array.dtype)
-    grown[: len(array)] = array
+    _copy(array, grown)
     return grown
 
 
@@ -50,7 +59,7 @@ def taller(array, size):
 def wider(array, size):
     """The array with at least `size` columns."""
     grown = np.empty((array.shape[0], max(size, 2 * array.shape[1])), dtype=array.dtype)
-    grown[:, : array.shape[1]] = array
+    _copy(array, grown)
     return grown
 
 
@@ -241,7 +250,8 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
                 if not few[a]:
                     skipped = np.searchsorted(sorted_values[a], sorted_values[a, 0], side="right")
                 open_known[0, a] = n - skipped
-                first_side[a, : n - skipped] = order[a, skipped:]
+                for at in range(n - skipped):
+                    first_side[a, at] = order[a, skipped + at]
 
     weight = np.ones(n)
     row_branch = np.zeros(n, dtype=np.int32)
@@ -267,7 +277,8 @@ def grow(columns, cardinality, y, n_labels, order, n_known, min_leaf, by_gain, t
         at = open_at[n_open]
         side = open_side[n_open]
         lists = first_side if side == 0 else second_side
-        known_here[:] = open_known[n_open]
+        for a in range(d):
+            known_here[a] = open_known[n_open, a]
         if is_settled(shares[node], min_leaf):
             continue
         rows = entry_row[start[node] : start[node] + length[node]]

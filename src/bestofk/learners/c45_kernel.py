@@ -9,7 +9,7 @@ from numba import njit
 from bestofk.learners.c45_grow_kernel import grow
 from bestofk.learners.c45_prune_kernel import collapse, prune_holdout, prune_pessimistic
 from bestofk.learners.c45_test_kernel import TOLERANCE, branch_of
-from bestofk.learners.sorted_columns_kernel import keep_rows, sort_columns
+from bestofk.learners.sorted_columns_kernel import keep_rows
 
 UNPRUNED, PESSIMISTIC, HOLDOUT = 0, 1, 2
 """Ways to prune."""
@@ -175,7 +175,7 @@ def take_columns(columns, rows):
 
 @njit(cache=True, nogil=True)
 def predict_splits(
-    columns, cardinality, y, n_labels, marks, wanted, held_at, held_masks,
+    columns, cardinality, y, n_labels, order, n_known, marks, wanted, held_at, held_masks,
     min_leaf, by_gain, pruning, raising, confidence, z, terms,
 ):  # fmt: skip
     """Predictions of a tree for each split, equal to fitting and predicting split by split.
@@ -184,6 +184,8 @@ def predict_splits(
     ----------
     columns, cardinality, y, n_labels
         The whole data set, by column.
+    order, n_known
+        From `sort_columns`.
     marks : (m, n) int64
         Split s tests the rows where ``marks[wanted[s, 0]] == wanted[s, 1]`` and trains on the
         others.
@@ -197,7 +199,6 @@ def predict_splits(
         The predicted code of each row where a split tests it.
     """
     n = columns.shape[1]
-    order, n_known = sort_columns(columns, cardinality)
     predicted = np.zeros(marks.shape, dtype=np.int64)
     position = np.empty(n, dtype=np.int64)
     train = np.empty(n, dtype=np.int64)

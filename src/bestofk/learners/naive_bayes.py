@@ -66,7 +66,7 @@ class NaiveBayes(ProbabilisticClassifier):
 
     def _fit_encoded(self, encoded: Encoded) -> None:
         from bestofk.learners import naive_bayes_kernel as kernel
-        from bestofk.learners.sorted_columns_kernel import sort_columns
+        from bestofk.learners.sorted_columns import sort_columns
 
         c, d = encoded.n_classes, encoded.d
         offset = _offsets(encoded.cardinality)
@@ -117,7 +117,7 @@ class NaiveBayes(ProbabilisticClassifier):
         """Predictions of all splits, as the table of marks."""
         from bestofk.learners import naive_bayes_plan_kernel as kernel
         from bestofk.learners.naive_bayes_kernel import find_places
-        from bestofk.learners.sorted_columns_kernel import sort_columns
+        from bestofk.learners.sorted_columns import sort_columns
 
         offset = _offsets(encoded.cardinality)
         places = find_places(encoded.values, encoded.cardinality, offset)

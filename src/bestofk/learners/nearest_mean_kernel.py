@@ -200,6 +200,21 @@ def predict_rows(numbers, codes, means, modes, rows, scale, scaled, predicted):
 
 
 @njit(cache=True, nogil=True)
+def outside(total, some, at, folds):
+    """Sums of folds become sums of the rows outside them, from `at` on; the last is not known yet.
+
+    Written out: expressions of whole arrays take seconds to compile.
+    """
+    for label in range(some.shape[1]):
+        for j in range(some.shape[2]):
+            rest = 0
+            for m in range(at, at + folds - 1):
+                rest += some[m, label, j]
+                some[m, label, j] = total[0, label, j] - some[m, label, j]
+            some[at + folds - 1, label, j] = rest
+
+
+@njit(cache=True, nogil=True)
 def predict_folds(
     numbers, digits, known, codes, offset, first, low, width, y, c, fold_of, folds, kind, predicted
 ):
@@ -250,23 +265,16 @@ def predict_folds(
                 )  # fmt: skip
         for run in range(begin, end):
             at = (run - begin) * folds
-            sums[at + last] = all_sums[0]
-            knowns[at + last] = all_knowns[0]
-            counts[at + last] = all_counts[0]
-            rows[at + last] = all_rows[0]
-            for m in range(at, at + last):
-                sums[at + last] -= sums[m]
-                knowns[at + last] -= knowns[m]
-                counts[at + last] -= counts[m]
-                rows[at + last] -= rows[m]
+            outside(all_sums, sums, at, folds)
+            outside(all_knowns, knowns, at, folds)
+            outside(all_counts, counts, at, folds)
+            outside(all_rows.reshape(1, c, 1), rows.reshape(batch * folds, c, 1), at, folds)
             for f in range(folds):
                 m = at + f
                 place[run, f] = begins[run, f]
-                begins[run, f + 1] = begins[run, f] + rows[m].sum()
-                sums[m] = all_sums[0] - sums[m]
-                knowns[m] = all_knowns[0] - knowns[m]
-                counts[m] = all_counts[0] - counts[m]
-                rows[m] = all_rows[0] - rows[m]
+                begins[run, f + 1] = begins[run, f] + n
+                for label in range(c):
+                    begins[run, f + 1] -= rows[m, label]
                 summarise(
                     sums[m], knowns[m], counts[m], rows[m], first, low, width, e > 0, offset,
                     means[m], modes[m],

@@ -72,8 +72,8 @@ def sort_pairs(keys, rows, count, spare_keys, spare_rows):  # type: ignore[no-un
                 else:
                     spare_keys[at], spare_rows[at] = keys[right], rows[right]
                     right += 1
-        keys[:count] = spare_keys[:count]
-        rows[:count] = spare_rows[:count]
+        for at in range(count):
+            keys[at], rows[at] = spare_keys[at], spare_rows[at]
         width *= 2
 
 
@@ -82,6 +82,33 @@ def _smallest_key(keys, start, stop, limit):  # type: ignore[no-untyped-def]
     for k in range(start, stop):
         limit = min(limit, keys[k])
     return limit
+
+
+@njit(cache=True, nogil=True)
+def _key_at(keys, place, spare):  # type: ignore[no-untyped-def]
+    """The key that would stand at a place if all were in order (Hoare's selection)."""
+    for k in range(keys.size):
+        spare[k] = keys[k]
+    low, high = 0, keys.size - 1
+    while low < high:
+        pivot = spare[(low + high) >> 1]
+        left, right = low, high
+        while left <= right:
+            while spare[left] < pivot:
+                left += 1
+            while spare[right] > pivot:
+                right -= 1
+            if left <= right:
+                spare[left], spare[right] = spare[right], spare[left]
+                left += 1
+                right -= 1
+        if place <= right:
+            high = right
+        elif place >= left:
+            low = left
+        else:
+            break
+    return spare[place]
 
 
 @njit(cache=True, nogil=True)
@@ -113,7 +140,7 @@ def first_rows(keys, m, found_keys, found_rows, spare_keys, spare_rows):  # type
     n = keys.size
     m = min(m, n)
     if m > _LONG:
-        count = _rows_up_to(keys, np.partition(keys, m - 1)[m - 1], m, found_keys, found_rows)
+        count = _rows_up_to(keys, _key_at(keys, m - 1, spare_keys), m, found_keys, found_rows)
         sort_pairs(found_keys, found_rows, count, spare_keys, spare_rows)
         return count
     capacity = min(2 * m + 64, found_keys.size)

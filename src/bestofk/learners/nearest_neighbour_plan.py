@@ -46,6 +46,8 @@ _MODERATE = (1e-100, 1e100)
 # Single precision holds products with ratios up to here without losing small terms.
 _ESTIMABLE = 1e12
 _MISSING_CODE = 255
+# Below so many differences of two values the kernels are not worth their compilation.
+_FEW_DIFFERENCES = 3e7
 # From so many words of 64 runs on it pays to part the neighbours by class.
 _MANY_WORDS = 8
 
@@ -93,6 +95,8 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
         return _split_by_split(encoded, splits, scale)
     unknown = bool(np.isnan(encoded.values[:, numeric]).any())
     fixed = not numeric.any() or (scale == NONE and not unknown)
+    if not fixed and _differences(splits, n, encoded.d) < _FEW_DIFFERENCES:
+        return _split_by_split(encoded, splits, scale)
     predictions: list[Codes] = []
     digits = max(1, (encoded.n_classes - 1).bit_length())
     columns = np.ascontiguousarray(encoded.values.T)
@@ -124,6 +128,12 @@ def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
     scales = _empty(encoded.d), _empty(encoded.d), _empty(encoded.d)
     column_scales(encoded.values, encoded.cardinality, rows, scale, *scales)
     return scales
+
+
+def _differences(splits: Splits, n: int, d: int) -> float:
+    """How many differences of two values all the splits take one by one, roughly."""
+    share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
+    return splits.runs * splits.folds * share * (1.0 - share) * float(n) ** 2 * d
 
 
 def _empty(*shape: int) -> Floats:

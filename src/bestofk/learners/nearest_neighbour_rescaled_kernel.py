@@ -280,7 +280,8 @@ def scan_rescaled(  # type: ignore[no-untyped-def]
     )
     left = np.empty(words, dtype=np.uint64)
     for i in range(n):
-        left[:] = wanted[i]
+        for w in range(words):
+            left[w] = wanted[i, w]
         lower_keys(columns, i, cardinality, plain, weight, one_floor, both_floor, keys)
         quick = known and keys.max() < _LARGE
         count = list_first(keys, _SHORT, near, spare_keys, spare_rows)

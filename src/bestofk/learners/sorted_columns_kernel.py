@@ -1,23 +1,10 @@
-"""Numeric columns sorted once, and the order of any part of the rows from it."""
+"""The order of a part of the rows, from columns that were sorted once."""
 # mypy: allow-untyped-defs
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
-
-@njit(cache=True, nogil=True)
-def sort_columns(columns, cardinality):
-    """Known rows of each numeric column by rising value (ties by row), and how many they are."""
-    d, n = columns.shape
-    order = np.empty((d, n), dtype=np.int64)
-    n_known = np.zeros(d, dtype=np.int64)
-    for a in range(d):
-        if cardinality[a] == 0:
-            order[a] = np.argsort(columns[a], kind="mergesort")
-            n_known[a] = n - np.isnan(columns[a]).sum()
-    return order, n_known
 
 
 @njit(cache=True, nogil=True)
