@@ -22,6 +22,8 @@ from bestofk.papers.calibrated.panel import (
 
 STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 """Numbers of runs."""
+TALLEST = 20
+"""Degrees of freedom that the figure shows."""
 
 
 def long_draw(request: Request, one: str) -> Drawn:
@@ -60,8 +62,14 @@ def second_figure(drawn: Drawn) -> tuple[list[Beside], dict[str, str], list[str]
         + (", ".join(low) or "none")
         + ". The paper leaves out folds, runs, and both sorted runs averaged."
     ]  # fmt: skip
+    # one test whose df grows with the runs would press all others to the ground
+    shown = np.where(df <= TALLEST, df, np.nan)
+    beyond = [test.row for test, row in zip(tests, df, strict=True) if (row > TALLEST).any()]
+    note = f"Above {TALLEST} and not drawn at many runs: {', '.join(beyond)}." if beyond else ""
     figures = {
-        "Fig. 2, left": _svg(tests, df, df, df, y_name="calibrated degrees of freedom"),
+        "Fig. 2, left": _svg(
+            tests, shown, shown, shown, y_name="calibrated degrees of freedom", note=note
+        ),
     }
     return tables, figures, sentences
 
@@ -116,13 +124,13 @@ def _curve_table(title: str, tests: Sequence[PanelTest], ours: Floats, digits: i
 
 def _svg(
     tests: Sequence[PanelTest], rate: Floats, low: Floats, high: Floats, *, y_name: str,
-    nominal: float | None = None,
+    nominal: float | None = None, note: str = "",
 ) -> str:  # fmt: skip
     from bestofk.report.figures.rate_curves import Rates, layout_rates
     from bestofk.report.figures.vector import svg
 
     curves = Rates(
         x=STEPS, rate=rate, low=low, high=high, names=[test.row for test in tests],
-        x_name="runs", y_name=y_name, nominal=nominal,
+        x_name="runs", y_name=y_name, nominal=nominal, note=note,
     )  # fmt: skip
     return svg(layout_rates(curves).picture)
