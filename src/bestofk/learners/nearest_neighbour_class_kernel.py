@@ -84,8 +84,7 @@ def part(  # type: ignore[no-untyped-def]
 ):
     """List friends and rivals of row `i`, and which rivals may be nearer; return the class."""
     friends, rivals, rival_keys, nearer, counts, _, _, sizes = parted
-    least, most, reach = scales.least, scales.most, scales.reach
-    floor, copies = scales.floor, scales.copies
+    least, most, floor, copies = scales.least, scales.most, scales.floor, scales.copies
     wide = (weight.size + 16) * 2.0**-22
     friendly = -1
     sizes[0] = 0
@@ -102,8 +101,8 @@ def part(  # type: ignore[no-untyped-def]
     start_list(values, columns, i, sizes[1], weight, scales, rivals)
     for f in range(sizes[0]):
         t = friends[f]
-        # Bounds of rivals include columns that are constant in some split: so does this.
-        farthest = np.float64(_largest(reach, near.terms, t)) * (1.0 + wide) + TINY
+        # Like the bounds of rivals, this includes columns that are constant in some split.
+        farthest = np.float64(_largest(most, near.terms, t)) * (1.0 + wide) + TINY
         found = 0
         if sizes[1] == RIVALS and floor * rivals.distance[RIVALS - 1] <= farthest:
             counts[f] = -1

@@ -231,8 +231,6 @@ def _split_scales(
     single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
     least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
     constant_first, constant_columns = _listed(~counts & (divisor != 0))
-    reach = single.max(axis=0)
-    reach[np.unique(constant_columns)] += np.float32(least.min())
     return SplitScales(
         cardinality=encoded.cardinality,
         divisor=divisor[None, :],
@@ -246,7 +244,6 @@ def _split_scales(
         constant_columns=constant_columns,
         least=single.min(axis=0),
         most=single.max(axis=0),
-        reach=reach,
         floor=float(least.min()),
         excess=np.maximum(single[:, : encoded.d] - least[:, None], 0.0).mean(axis=0),
         copies=np.unique(encoded.values, axis=0, return_inverse=True)[1].reshape(-1),

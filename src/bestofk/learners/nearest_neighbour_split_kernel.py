@@ -41,8 +41,6 @@ class SplitScales(NamedTuple):
     """(padded d,), single precision: the smallest r_j of any split."""
     most: Any
     """(padded d,), single precision: the largest r_j of any split."""
-    reach: Any
-    """(padded d,), single precision: the same, and the least ratio of all where r_j may be 0."""
     floor: float
     """The least ratio of all splits and columns."""
     excess: Any
