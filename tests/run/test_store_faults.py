@@ -159,6 +159,36 @@ def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path)
     assert int(run(BORN, tmp_path)) > 0
 
 
+HALFWAY = """
+import os, sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+# a cache of two pages: the others of the transaction are in the file already
+connection.execute("PRAGMA cache_size = 2")
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("DROP TABLE old")
+connection.execute("CREATE TABLE new (x)")
+for _ in range(300):
+    connection.execute("INSERT INTO new VALUES (randomblob(3000))")
+os._exit(0)
+"""
+
+
+def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell):
+    path = tmp_path / "store.db"
+    with open_store(str(path)) as store:
+        store.put([make_cell(1)])
+    with closing(sqlite3.connect(path)) as connection:
+        # as while a store is made, before it has a write-ahead log
+        assert connection.execute("PRAGMA journal_mode = DELETE").fetchone() == ("delete",)
+        connection.execute("CREATE TABLE old (x)")
+        connection.executemany("INSERT INTO old VALUES (randomblob(?))", [(900,)] * 400)
+        connection.commit()
+    run(HALFWAY, path)
+    assert path.with_name("store.db-journal").exists()
+    with open_store(str(path)) as store:
+        assert store.get([make_cell(1).key]) == {make_cell(1).key.digest: make_cell(1)}
+
+
 @forks
 def test_writers_that_come_at_the_same_time_share_a_store(lasting_url):
     assert run(TOGETHER, lasting_url) == "equal"

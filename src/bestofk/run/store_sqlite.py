@@ -53,12 +53,13 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
 
 def _check_pages(path: Path, shown: str) -> None:
     """Refuse a damaged file before anything could write to it."""
-    beside = Path(f"{path}-wal")
-    # Where nobody has the file open, it can be read without laying locks and logs beside it. A
-    # process that comes at this moment may make it look damaged: then it is read with locks.
-    if (not beside.exists() and _is_sound(path, immutable=1)) or (
-        beside.exists() and _is_sound(path)
-    ):
+    logs = [Path(f"{path}-{kind}") for kind in ("wal", "journal")]
+    # Where nobody has the file open, it can be read without laying locks and logs beside it.
+    if not any(log.exists() for log in logs) and _is_sound(path, immutable=1):
+        return
+    # A log is of a process at work, or of one that was killed: without it the file may look
+    # damaged. One that takes back half a transaction is obeyed when the store is opened to write.
+    if any(log.exists() for log in logs) and _is_sound(path):
         return
     raise StoreError(f"{shown}: the store is damaged; {UNTOUCHED}.")
 
