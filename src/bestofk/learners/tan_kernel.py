@@ -74,15 +74,23 @@ def pair_score(pairs, class_counts, offset, i, j, gammas):
 
 
 @njit(cache=True, nogil=True)
-def find_parents(pairs, class_counts, offset, gammas):
-    """The other parent of each column, -1 for the one that has only the class."""
+def arc_gains(pairs, class_counts, offset, gammas):
+    """What column j as another parent adds to the score of column i, at (i, j)."""
     d = len(offset) - 1
-    scores = np.zeros((d, d))
+    gains = np.zeros((d, d))
     for i in range(d):
         alone = alone_score(pairs, class_counts, offset, i, gammas)
         for j in range(d):
             if i != j:
-                scores[i, j] = pair_score(pairs, class_counts, offset, i, j, gammas) - alone
+                gains[i, j] = pair_score(pairs, class_counts, offset, i, j, gammas) - alone
+    return gains
+
+
+@njit(cache=True, nogil=True)
+def find_parents(pairs, class_counts, offset, gammas):
+    """The other parent of each column, -1 for the one that has only the class."""
+    d = len(offset) - 1
+    scores = arc_gains(pairs, class_counts, offset, gammas)
     parent = np.full(d, -1, dtype=np.int64)
     linked = np.zeros(d, dtype=np.bool_)
     for link in range(d - 1):

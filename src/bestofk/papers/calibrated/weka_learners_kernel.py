@@ -8,10 +8,9 @@ from numba import njit
 
 from bestofk.learners.tan_kernel import (
     add_pairs,
-    alone_score,
+    arc_gains,
     first_place,
     log_tables,
-    pair_score,
     row_logs,
 )
 from bestofk.learners.voted_perceptron_kernel import is_second, train
@@ -101,12 +100,7 @@ def leads_to(parent, start, end):
 def climb(pairs, class_counts, offset, gammas):
     """Parents besides the class, -1 for none: the arc that gains most, as long as one gains."""
     d = len(offset) - 1
-    gains = np.zeros((d, d))
-    for i in range(d):
-        alone = alone_score(pairs, class_counts, offset, i, gammas)
-        for j in range(d):
-            if i != j:
-                gains[i, j] = pair_score(pairs, class_counts, offset, i, j, gammas) - alone
+    gains = arc_gains(pairs, class_counts, offset, gammas)
     parent = np.full(d, -1, dtype=np.int64)
     while True:
         most = 0.0
