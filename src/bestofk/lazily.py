@@ -5,7 +5,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+
+class _Package(ModuleType):
+    """A package in which a function may share the name of the file that holds it.
+
+    Importing ``package.name`` sets the attribute ``name`` of the package to that module; here the
+    function of that name keeps its place.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and self.__dict__["_homes"].get(name) == name:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
 
 
 def lazy_names(
@@ -22,6 +36,8 @@ def lazy_names(
     modules : tuple of str
         Modules of the package that are public themselves.
     """
+    sys.modules[package].__dict__["_homes"] = homes
+    sys.modules[package].__class__ = _Package
 
     def getattr_(name: str) -> Any:
         if name in modules:
@@ -33,6 +49,6 @@ def lazy_names(
         return value
 
     def dir_() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *homes, *modules})
+        return sorted({*vars(sys.modules[package]), *homes, *modules} - {"_homes"})
 
     return getattr_, dir_

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isinf
+from math import floor, isinf, log10
 
 
 def number(value: float) -> str:
@@ -19,18 +19,46 @@ def number(value: float) -> str:
     return f"{value:.4g}"
 
 
-def pvalue_words(p: float) -> str:
-    """``p = 0.0123``, or ``p < 1e-300`` where nothing is left to print.
+def pvalue_words(p: float, alpha: float | None = None) -> str:
+    """A p-value in a sentence: two digits, ``p < 0.0001`` below that, and never 1 unless it is.
+
+    Where two digits would put it on the other side of `alpha`, it gets as many as it takes.
 
     Examples
     --------
-    >>> pvalue_words(0.01234567), pvalue_words(0.0), pvalue_words(0.999999)
-    ('p = 0.01235', 'p < 1e-300', 'p > 0.9999')
+    >>> pvalue_words(0.01234567), pvalue_words(0.2), pvalue_words(0.0), pvalue_words(0.999999)
+    ('p = 0.012', 'p = 0.20', 'p < 0.0001', 'p > 0.99')
+    >>> pvalue_words(0.0503), pvalue_words(0.0503, alpha=0.05), pvalue_words(1.0)
+    ('p = 0.050', 'p = 0.0503', 'p = 1')
     """
-    if p == 0.0:
-        return "p < 1e-300"
-    # p-values that are not 1 are never printed as 1
-    return f"p = {p:.4g}" if not 0.99995 <= p < 1.0 else "p > 0.9999"
+    if p < 1e-4 and (alpha is None or alpha >= 1e-4):
+        return "p < 0.0001"
+    if p >= 0.995:
+        return "p = 1" if p == 1.0 else "p > 0.99"
+    # two significant digits: 0.20, 0.048, 0.0012
+    places = max(2, 1 - floor(log10(p))) if p > 0 else 2
+    text = f"{p:.{places}f}"
+    while alpha is not None and (float(text) <= alpha) != (p <= alpha) and places < 17:
+        places += 1
+        text = f"{p:.{places}f}"
+    return f"p = {text}"
+
+
+NUMBERS = (
+    "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+)  # fmt: skip
+
+
+def in_words(count: int) -> str:
+    """A small count as a word.
+
+    Examples
+    --------
+    >>> in_words(3), in_words(40)
+    ('three', '40')
+    """
+    return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
 
 
 def joined(words: Sequence[str]) -> str:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats, one_of
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.losses import axes
+from bestofk.losses.metric import Metric, metric_of
 from bestofk.losses.names import clean_names
 from bestofk.plans.design import Design
 
@@ -130,7 +131,7 @@ class Losses:
         if higher_is_better:
             array, how, sign = axes.flip(array, absent)
             sentences.append(how)
-            loss_name = loss_name if loss_name == "loss" else f"{sign}{loss_name}"
+            loss_name = f"{sign}{'score' if loss_name == 'loss' else loss_name}"
         array = np.where(absent, np.nan, array + 0.0)
         array.setflags(write=False)
         absent = np.array(absent)
@@ -151,6 +152,11 @@ class Losses:
     def dims(self) -> tuple[str, ...]:
         """The axes of `values`, always the same five."""
         return DIMS
+
+    @property
+    def metric(self) -> Metric:
+        """What the numbers are for the person who brought them."""
+        return metric_of(self.loss_name)
 
     @property
     def complete(self) -> bool:

@@ -8,10 +8,15 @@ from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
     from bestofk.ordering.analysis_of_variance import anova_choice, newman_keuls_choice
+    from bestofk.ordering.cheapest_adequate import cheapest_adequate
     from bestofk.ordering.evidence import Evidence, Pair
+    from bestofk.ordering.family import Family
     from bestofk.ordering.graph import Step, sort_by_overrides
+    from bestofk.ordering.margin import MarginVerdict
+    from bestofk.ordering.most_wins import most_wins
     from bestofk.ordering.multinomial import MultinomialSelection, multinomial_selection
-    from bestofk.ordering.pairwise_procedures import most_wins, multitest, test_first
+    from bestofk.ordering.multitest import multitest
+    from bestofk.ordering.preference import Preference
     from bestofk.ordering.registry import PROCEDURES
     from bestofk.ordering.result import Order, Standing
     from bestofk.ordering.roc import RocHull, roc_hull
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
         orders_by_alpha,
         orders_by_prior,
     )
+    from bestofk.ordering.testfirst import test_first
 
 _HOMES = {
     "anova_choice": "analysis_of_variance",
@@ -31,9 +37,13 @@ _HOMES = {
     "sort_by_overrides": "graph",
     "MultinomialSelection": "multinomial",
     "multinomial_selection": "multinomial",
-    "most_wins": "pairwise_procedures",
-    "multitest": "pairwise_procedures",
-    "test_first": "pairwise_procedures",
+    "MarginVerdict": "margin",
+    "Family": "family",
+    "Preference": "preference",
+    "cheapest_adequate": "cheapest_adequate",
+    "most_wins": "most_wins",
+    "multitest": "multitest",
+    "test_first": "testfirst",
     "PROCEDURES": "registry",
     "Order": "result",
     "Standing": "result",
@@ -49,14 +59,18 @@ __all__ = [
     "PROCEDURES",
     "AlphaPath",
     "Evidence",
+    "Family",
+    "MarginVerdict",
     "MultinomialSelection",
     "Order",
     "Pair",
+    "Preference",
     "PriorPath",
     "RocHull",
     "Standing",
     "Step",
     "anova_choice",
+    "cheapest_adequate",
     "most_wins",
     "multinomial_selection",
     "multitest",

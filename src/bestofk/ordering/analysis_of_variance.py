@@ -7,12 +7,13 @@ from typing import Any
 from bestofk.checks import probability
 from bestofk.errors import DesignError
 from bestofk.multiple import anova, newman_keuls
-from bestofk.ordering.comparisons import no_pairs
-from bestofk.ordering.problem import Name, Prior, Problem
+from bestofk.ordering.gather_evidence import no_pairs
+from bestofk.ordering.preference import Name, Prior
+from bestofk.ordering.problem import Problem
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import listing
-from bestofk.ordering.understood import as_problem
-from bestofk.wording import number
+from bestofk.ordering.sentences import listing, mean_words
+from bestofk.ordering.understood import as_ordered
+from bestofk.wording import number, pvalue_words
 
 
 def anova_choice(
@@ -46,18 +47,23 @@ def anova_choice(
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
     True
     """
-    problem = as_problem(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing)
     alpha = probability(alpha, "alpha")
     result = anova(_samples(problem))
     name = problem.names[0]
-    found = f"F = {number(float(result.statistic))}, p = {number(float(result.pvalue))}"
+    found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
     if result.pvalue <= alpha:
         best: Name | None = None
         reason = f"The ANOVA choice finds no best: the means differ somewhere ({found})."
     else:
         best = name
+        which = (
+            "the most preferred"
+            if problem.preference.stated
+            else f"which has the {problem.metric.smallest} {problem.metric.mean}"
+        )
         reason = (
-            f"The ANOVA choice takes {name}, the most preferred: no difference is shown between "
+            f"The ANOVA choice takes {name}, {which}: there is no evidence of a difference between "
             f"the {len(problem.names)} means ({found})."
         )
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
@@ -93,7 +99,7 @@ def newman_keuls_choice(
     >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
     1
     """
-    problem = as_problem(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing)
     alpha = probability(alpha, "alpha")
     result = newman_keuls(_samples(problem), alpha)
     names = problem.names
@@ -105,23 +111,26 @@ def newman_keuls_choice(
         line for line in underlines if line != group and chosen in line and min(line) < chosen
     ]
     means = problem.means()
-    smallest = f"{names[first]} has the smallest mean loss ({number(float(means[first]))})"
+    smallest = mean_words(names[first], float(means[first]), problem.metric)
     if len(group) == 1:
         told = "and differs from all others"
     else:
         others = listing(str(names[i]) for i in sorted(group) if i != first)
-        told = f"and is not told from {others}"
+        told = f"and cannot be distinguished from {others}"
     if blocking:
         best: Name | None = None
         rival = names[min(blocking[0])]
         reason = (
             f"The Newman-Keuls choice finds no best: {smallest} {told}; of these "
-            f"{names[chosen]} is the most preferred, but {rival}, preferred to it, is not told "
-            "from it although it differs from the first."
+            f"{names[chosen]} is the most preferred, but {rival}, preferred to it, cannot be "
+            "distinguished from it although it differs from the first."
         )
     else:
         best = names[chosen]
-        of_these = "" if len(group) == 1 else ", the most preferred of these"
+        of_these = (
+            "" if len(group) == 1 or chosen == first or not problem.preference.stated
+            else ", the most preferred of these"
+        )
         reason = f"The Newman-Keuls choice takes {best}{of_these}: {smallest} {told}."
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
@@ -130,7 +139,7 @@ def _samples(problem: Problem) -> Any:
     samples = problem.sample(1)
     if samples.shape[1] < 2:
         raise DesignError(
-            f"There is nothing to test: the losses are {problem.describe()}, one number a "
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
             "learner. Give losses by fold, by data set or by test instance."
         )
     return samples
@@ -146,17 +155,18 @@ def _choice(
 ) -> Order:
     return Order(
         procedure=procedure,
-        best=best,
+        recommended=best,
         order=() if best is None else (best,),
         prior=problem.names,
         means=dict(zip(problem.names, problem.means().tolist(), strict=True)),
-        evidence=no_pairs(problem, alternative="two-sided"),
+        evidence=no_pairs(problem, alpha=alpha),
         test=test,
         test_reason="belongs to the procedure",
         alpha=alpha,
         correction="none",
         design=problem.describe(),
         reasons=reasons,
+        preference=problem.preference,
         notes=problem.notes,
         problem=problem,
     )

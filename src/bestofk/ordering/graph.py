@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 
 Bools = npt.NDArray[np.bool_]
@@ -15,22 +16,29 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One step of the ordering: who could be taken, and who was."""
+    """One step of the ordering: the candidates, and the choice."""
 
     candidates: tuple[int | str, ...]
-    """Learners that no remaining learner beats, most preferred first."""
+    """Learners that no remaining learner is shown to beat, most preferred first."""
     chosen: int | str
-    """The most preferred candidate."""
+    """The most preferred candidate that was not passed over."""
+    passed_over: tuple[int | str, ...] = ()
+    """Candidates before the chosen one whose mean is worse than that of a learner preferred to
+    them that was struck out."""
 
 
-def sort_by_overrides(overrides: Bools) -> Ints:
+def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
     """Repeatedly take the most preferred learner that no remaining one overrides.
 
     Parameters
     ----------
     overrides : (K, K) array of bool
-        Learners in prior order. ``overrides[i, j]`` with i < j is an edge i -> j: the data say
-        that j has the smaller loss although i is preferred. Nothing on or below the diagonal.
+        Learners in the order of preference. ``overrides[i, j]`` with i < j is an edge i -> j: the
+        data say that j has the smaller loss although i is preferred. Nothing on or below the
+        diagonal.
+    means : (K,) array, optional
+        Mean losses, for the guard: a candidate is passed over while a learner preferred to it
+        that is struck out has the smaller mean. None: as published.
 
     Returns
     -------
@@ -45,29 +53,53 @@ def sort_by_overrides(overrides: Bools) -> Ints:
     >>> edges[[0, 0, 0, 1], [1, 2, 3, 2]] = True
     >>> sort_by_overrides(edges).tolist()
     [2, 1, 3, 0]
+
+    The first is struck out by the last; the second, never compared well, has the worst mean:
+
+    >>> edges = np.zeros((3, 3), dtype=bool)
+    >>> edges[0, 2] = True
+    >>> sort_by_overrides(edges).tolist()
+    [1, 2, 0]
+    >>> sort_by_overrides(edges, np.array([0.27, 0.40, 0.25])).tolist()
+    [2, 0, 1]
     """
     overrides = _upper(overrides)
-    n_learners = len(overrides)
+    if not overrides.any():
+        return np.arange(len(overrides), dtype=np.int64)
     # int32 column sums: who loses an outgoing edge when column `taken` goes.
     outgoing = overrides.sum(axis=1, dtype=np.int32)
     columns = np.ascontiguousarray(overrides.T)
-    order = np.empty(n_learners, dtype=np.int64)
-    for step in range(n_learners):
+    order = np.empty(len(overrides), dtype=np.int64)
+    for step in range(len(overrides)):
         # An edge leads from a lower to a higher index, so a node without edges always remains.
-        taken = int(np.argmax(outgoing == 0))
+        taken = _take(outgoing, means)
         order[step] = taken
         outgoing -= columns[taken]
         outgoing[taken] = -1
     return order
 
 
-def candidates_of_steps(overrides: Bools, order: Ints) -> list[Ints]:
-    """For every step of `order`, the learners without outgoing edges, most preferred first."""
+def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> int:
+    """The place of the learner to take; `outgoing` is -1 for those that are gone."""
+    free = outgoing == 0
+    if means is None:
+        return int(np.argmax(free))
+    struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf))
+    allowed = free & (means <= struck)
+    if allowed.any():
+        return int(np.argmax(allowed))
+    # only where a test by ranks contradicts the means
+    return int(np.argmin(np.where(free, means, np.inf)))
+
+
+def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, int, Ints]]:
+    """For every step the candidates, the one taken, and those passed over, by preference."""
     overrides = _upper(overrides)
     outgoing = overrides.sum(axis=1, dtype=np.int32)
     found = []
-    for taken in order:
-        found.append(np.flatnonzero(outgoing == 0))
+    for taken in sort_by_overrides(overrides, means).tolist():
+        free = np.flatnonzero(outgoing == 0)
+        found.append((free, taken, free[free < taken]))
         outgoing -= overrides[:, taken]
         outgoing[taken] = -1
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.adjust import CORRECTIONS, adjust
 from bestofk.checks import finite_array, one_of, probability
 from bestofk.errors import ArgumentError
-from bestofk.ordering.problem import Name
+from bestofk.ordering.preference import Name
 from bestofk.ordering.sentences import listing
 from bestofk.tails import binomial_at_most
 from bestofk.wording import number, pvalue_words

@@ -14,16 +14,17 @@ from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState, one_of, probability, side
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.multiple.wording import pairs_words
-from bestofk.ordering.comparisons import compare_all_pairs
 from bestofk.ordering.evidence import Evidence
+from bestofk.ordering.family import Family
+from bestofk.ordering.gather_evidence import gather_evidence
+from bestofk.ordering.preference import LISTED
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import SITUATION_WORDS, choose_test
-from bestofk.ordering.sentences import CORRECTION_WORDS
+from bestofk.ordering.sentences import correction_words, listing
 from bestofk.ordering.understood import as_problem
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.presenting import Presented
-from bestofk.wording import counted
+from bestofk.wording import counted, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -100,7 +101,7 @@ def run_test(
     4.0
     """
     alpha = probability(alpha, "alpha")
-    problem = as_problem(losses)
+    problem = as_problem(losses, prior=LISTED)
     if test in PAIRWISE_TESTS:
         if pair is not None:
             return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
@@ -160,20 +161,11 @@ def _all_pairs(
     choice = choose_test(
         problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
     )
-    evidence = compare_all_pairs(
-        problem, choice, alternative=alternative, alpha=alpha, correction=correction
-    )
-    found = pairs_words(
-        np.stack((evidence.first, evidence.second), axis=1),
-        evidence.adjusted_pvalue,
-        problem.means(),
-        [str(name) for name in problem.names],
-        alpha,
-        "mean loss",
-    )
+    family = Family(learners=len(problem.names), alpha=alpha, correction=correction)
+    evidence = gather_evidence(problem, choice, family, alternative=alternative)
     words = (
-        f"{test}, {alternative}, on {problem.describe()}, with {CORRECTION_WORDS[correction]} "
-        f"over {counted(len(evidence), 'pair')}. {found}"
+        f"{test}, {alternative}, alpha = {alpha:g}{correction_words(evidence)}, on "
+        f"{problem.describe()}. {_claims_words(evidence)}"
     )
     return TestReport(
         test=test,
@@ -183,6 +175,24 @@ def _all_pairs(
         result=evidence,
         words=words,
     )
+
+
+def _claims_words(evidence: Evidence) -> str:
+    """Which pairs are shown to differ, the surest first."""
+    claimed = [pair for pair in evidence if pair.rejected]
+    total = "the one pair" if len(evidence) == 1 else f"the {counted(len(evidence), 'pair')}"
+    if not claimed:
+        if len(evidence) == 1:
+            p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
+            return f"There is no evidence of a difference ({p})."
+        return f"There is no evidence of a difference in any of {total}."
+    claimed.sort(key=lambda pair: pair.adjusted_pvalue)
+    said = listing(
+        f"{pair.better} is better than {pair.a if pair.better == pair.b else pair.b} "
+        f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
+        for pair in claimed
+    )
+    return f"Shown in {len(claimed)} of {total}: {said}."
 
 
 def _all_learners(

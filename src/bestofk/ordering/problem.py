@@ -1,28 +1,26 @@
-"""What a procedure is given: losses in prior order, and what tests may be asked of them."""
+"""What a procedure is given: losses in order of preference, and what tests may be asked of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.checks import Floats, finite_array, one_of
 from bestofk.errors import ArgumentError, DesignError
+from bestofk.losses.metric import Metric
 from bestofk.ordering.graph import Bools
+from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, Prior, arrange
 from bestofk.plans.design import Design
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
 
-Name = int | str
-Prior = Sequence[str] | Mapping[str, float] | None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
-    """K learners in prior order with their losses on the same splits.
+    """K learners in order of preference (of their means, where none is stated) with their losses.
 
     `values` is (K, runs, folds) for one data set and (K, data sets) for several; the instances
     of one test set count as folds of one run.
@@ -36,6 +34,8 @@ class Problem:
     """Given as an array: its shape is all that is known of the design."""
     notes: tuple[str, ...] = ()
     losses: Losses | None = None
+    preference: Preference = NO_PREFERENCE
+    metric: Metric = field(default_factory=Metric)
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -45,7 +45,7 @@ class Problem:
     def describe(self) -> str:
         """The design in words."""
         if self.n_datasets > 1:
-            words = f"mean losses on {self.n_datasets} data sets"
+            words = f"means on {self.n_datasets} data sets"
             if self.design.runs * self.design.folds > 1:
                 words += f" ({self.design.describe()})"
             return words
@@ -65,8 +65,8 @@ class Problem:
         return mean
 
 
-def problem_from_array(values: Any) -> Problem:
-    """A bare (K, ...) array: learners are the integers 0..K-1, 0 the most preferred."""
+def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
+    """A bare (K, ...) array: learners are the integers 0..K-1."""
     array = finite_array(values, "losses", min_ndim=2)
     if len(array) < 2:
         raise ArgumentError(
@@ -94,28 +94,40 @@ def problem_from_array(values: Any) -> Problem:
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
         design = Design(kind=kind, runs=runs, folds=folds)
+    places, preference, notes = arrange(range(len(array)), prior, _means(array))
     return Problem(
-        values=array,
-        names=tuple(range(len(array))),
+        values=np.ascontiguousarray(array[places]),
+        names=tuple(places),
         design=design,
         n_datasets=n_datasets,
         bare=True,
+        notes=notes,
+        preference=preference,
     )
 
 
+def _means(values: Floats) -> Floats:
+    mean: Floats = values.reshape(len(values), -1).mean(axis=1)
+    return mean
+
+
 def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "refuse") -> Problem:
-    """A table of losses with its design, put into prior order."""
+    """A table of losses with its design, put into the order of preference."""
     one_of(missing, "missing", ("refuse", "drop"))
-    names, notes = arrange(losses.algorithms, prior)
+    names = losses.algorithms
     if len(names) < 2:
         raise ArgumentError(
             f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
         )
-    losses = losses.reorder(names)
     design = losses.design
     values: Floats = losses.values
+    said: tuple[str, ...] = ()
     if losses.complete:
         per_fold = values.mean(axis=4)
+        array = per_fold.mean(axis=(2, 3)) if len(losses.datasets) > 1 else per_fold[:, 0]
+    elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
+        # only means are tested: data sets may have been run with different numbers of folds
+        array = np.nanmean(values, axis=(2, 3, 4))
     else:
         if missing == "refuse":
             raise DesignError(
@@ -124,64 +136,26 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
                 "learners have, and 'bootstrap-b' takes missing cells as intervals."
             )
         per_fold, design, note = _drop_incomplete(losses)
-        notes += (note,)
-    n_datasets = per_fold.shape[1]
-    array = per_fold.mean(axis=(2, 3)) if n_datasets > 1 else per_fold[:, 0]
+        said = (note,)
+        array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
+    places, preference, notes = arrange(names, prior, _means(array))
+    n_datasets = array.shape[1] if array.ndim == 2 else 1
     return Problem(
-        values=np.ascontiguousarray(array),
-        names=tuple(names),
+        values=np.ascontiguousarray(array[places]),
+        names=tuple(names[k] for k in places),
         design=design,
         n_datasets=n_datasets,
         bare=False,
-        notes=notes,
-        losses=losses,
+        notes=(*said, *notes),
+        losses=losses.reorder([names[k] for k in places]),
+        preference=preference,
+        metric=losses.metric,
     )
 
 
-def arrange(names: Sequence[str], prior: Prior) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The learners in the order of the prior, and what is to be said of it.
-
-    A prior may name some learners only: the others follow as they are listed.
-    """
-    if prior is None:
-        return tuple(names), ()
-    if isinstance(prior, str):
-        raise ArgumentError(
-            f"prior must be a list of learners, most preferred first; got the text {prior!r}."
-        )
-    if isinstance(prior, Mapping):
-        prices = {name: _price(name, price) for name, price in prior.items()}
-        absent = [name for name in names if name not in prices]
-        if absent:
-            raise ArgumentError(
-                f"prior must give a price for every learner; got none for {absent[0]!r}."
-            )
-        wanted = sorted(prices, key=lambda name: (prices[name], _place(names, name)))
-    else:
-        wanted = [str(name) for name in prior]
-    for place, name in enumerate(wanted):
-        if name not in names:
-            known = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-            raise ArgumentError(f"prior names {name!r}, which is none of the learners: {known}.")
-        if name in wanted[:place]:
-            raise ArgumentError(f"prior names {name!r} twice.")
-    rest = tuple(name for name in names if name not in set(wanted))
-    notes = (f"The prior leaves out {len(rest)} learners: they follow as listed.",) if rest else ()
-    return (*wanted, *rest), notes
-
-
-def _price(name: str, price: Any) -> float:
-    try:
-        number = float(price)
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not np.isfinite(number):
-        raise ArgumentError(f"prior must give a number for {name!r}; got {price!r}.")
-    return number
-
-
-def _place(names: Sequence[str], name: str) -> int:
-    return list(names).index(name) if name in names else len(names)
+def _same_gaps(missing: Bools) -> bool:
+    """Every learner has the same cells, and some of every data set."""
+    return bool((missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any())
 
 
 def _first_missing(losses: Losses) -> str:
@@ -200,10 +174,7 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
                 f"losses hold {int(keep.sum())} data sets that every learner has in full; "
                 "at least 2 are needed."
             )
-        note = (
-            f"{int((~keep).sum())} of {len(keep)} data sets were left out because some learner "
-            "lacks them."
-        )
+        note = _dropped(int((~keep).sum()), len(keep), "data set")
         return losses.values[:, keep].mean(axis=4), losses.design, note
     keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
     if losses.design.runs > 1:
@@ -224,5 +195,10 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
     for name in ("n_train", "n_test"):
         known = getattr(losses.design, name)
         changes[name] = None if known is None else tuple(np.asarray(known)[sizes])
-    note = f"{n_all - n_kept} of {n_all} {what} were left out because some learner lacks them."
+    note = _dropped(n_all - n_kept, n_all, what.removesuffix("s"))
     return values.mean(axis=4), losses.design.with_(**changes), note
+
+
+def _dropped(dropped: int, total: int, what: str) -> str:
+    verb, it = ("was", "it") if dropped == 1 else ("were", "them")
+    return f"{dropped} of {total} {what}s {verb} left out because some learner lacks {it}."

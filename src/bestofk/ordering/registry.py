@@ -18,6 +18,8 @@ class Procedure(FunctionEntry):
 
     takes_test: bool = False
     """It decides from pairwise tests, which may be chosen, with a correction."""
+    options: tuple[str, ...] = ()
+    """What of the decision may be chosen: correction, family, control, margin, rope, guard."""
     takes_losses: bool = True
     """It decides from losses; otherwise it wants scores or posteriors of every instance."""
 
@@ -26,19 +28,30 @@ PROCEDURES: Registry[Procedure] = Registry(
     "procedure",
     Procedure(
         name="multitest",
-        function="bestofk.ordering.pairwise_procedures:multitest",
-        summary="order all learners from one-sided pairwise tests and a prior; always decides",
+        function="bestofk.ordering.multitest:multitest",
+        summary="order all learners from pairwise tests and a preference; always decides",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
         takes_test=True,
+        options=("correction", "family", "control", "margin", "rope", "guard"),
+    ),
+    Procedure(
+        name="cheapest-adequate",
+        function="bestofk.ordering.cheapest_adequate:cheapest_adequate",
+        summary="the most preferred that is shown not to be worse by more than a margin",
+        paper="bestofk; non-inferiority over all pairs by Holm 1979 and Shaffer 1986",
+        doi="10.1080/01621459.1986.10478341",
+        takes_test=True,
+        options=("correction", "margin", "rope"),
     ),
     Procedure(
         name="test-first",
-        function="bestofk.ordering.pairwise_procedures:test_first",
+        function="bestofk.ordering.testfirst:test_first",
         summary="the smallest mean, if it beats every learner preferred to it",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
         takes_test=True,
+        options=("correction",),
     ),
     Procedure(
         name="anova-choice",
@@ -50,16 +63,17 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="newman-keuls-choice",
         function="bestofk.ordering.analysis_of_variance:newman_keuls_choice",
-        summary="the most preferred of those that Newman-Keuls does not tell from the first",
+        summary="the most preferred of those that Newman-Keuls cannot tell from the first",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
     ),
     Procedure(
         name="most-wins",
-        function="bestofk.ordering.pairwise_procedures:most_wins",
+        function="bestofk.ordering.most_wins:most_wins",
         summary="most significant wins over the others, ties reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,
+        options=("correction", "family", "control", "margin", "rope"),
     ),
     Procedure(
         name="roc-hull",

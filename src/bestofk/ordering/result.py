@@ -8,28 +8,39 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.checks import Floats
 from bestofk.ordering.evidence import Evidence
-from bestofk.ordering.graph import Step, candidates_of_steps, sort_by_overrides
-from bestofk.ordering.problem import Name, Problem
+from bestofk.ordering.graph import Step, steps_of
+from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, without_noise
+from bestofk.ordering.problem import Problem
 from bestofk.presenting import Reported
 
 if TYPE_CHECKING:
+    from bestofk.losses.metric import Metric
+    from bestofk.ordering.margin import MarginVerdict
     from bestofk.ordering.selection import Choice
+
+VERDICTS = ("worse", "better", "no evidence", "not tested")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """How one learner stands to the best."""
+    """How one learner stands to the recommended one; all numbers are those of the evidence."""
 
     name: Name
     mean: float
     difference: float
-    """Its mean loss minus that of the best."""
-    pvalue: float
-    """Of H0: the best has no smaller loss than it."""
-    adjusted_pvalue: float
+    """Its mean loss minus that of the recommended one."""
+    low: float
+    high: float
+    """Simultaneous interval of the difference; infinite where an end is open or not known."""
+    pvalue: float | None
+    adjusted_pvalue: float | None
     verdict: str
-    """``"worse"`` when that is rejected, else ``"tie"``."""
+    """``"worse"`` or ``"better"`` where that is shown, ``"no evidence"`` where nothing is, and
+    ``"not tested"`` where the family does not hold this pair (or this direction of it)."""
+    margin: MarginVerdict | None = None
+    """Against the margin, where one was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,33 +49,45 @@ class Order(Reported):
 
     Attributes
     ----------
-    best : name or None
-        The learner to use; None when the procedure cannot tell.
+    recommended : name or None
+        The learner to use; None when the procedure cannot tell. `best` is the same.
+    smallest_mean : name
+        The learner with the smallest mean loss (the best mean of the user's metric).
+    adequate : tuple of names
+        The recommended one and those that are not shown to be worse than it.
+    decidable : bool
+        False where no data could have given an adjusted p-value of at most alpha.
     order : tuple of names
-        Best first. A procedure that only chooses gives the best alone, or nothing.
+        Best first. A procedure that only chooses gives the recommended one alone, or nothing.
     prior : tuple of names
-        The learners as they were preferred before the data, most preferred first.
+        The learners by preference, or by their means where none was stated.
+    preference : Preference
+        ``"none"``, ``"stated"``, ``"measured: fit_time"``, ...
+    claims : tuple of pairs
+        (better, worse): every claim of significance that is made anywhere in the result.
     edges : tuple of pairs
-        (i, j): i is preferred, and j has significantly smaller loss.
+        (i, j): i is preferred, and j is shown to be better.
     steps, candidates : tuples
-        For every step of the ordering, who could be taken and who was (MultiTest).
+        For every step of the ordering, the candidates and the choice (MultiTest).
     evidence : Evidence
         The tested pairs; ``.frame()`` gives a data frame.
     means : mapping
-        Mean loss by learner.
+        Mean loss by learner; what is printed is in the user's metric.
     standings : tuple of Standing
-        How every other learner stands to the best.
+        How every other learner stands to the recommended one.
     counts : mapping or None
         Wins by learner, for procedures that count them.
+    guard : bool
+        Whether candidates are passed over for a struck-out learner with a smaller mean.
     notes : tuple of str
         What a reader must know besides.
     problem, choice
-        What was decided from: the losses in prior order, and the pairwise test with all it needs
-        but the losses (None for procedures without one).
+        What was decided from: the losses in order of preference, and the pairwise test with all
+        it needs but the losses (None for procedures without one).
     """
 
     procedure: str
-    best: Name | None
+    recommended: Name | None
     order: tuple[Name, ...]
     prior: tuple[Name, ...]
     means: Mapping[Name, float]
@@ -74,8 +97,15 @@ class Order(Reported):
     alpha: float
     correction: str
     design: str
-    reasons: tuple[str, ...]
-    standings: tuple[Standing, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """Sentences of procedures other than MultiTest."""
+    preference: Preference = NO_PREFERENCE
+    guard: bool = True
+    decidable: bool = True
+    smallest_possible: float = 0.0
+    """The smallest adjusted p-value that could have come out."""
+    margin: float | None = None
+    margins: Mapping[Name, MarginVerdict] = field(default_factory=dict)
     counts: Mapping[Name, float] | None = None
     beside: Any = None
     """Result of a test of all learners at once, where one belongs to the verdict."""
@@ -84,14 +114,39 @@ class Order(Reported):
     choice: Choice | None = field(default=None, repr=False)
 
     @property
+    def best(self) -> Name | None:
+        """The recommended learner."""
+        return self.recommended
+
+    @property
+    def metric(self) -> Metric:
+        """What the numbers are for the user."""
+        return self.evidence.metric
+
+    @property
+    def smallest_mean(self) -> Name:
+        """The learner with the smallest mean loss, the first of equal ones."""
+        means = without_noise(np.array([self.means[name] for name in self.prior]))
+        return self.prior[int(np.argmin(means))]
+
+    @property
+    def adequate(self) -> tuple[Name, ...]:
+        """The recommended one and those that are not shown to be worse, by their means."""
+        if self.recommended is None:
+            return ()
+        others = [one.name for one in self.standings if one.verdict != "worse"]
+        return (self.recommended, *others)
+
+    @property
+    def claims(self) -> tuple[tuple[Name, Name], ...]:
+        """Every claim (better, worse) that is made anywhere in the result."""
+        return self.evidence.claims()
+
+    @property
     def edges(self) -> tuple[tuple[Name, Name], ...]:
-        """Pairs in which the data override the prior."""
-        rows = np.flatnonzero(self.evidence.rejected)
+        """Pairs in which the data override the preference."""
+        rows = np.flatnonzero(self.evidence.better > 0)
         first, second = self.evidence.first[rows], self.evidence.second[rows]
-        if self.evidence.alternative != "greater":
-            # Two-sided evidence overrides the prior where the less preferred is the better.
-            better = self.evidence.estimate[rows] > 0
-            first, second = first[better], second[better]
         names = self.prior
         return tuple(
             (names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)
@@ -100,22 +155,80 @@ class Order(Reported):
     @property
     def steps(self) -> tuple[Step, ...]:
         """Every step of the ordering: the candidates, and the one taken."""
-        if self.procedure != "multitest":
+        if self.procedure != "multitest" or not self.preference.stated:
             return ()
-        overrides = self.evidence.overrides()
-        order = sort_by_overrides(overrides)
         names = self.prior
         return tuple(
-            Step(candidates=tuple(names[i] for i in found.tolist()), chosen=names[taken])
-            for found, taken in zip(
-                candidates_of_steps(overrides, order), order.tolist(), strict=True
+            Step(
+                candidates=tuple(names[i] for i in found.tolist()),
+                chosen=names[taken],
+                passed_over=tuple(names[i] for i in passed.tolist()),
             )
+            for found, taken, passed in steps_of(self.evidence.overrides(), self.guarded_means())
         )
 
     @property
     def candidates(self) -> tuple[tuple[Name, ...], ...]:
         """The candidates of every step, most preferred first."""
         return tuple(step.candidates for step in self.steps)
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """How every other learner stands to the recommended one, in the order of their means."""
+        if self.recommended is None or not len(self.evidence):
+            return ()
+        others = sorted(
+            (name for name in self.prior if name != self.recommended), key=self.means.__getitem__
+        )
+        return tuple(self._standing(name) for name in others)
+
+    def guarded_means(self) -> Floats | None:
+        """The means in order of preference where the guard is on, else None."""
+        if not self.guard:
+            return None
+        return without_noise(np.array([self.means[name] for name in self.prior]))
+
+    def against(self, name: Name, other: Name) -> Standing:
+        """How `name` stands to `other`, from the evidence alone."""
+        evidence = self.evidence
+        difference = self.means[name] - self.means[other]
+        row = evidence.row(name, other) if len(evidence) else None
+        margin = self.margins.get(name) if other == self.recommended else None
+        if row is None:
+            return Standing(
+                name=name, mean=self.means[name], difference=difference, low=-np.inf, high=np.inf,
+                pvalue=None, adjusted_pvalue=None, verdict="not tested", margin=margin,
+            )  # fmt: skip
+        is_first = evidence.names[evidence.first[row]] == name
+        better = int(evidence.better[row]) * (1 if is_first else -1)
+        low, high = float(evidence.low[row]), float(evidence.high[row])
+        if not is_first:
+            low, high = -high, -low
+        verdict = {-1: "better", 1: "worse", 0: "no evidence"}[better]
+        if not better and evidence.alternative == "greater" and not is_first:
+            # only whether the less preferred one is better was asked
+            verdict = "not tested" if float(evidence.estimate[row]) < 0 else verdict
+        return Standing(
+            name=name,
+            mean=self.means[name],
+            difference=difference,
+            low=low,
+            high=high,
+            pvalue=float(evidence.pvalue[row]),
+            adjusted_pvalue=float(evidence.adjusted_pvalue[row]),
+            verdict=verdict,
+            margin=margin,
+        )
+
+    def _standing(self, name: Name) -> Standing:
+        assert self.recommended is not None
+        return self.against(name, self.recommended)
+
+    def headline(self) -> str:
+        """What to do, in the first one or two sentences."""
+        from bestofk.ordering.headline import headline_of
+
+        return headline_of(self)
 
     def explain(self) -> str:
         """The verdict in sentences."""
@@ -124,41 +237,10 @@ class Order(Reported):
         return explain_order(self)
 
     def as_json(self) -> dict[str, Any]:
-        """What a strict JSON writer takes: no NaN, no infinity."""
-        from bestofk.version import __version__
+        """What a strict JSON writer takes: no NaN, no infinity; all in the user's metric."""
+        from bestofk.ordering.as_json import order_as_json
 
-        return {
-            "best": self.best,
-            "order": list(self.order),
-            "prior": list(self.prior),
-            "procedure": self.procedure,
-            "test": self.test,
-            "test_reason": self.test_reason,
-            "alpha": self.alpha,
-            "correction": self.correction,
-            "design": self.design,
-            "edges": [list(edge) for edge in self.edges],
-            "evidence": [pair.as_json() for pair in self.evidence],
-            "means": {str(name): mean for name, mean in self.means.items()},
-            "standings": [
-                {
-                    "name": standing.name,
-                    "mean": standing.mean,
-                    "difference": standing.difference,
-                    "pvalue": standing.pvalue,
-                    "adjusted_pvalue": standing.adjusted_pvalue,
-                    "verdict": standing.verdict,
-                }
-                for standing in self.standings
-            ],
-            "counts": None
-            if self.counts is None
-            else {str(name): count for name, count in self.counts.items()},
-            "failures": [],
-            "notes": list(self.notes),
-            "explanation": self.explain(),
-            "version": __version__,
-        }
+        return order_as_json(self)
 
     def to_json(self) -> str:
         """The result as one strict JSON object."""
@@ -170,4 +252,7 @@ class Order(Reported):
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"Order(procedure={self.procedure!r}, best={self.best!r}, order={self.order!r})"
+        return (
+            f"Order(procedure={self.procedure!r}, recommended={self.recommended!r}, "
+            f"order={self.order!r})"
+        )

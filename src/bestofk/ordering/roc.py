@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.checks import Floats, finite_array, positive, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.graph import Ints
-from bestofk.ordering.problem import Name
+from bestofk.ordering.preference import Name
 from bestofk.ordering.sentences import listing
 from bestofk.wording import number
 

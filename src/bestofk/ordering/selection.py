@@ -11,6 +11,7 @@ from warnings import warn
 import numpy as np
 
 from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
+from bestofk.ordering.family import Family
 from bestofk.ordering.problem import Problem
 from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
@@ -27,8 +28,8 @@ SITUATION_WORDS = {
 
 _AUTOMATIC = {
     "5x2": (
-        "5x2cv-t",
-        "the two halves of a run share no training row",
+        "5x2cv-f",
+        "the two halves of a run share no training row, and the order of the folds does not matter",
     ),
     "repeated-kfold": (
         "corrected-repeated-kfold-t",
@@ -47,8 +48,8 @@ _AUTOMATIC = {
         "its variance is corrected for training rows that the samples share",
     ),
     "datasets": (
-        "permutation",
-        "exact for the mean over data sets, which it takes as independent",
+        "wilcoxon",
+        "exact for ranks of the differences, so that no single data set decides",
     ),
 }
 """Situation: (test, why), for test="auto"."""
@@ -64,11 +65,17 @@ class Choice:
     arguments: Mapping[str, Any] = field(default_factory=dict)
     reason: str = ""
     entry: PairwiseTest | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def two_sided_only(self) -> bool:
         """The test cannot say which of two is better."""
         return self.entry is not None and self.entry.sides == ("two-sided",)
+
+    @property
+    def posterior(self) -> bool:
+        """What stands for a p-value is a posterior probability."""
+        return self.entry is not None and self.entry.bayesian
 
     def __call__(self, a: Any, b: Any, alternative: str) -> Any:
         """The result for losses `a` against `b`."""
@@ -81,12 +88,17 @@ def choose_test(
     problem: Problem,
     test: str | Callable[..., Any] = "auto",
     *,
-    one_sided: bool,
+    one_sided: bool = False,
+    family: Family | None = None,
     df: Any = None,
     random_state: Any = None,
     **arguments: Any,
 ) -> Choice:
-    """The test to use on `problem`; refuses one that does not cover its design."""
+    """The test to use on `problem`; refuses one that does not cover its design.
+
+    Where the exact test over data sets cannot reach the level of the `family`, the paired t test
+    is taken.
+    """
     if callable(test):
         if df is not None:
             arguments = {**arguments, "df": df}
@@ -96,10 +108,11 @@ def choose_test(
             name=name, function=test, axes=axes, arguments=arguments, reason="given by the caller"
         )
     if test == "auto":
-        entry, reason = _automatic(problem)
+        entry, reason = _automatic(problem, family)
     else:
         entry, reason = PAIRWISE_TESTS[test], "asked for"
         _refuse_uncovered(problem, entry)
+        _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
         raise DesignError(
             f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
@@ -120,6 +133,47 @@ def choose_test(
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         reason=reason,
         entry=entry,
+        notes=_warnings(problem, entry),
+    )
+
+
+def units(problem: Problem) -> int:
+    """How many data sets, instances or folds a test counts."""
+    return int(problem.sample(1).shape[1])
+
+
+def smallest_pvalue(problem: Problem, choice: Choice) -> float:
+    """The smallest two-sided p-value that the test can give on so many units; 0 where any can."""
+    entry = choice.entry
+    if entry is None or entry.smallest_pvalue is None:
+        return 0.0
+    return float(entry.smallest_pvalue(units(problem)))
+
+
+def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
+    if units(problem) < entry.at_least_units:
+        raise DesignError(
+            f"test {entry.name!r} gives posterior probabilities, which err far more often than "
+            f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
+            f"{_offer(problem, but=entry.name)}."
+        )
+
+
+def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
+    """What a reader must know of this test on these losses."""
+    if entry.name != "permutation" or problem.n_datasets < 2:
+        return ()
+    values = problem.sample(1)
+    squares = np.square(values - values.mean(axis=0))
+    share = squares.sum(axis=0) / max(float(squares.sum()), np.finfo(float).tiny)
+    worst = int(share.argmax())
+    if share[worst] <= 0.5:
+        return ()
+    name = f"data set {worst + 1}" if problem.losses is None else problem.losses.datasets[worst]
+    return (
+        f"The permutation test is exact under exchangeability, but one data set ({name}) carries "
+        f"{share[worst]:.0%} of the sum of squares: the others hardly count. The Wilcoxon test "
+        "does not have this weakness.",
     )
 
 
@@ -134,11 +188,11 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
     ]
 
 
-def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
+def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
     situations = problem.situations
     if not situations:
         raise DesignError(
-            f"There is nothing to test: the losses are {problem.describe()}, one number a "
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
@@ -152,9 +206,15 @@ def _automatic(problem: Problem) -> tuple[PairwiseTest, str]:
     reason = f"chosen for {SITUATION_WORDS[situation]}: {why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
-    if situation == "datasets" and problem.n_datasets < 6:
-        n = problem.n_datasets
-        reason += f"; with {n} data sets no two-sided p-value can be below 2/2^{n} = {2 / 2**n:g}"
+    exact = PAIRWISE_TESTS[name].smallest_pvalue
+    if situation == "datasets" and family is not None and exact is not None:
+        smallest = family.smallest_adjusted(float(exact(problem.n_datasets)))
+        if smallest > family.alpha:
+            return PAIRWISE_TESTS["paired-t"], (
+                f"chosen for several data sets: with {problem.n_datasets} of them the {name} test "
+                f"cannot give an adjusted p-value below {smallest:.2g}; the paired t test can, if "
+                "the differences are about normal"
+            )
     return PAIRWISE_TESTS[name], reason
 
 
@@ -180,8 +240,8 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
         )
 
 
-def _offer(problem: Problem, *, one_sided: bool = False) -> str:
-    names = covering(problem, one_sided=one_sided)
+def _offer(problem: Problem, *, one_sided: bool = False, but: str = "") -> str:
+    names = [name for name in covering(problem, one_sided=one_sided) if name != but]
     return f"tests that do are {', '.join(names)}" if names else "no test does"
 
 
@@ -246,6 +306,8 @@ def _facts(
             facts["n_test"] = float(np.mean(design.n_test))
         else:
             facts["n_train"], facts["n_test"] = float(design.folds - 1), 1.0
+    if entry.takes_resolution:
+        facts["resolution"] = _resolution(problem)
     if df is not None:
         if not entry.takes_df:
             raise ArgumentError(f"df does not apply to test {entry.name!r}; leave it out.")
@@ -255,3 +317,15 @@ def _facts(
     if entry.random:
         facts["random_state"] = random_state
     return facts
+
+
+def _resolution(problem: Problem) -> float:
+    """The step in which losses can change at all: one instance of one fold, for zero-one losses."""
+    from bestofk.pairwise.resolution import resolution_of
+
+    sizes = problem.design.n_test
+    if problem.n_datasets == 1 and sizes is not None and problem.design.repetitions == 1:
+        wrong = problem.sample(1) * np.asarray(sizes, dtype=float)
+        if np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6):
+            return 1.0 / float(np.mean(sizes))
+    return float(resolution_of(problem.values))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from bestofk.adjust import adjust
-from bestofk.checks import Floats, probability
+from bestofk.checks import probability
 from bestofk.errors import ArgumentError, UnknownNameError
-from bestofk.ordering.graph import Bools, sort_by_overrides
-from bestofk.ordering.problem import Name
+from bestofk.ordering.graph import Bools, Ints, sort_by_overrides
+from bestofk.ordering.preference import Name
 from bestofk.ordering.result import Order
 from bestofk.wording import counted, number, shortened
 
@@ -49,15 +49,19 @@ class AlphaPath:
         if not self.breaks:
             return f"The order is the same for every alpha {between}."
         best: list[Name] = [self.orders[0][0]]
-        told = []
+        changes_of_best = []
         for level, order in zip(self.breaks, self.orders[1:], strict=True):
             if order[0] != best[-1]:
                 best.append(order[0])
-                told.append(f"{order[0]} from {number(level)}")
-        changes = f"For alpha {between} the order changes {counted(len(self.breaks), 'time')}"
-        if not told:
-            return f"{changes}; the best is always {best[0]}."
-        return f"{changes}; the best is {best[0]} below {number(self._first())}, {shortened(told)}."
+                changes_of_best.append(f"{order[0]} from {number(level)}")
+        times = "once" if len(self.breaks) == 1 else counted(len(self.breaks), "time")
+        changes = f"For alpha {between} the order changes {times}"
+        if not changes_of_best:
+            return f"{changes}; {best[0]} is always recommended."
+        return (
+            f"{changes}; recommended is {best[0]} below {number(self._first())}, "
+            f"{shortened(changes_of_best)}."
+        )
 
     def _first(self) -> float:
         first = self.orders[0][0]
@@ -97,13 +101,13 @@ class PriorPath:
             if order[0] == self.learner
         ]
         if len(best) == len(self.positions):
-            return f"{self.learner} is the best wherever it stands in the prior."
+            return f"{self.learner} is recommended wherever it stands in the preference."
         if not best:
-            return f"{self.learner} is not the best wherever it stands in the prior."
+            return f"{self.learner} is never recommended, wherever it stands in the preference."
+        places = f"place{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
         return (
-            f"{self.learner} is the best when it stands in the prior at "
-            f"{shortened([str(p) for p in best])} of {len(self.positions)}; it stands at "
-            f"{self.position}."
+            f"{self.learner} is recommended when it stands at {places} of {len(self.positions)} in "
+            f"the preference; it stands at {self.position}."
         )
 
 
@@ -138,16 +142,20 @@ def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> A
     if not low < high:
         raise ArgumentError(f"low must be below high; got {low:g} and {high:g}.")
     evidence = order.evidence
-    p = evidence.adjusted_pvalue
+    # only claims for the less preferred learner of a pair move anything
+    against = evidence.direction > 0
+    p, first, second = (
+        column[against] for column in (evidence.adjusted_pvalue, evidence.first, evidence.second)
+    )
     levels = np.unique(p[(p > low) & (p <= high)])
-    names, first, second = order.prior, evidence.first, evidence.second
+    names, means = order.prior, order.guarded_means()
     overrides = np.zeros((len(names),) * 2, dtype=bool)
     breaks: list[float] = []
     orders: list[tuple[Name, ...]] = []
     for level in (low, *levels.tolist()):
         reached = p <= level
         overrides[first[reached], second[reached]] = True
-        found = tuple(names[i] for i in sort_by_overrides(overrides).tolist())
+        found = tuple(names[i] for i in sort_by_overrides(overrides, means).tolist())
         if not orders:
             orders.append(found)
         elif found != orders[-1]:
@@ -174,8 +182,8 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
 
     Notes
     -----
-    Every pair is tested once in either direction; each prior then takes the half that it needs
-    and adjusts it.
+    What is shown of a pair does not depend on the preference; which of it overrides the
+    preference does.
 
     Examples
     --------
@@ -190,18 +198,20 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     learner = names[-1] if learner is None else learner
     if learner not in names:
         raise UnknownNameError("learner", learner, [str(name) for name in names])
-    pvalues = _both_directions(order)
     K = len(names)
     at = names.index(learner)
     others = [k for k in range(K) if k != at]
     i, j = np.triu_indices(K, 1)
+    shown = _shown_better(order)
+    means = order.guarded_means()
     orders = []
     for place in range(K):
         prior = np.array([*others[:place], at, *others[place:]])
-        adjusted = adjust(pvalues[prior[i], prior[j]], order.correction)
         overrides: Bools = np.zeros((K, K), dtype=bool)
-        overrides[i, j] = adjusted <= order.alpha
-        orders.append(tuple(names[k] for k in prior[sort_by_overrides(overrides)].tolist()))
+        overrides[i, j] = shown(prior[i], prior[j])
+        guarded = None if means is None else means[prior]
+        order_found = prior[sort_by_overrides(overrides, guarded)]
+        orders.append(tuple(names[k] for k in order_found.tolist()))
     return PriorPath(
         learner=learner,
         positions=tuple(range(1, K + 1)),
@@ -210,23 +220,32 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     )
 
 
-def _both_directions(order: Order) -> Floats:
-    """(K, K): p-value of H0 that the row has at most the loss of the column."""
-    from bestofk.pairwise.pairs import all_pairs
+def _shown_better(order: Order) -> Callable[[Ints, Ints], Bools]:
+    """A function of pairs (preferred, other): is the other shown to be better?
 
-    if order.problem is None or order.choice is None:
-        raise ArgumentError("orders_by_prior: the order does not say what it was decided from.")
+    In the family of all pairs the claims do not depend on the preference. In the family
+    ``"prior"`` each preference has its own one-sided p-values, adjusted anew.
+    """
     evidence = order.evidence
     square = np.ones((len(order.prior),) * 2)
-    square[evidence.first, evidence.second] = evidence.pvalue
-    values = order.problem.sample(order.choice.axes)
-    pairs = all_pairs(order.choice, values, alternative="less")
-    square[pairs.j, pairs.i] = pairs.pvalue
-    return square
+    if evidence.family.name != "prior":
+        claimed: Bools = np.zeros(square.shape, dtype=bool)
+        ahead, behind = evidence.better > 0, evidence.better < 0
+        claimed[evidence.first[ahead], evidence.second[ahead]] = True
+        claimed[evidence.second[behind], evidence.first[behind]] = True
+        return lambda i, j: claimed[i, j]
+    square[evidence.first, evidence.second] = evidence.pvalue_greater
+    square[evidence.second, evidence.first] = evidence.pvalue_less
+    return lambda i, j: evidence.family.adjust(square[i, j]) <= order.alpha
 
 
 def _must_be_multitest(order: Order, where: str) -> None:
     if order.procedure != "multitest":
         raise ArgumentError(
             f"{where}: the order must come from 'multitest'; got one from {order.procedure!r}."
+        )
+    if not order.preference.stated:
+        raise ArgumentError(
+            f"{where}: without a preference the smallest mean is recommended at every level; state "
+            "one with prior=."
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bestofk.errors import ArgumentError
-from bestofk.ordering.problem import Prior, Problem, problem_from_array, problem_from_losses
+from bestofk.ordering.preference import LISTED, Prior
+from bestofk.ordering.problem import Problem, problem_from_array, problem_from_losses
 
 
 def as_problem(losses: Any, *, prior: Prior = None, missing: str = "refuse") -> Problem:
@@ -20,12 +20,18 @@ def as_problem(losses: Any, *, prior: Prior = None, missing: str = "refuse") -> 
         losses = read_losses(losses)
     if isinstance(losses, Losses):
         return problem_from_losses(losses, prior=prior, missing=missing)
-    if prior is not None:
-        raise ArgumentError(
-            "prior applies to named learners: a bare array is taken in prior order, its first "
-            "learner the most preferred; give a Losses, or reorder the array."
-        )
-    return problem_from_array(losses)
+    return problem_from_array(losses, prior=prior)
+
+
+def as_ordered(losses: Any, *, prior: Prior = None, missing: str = "refuse") -> Problem:
+    """As `as_problem`; a bare array handed to a procedure is in the order of preference."""
+    if prior is None and not isinstance(losses, Problem) and not _is_named(losses):
+        prior = LISTED
+    return as_problem(losses, prior=prior, missing=missing)
+
+
+def _is_named(losses: Any) -> bool:
+    return hasattr(losses, "algorithms") or _is_table(losses)
 
 
 def _is_table(value: Any) -> bool:

@@ -32,6 +32,8 @@ class AllPairs:
         The pair.
     statistic, pvalue, estimate : ndarray, shape (K (K - 1) / 2, ...)
         As in `PairwiseResult`.
+    direction : ndarray, shape (K (K - 1) / 2, ...)
+        Positive where the statistic speaks for a greater loss of learner i.
     """
 
     test: str
@@ -42,6 +44,7 @@ class AllPairs:
     statistic: Floats
     pvalue: Floats
     estimate: Floats
+    direction: Floats
 
     def explain(self, alpha: float = 0.05) -> str:
         """The result in sentences, ready to print."""
@@ -117,12 +120,17 @@ def all_pairs(
         result = function(
             rows[:, np.newaxis], array[np.newaxis, first + 1 :], alternative=sides, **arguments
         )
-        for field in ("statistic", "pvalue", "estimate"):
-            block = np.asarray(getattr(result, field))
+        for field in ("statistic", "pvalue", "estimate", "direction"):
+            given = getattr(result, field, None)
+            if given is None:
+                # the sign of the estimate
+                continue
+            block = np.asarray(given)
             if field not in columns:
                 columns[field] = np.empty((K * (K - 1) // 2, *block.shape[2:]))
             for row in range(len(rows)):
                 # learner first + row meets the learners after it
                 columns[field][starts[first + row] : starts[first + row + 1]] = block[row, row:]
     i, j = np.triu_indices(K, 1)
+    columns.setdefault("direction", columns["estimate"])
     return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)

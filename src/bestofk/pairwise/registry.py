@@ -17,7 +17,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,9 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     random: bool = False
     """The function takes `random_state`."""
+    takes_resolution: bool = False
+    smallest_pvalue: Callable[[int], float] | None = None
+    at_least_units: int = 1
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bestofk.checks import one_of, positive, whole
 from bestofk.errors import Interrupted, RunError
-from bestofk.ordering.problem import Prior
+from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.making import Plan
 from bestofk.plans.making import plan as make_plan
 from bestofk.run.cells import CellResult
@@ -37,12 +37,17 @@ def compare(
     plan: str | Plan = "10x10",
     repetitions: int = 1,
     loss: Any = None,
-    prior: Prior | str = None,
+    prior: Prior = None,
     procedure: str = "multitest",
     test: str | Callable[..., Any] = "auto",
     df: float | str | None = None,
     alpha: float = 0.05,
     correction: str | None = None,
+    family: str | None = None,
+    control: str | None = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    guard: bool | None = None,
     store: Any = None,
     jobs: int = -1,
     random_state: int = 0,
@@ -56,15 +61,15 @@ def compare(
     replicate: int = 0,
     command: Sequence[str] = (),
 ) -> Study:
-    """Run learners on data, decide which is best, and say why.
+    """Run learners on data, say which one to use, how the others rank, and why.
 
     Parameters
     ----------
     learners : list or mapping, optional
         Built-in names, specifications such as
         ``"sklearn.ensemble:RandomForestClassifier(n_estimators=200)"``, scikit-learn estimators,
-        or a mapping of name to either, in the order of preference. By default the panel of the
-        papers: max, nmc, logistic, c4.5, nn, naive-bayes.
+        or a mapping of name to either. By default the panel of the papers: max, nmc, logistic,
+        c4.5, nn, naive-bayes, which has a preference of its own: the simpler one first.
     X, y : array or data frame, and labels (or numbers)
         One data set; or
     data : data sets
@@ -77,10 +82,11 @@ def compare(
     loss : str, callable or cost matrix, optional
         By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
     prior : sequence, mapping or str, optional
-        Learners, most preferred first; prices by name; or what is measured: ``"fit_time"``,
-        ``"predict_time"``, ``"size"`` or, for learners that count their parameters,
-        ``"complexity"``. By default as listed.
-    procedure, test, df, alpha, correction
+        What you prefer before the data speak: learners, most preferred first; prices by name;
+        ``"listed"``; or what is measured: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for
+        learners that count their parameters, ``"complexity"``; measured costs count as different
+        from a factor of two on. None: no preference, and the smallest mean is recommended.
+    procedure, test, df, alpha, correction, family, control, margin, rope, guard
         As for `order`.
     store : str or path, optional
         Where cells are kept and found again: a file, or a URL of SQLAlchemy. None: memory.
@@ -123,8 +129,16 @@ def compare(
     one_of(on_failure, "on_failure", ("record", "stop"))
     names = [contender.name for contender in contenders]
     check_prior(prior, names)
-    if prior == "complexity":
-        prior = complexities(contenders, datasets)
+    wished: Any = prior
+    if isinstance(prior, str) and prior == "complexity":
+        wished = MeasuredCosts(what=prior, costs=complexities(contenders, datasets))
+    elif prior is None and learners is None:
+        wished = PanelOrder(names=tuple(names))
+    decision: dict[str, Any] = {
+        "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
+        "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
+        "random_state": random_state,
+    }  # fmt: skip
     runner = Engine(name=engine, jobs=jobs, scheduler=scheduler, timeout=timeout)
     if budget is not None:
         budget = positive(budget, "budget")
@@ -150,14 +164,8 @@ def compare(
         spec,
         results,
         design=splits[0].design,
-        prior=prior,
-        decision={
-            "procedure": procedure,
-            "test": test,
-            "df": df,
-            "alpha": alpha,
-            "correction": correction,
-        },
+        prior=wished,
+        decision=decision,
         notes=(*notes, *_plan_notes(experiment)),
         finer=partial(instance_losses, experiment, results)
         if is_one_test_set(experiment)
@@ -171,8 +179,8 @@ def compare(
         return compare(
             {contender.name: contender.estimator for contender in contenders},
             data=datasets, plan=reseeded(made, seed), repetitions=repetitions, loss=loss,
-            prior=None if study.decision is None else [str(name) for name in study.decision.prior],
-            procedure=procedure, test=test, df=df, alpha=alpha, correction=correction, store=store,
+            prior=wished, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+            family=family, control=control, margin=margin, rope=rope, guard=guard, store=store,
             jobs=jobs, random_state=seed, progress=progress, engine=engine, scheduler=scheduler,
             timeout=timeout, budget=budget, on_failure=on_failure, command=command,
         )  # fmt: skip

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.decide import order as decide
-from bestofk.ordering.problem import Prior
+from bestofk.ordering.preference import (
+    LISTED,
+    MEASURED,
+    MeasuredCosts,
+    PanelOrder,
+    Prior,
+    arrange,
+)
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
@@ -17,7 +26,7 @@ from bestofk.run.store_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.run.table import complete_part, cost_table
 
-MEASURED_PRIORS = ("fit_time", "predict_time", "size", "complexity")
+MEASURED_PRIORS = tuple(MEASURED)
 TOLERATED_FAILURES = 0.1
 """A learner that fails in a larger share of its cells is left out of the decision."""
 
@@ -66,7 +75,8 @@ def conclude(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=_setting(spec),
-        notes=(*notes, *dropped),
+        notes=notes,
+        dropped=dropped,
         spec=spec,
         store=store,
     )
@@ -75,12 +85,11 @@ def conclude(
 def check_prior(prior: Any, names: Sequence[str]) -> None:
     """Refuse, before anything is run, a prior that cannot be used afterwards."""
     from bestofk.checks import one_of
-    from bestofk.ordering.problem import arrange
 
     if isinstance(prior, str):
-        one_of(prior, "prior", MEASURED_PRIORS)
-    elif prior is not None:
-        arrange(names, prior)
+        one_of(prior, "prior", (LISTED, *MEASURED_PRIORS))
+    elif prior is not None and not isinstance(prior, PanelOrder):
+        arrange(names, prior, np.zeros(len(names)))
 
 
 def _failed(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
@@ -118,8 +127,12 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell]) -> str
     return "The budget ended before all learners had finished one fold: give it more time."
 
 
-def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) -> Prior:
-    """The prior among the learners that are left; measured costs as prices."""
+def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) -> Any:
+    """The preference among the learners that are left; measured costs as such."""
+    if prior is None or prior == LISTED or isinstance(prior, PanelOrder):
+        return prior
+    if isinstance(prior, MeasuredCosts):
+        return MeasuredCosts(what=prior.what, costs={name: prior.costs[name] for name in names})
     if isinstance(prior, str):
         measured = {name: getattr(costs[name], prior) for name in names}
         unknown = [name for name, cost in measured.items() if cost is None]
@@ -127,11 +140,9 @@ def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) 
             raise ArgumentError(
                 f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
             )
-        return measured
+        return MeasuredCosts(what=prior, costs=measured)
     if isinstance(prior, Mapping):
         return {name: prior[name] for name in names}
-    if prior is None:
-        return None
     return [name for name in prior if name in names]
 
 

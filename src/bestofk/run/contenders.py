@@ -20,6 +20,11 @@ REGRESSION_PANEL = (
 )
 
 
+def is_panel(names: tuple[str, ...]) -> bool:
+    """Whether these are the learners that run when none is named."""
+    return names == PANEL or names == tuple(spec.partition("=")[0] for spec in REGRESSION_PANEL)
+
+
 def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Contender, ...]:
     """Two or more named estimators; the papers' panel when none is named.
 

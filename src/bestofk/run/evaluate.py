@@ -29,24 +29,28 @@ from bestofk.run.rows import Fold, Rows
 from bestofk.run.shipping import Stranded
 from bestofk.run.warming import warm_up
 
-SIZING_SHARE = 0.005
-"""A model is weighed anew when that costs at most this share of its fit."""
 WARNINGS_KEPT = 3
 WHOLE_PLAN_FROM = 200_000
 """Rows times splits from which learners that can evaluate whole plans do so."""
 
 
+FIRST = (0, 0, 0)
+"""The run, fold and repetition whose model is weighed."""
+
+
+def _turn(place: Place | CellKey) -> tuple[int, int, int]:
+    return place.run, place.fold, place.repetition
+
+
 @dataclass(slots=True)
 class _Runner:
-    """One contender on one data set: how to make models, and what it weighed last."""
+    """One contender on one data set: how to make models."""
 
     contender: Contender
     fresh: Callable[[int], Any]
     form: str
     writes: bool
     seeded: bool
-    size: int | None = None
-    sizing_time: float = 0.0
 
 
 class Evaluator:
@@ -114,7 +118,7 @@ class Evaluator:
     ) -> Iterator[CellResult]:
         experiment, rows = self.experiment, self.rows(dataset)
         splits = experiment.splits[dataset]
-        first = group[0]
+        first = min(group, key=_turn)
         parts = Fold(
             rows,
             splits.train(first.run, first.fold),
@@ -124,7 +128,9 @@ class Evaluator:
         model = self._cell(first, parts)
         if model.failure is not None:
             yield model
-            for place in group[1:]:
+            for place in group:
+                if place is first:
+                    continue
                 fold = Fold(
                     rows, splits.train(place.run, place.fold), splits.test(place.run, place.fold)
                 )
@@ -143,7 +149,7 @@ class Evaluator:
                 loss=experiment.loss.of(rows.y[test], labels),
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
-                size=model.size,
+                size=model.size if _turn(place) == FIRST else None,
                 n_train=len(splits.train(place.run, place.fold)),
                 n_test=len(test),
                 warnings=model.warnings,
@@ -188,9 +194,6 @@ class Evaluator:
         done = time.perf_counter()
         predicted = checked_predictions(predicted, len(fold.test), rows)
         fit_time = fitted - begin
-        if runner.size is None or runner.sizing_time <= SIZING_SHARE * fit_time:
-            runner.size = model_size(model)
-            runner.sizing_time = time.perf_counter() - done
         probabilities = None
         if experiment.loss.needs == "probabilities" or (
             experiment.keep_predictions and hasattr(model, "predict_proba")
@@ -203,7 +206,8 @@ class Evaluator:
             "loss": loss,
             "fit_time": fit_time,
             "predict_time": done - fitted,
-            "size": runner.size,
+            # of one fold alone, whatever the clock says and whatever was resumed
+            "size": model_size(model) if _turn(key) == FIRST else None,
             "predictions": pack(codes_of(predicted, rows), probabilities)
             if experiment.keep_predictions
             else None,

@@ -12,6 +12,7 @@ from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Experiment, Place
 from bestofk.run.predictions import unpack
+from bestofk.run.scoring import loss_shown
 
 BY_INSTANCE = ("zero-one", "squared", "absolute")
 """Losses that are means over the test instances."""
@@ -60,7 +61,7 @@ def instance_losses(
             n_test=(1,),
             stratified=splits.design.stratified,
         ),
-        loss_name=experiment.loss.name,
+        loss_name=loss_shown(experiment.loss.name),
         account=(f"Measured by bestofk on one test set of {len(test)} rows ({splits.spec}).",),
     )
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from bestofk.errors import StoreError
-from bestofk.ordering.problem import Prior
+from bestofk.ordering.preference import PanelOrder, Prior
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.concluding import check_prior, conclude
+from bestofk.run.contenders import is_panel
 from bestofk.run.experiment import Place
 from bestofk.run.store import Store
 from bestofk.run.store_study import StudySpec
@@ -18,11 +19,12 @@ from bestofk.wording import counted
 
 
 def recall(
-    store: Store, number: int, *, prior: Prior | str = None, decision: dict[str, Any]
+    store: Store, number: int, *, prior: Prior = None, decision: dict[str, Any]
 ) -> Study:
     """The study of that number, decided by the arguments of `bestofk.order` in `decision`."""
     spec = store.study(number).spec
-    check_prior(prior, [learner.name for learner in spec.learners])
+    names = tuple(learner.name for learner in spec.learners)
+    check_prior(prior, names)
     results = {
         Place(
             learner=learner,
@@ -50,7 +52,7 @@ def recall(
         spec,
         results,
         design=_design(spec, results),
-        prior=prior,
+        prior=PanelOrder(names=names) if prior is None and is_panel(names) else prior,
         decision=decision,
         notes=notes,
         store=store.shown_url,

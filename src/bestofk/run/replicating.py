@@ -38,9 +38,9 @@ class Replication:
         """The counts in a sentence."""
         others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
         return (
-            f"Repeated over {self.times} other choices of random splits, the best came out the "
-            f"same in {self.same_best} and the whole order in {self.same_order} of {self.times} "
-            f"(best: {others}){self._advice()}."
+            f"Repeated over {self.times} other choices of random splits, the same learner was "
+            f"recommended in {self.same_best} and the whole order was the same in "
+            f"{self.same_order} of {self.times} (recommended: {others}){self._advice()}."
         )
 
     def _advice(self) -> str:

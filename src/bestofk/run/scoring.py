@@ -36,6 +36,31 @@ class Loss:
     task: Task | None
     needs: Needs
     of: Callable[..., float]
+    shown: str = ""
+    """What its values are called in a table: ``1 - AUC``; its own name by default."""
+
+
+def loss_shown(name: str) -> str:
+    """What the values of a loss are called in a table of losses.
+
+    Examples
+    --------
+    >>> loss_shown("accuracy"), loss_shown("neg_mean_squared_error"), loss_shown("auc")
+    ('1 - accuracy', 'mean squared error', '1 - AUC')
+    """
+    if name in LOSSES:
+        return LOSSES[name].shown or name
+    if name.startswith("callable:"):
+        return name.rpartition(".")[2].strip("<>") or "loss"
+    if name.startswith("cost:"):
+        return "cost"
+    if name.startswith("neg_"):
+        return name.removeprefix("neg_").replace("_", " ")
+    if name.startswith("pinball:"):
+        return name.replace(":", " loss of the quantile ")
+    if name in _UNBOUNDED:
+        return name.replace("_", " ")
+    return f"1 - {name.replace('_', ' ')}"
 
 
 def zero_one(y_true: Labels, y_pred: Labels) -> float:
@@ -148,6 +173,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="probabilities",
         of=brier,
+        shown="Brier score",
     ),
     Loss(
         name="auc",
@@ -155,9 +181,15 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="ranking",
         of=one_minus_auc,
+        shown="1 - AUC",
     ),
     Loss(
-        name="squared", summary="mean squared error", task="regression", needs="labels", of=squared
+        name="squared",
+        summary="mean squared error",
+        task="regression",
+        needs="labels",
+        of=squared,
+        shown="squared error",
     ),
     Loss(
         name="absolute",
@@ -165,6 +197,7 @@ LOSSES: Registry[Loss] = Registry(
         task="regression",
         needs="labels",
         of=absolute,
+        shown="absolute error",
     ),
 )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk.ordering.result import Order
 from bestofk.presenting import Reported
-from bestofk.wording import joined, number
+from bestofk.wording import shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class Study(Reported):
     losses : Losses
         What was measured, of the learners that were decided about.
     evidence : DataFrame
-        One row a pair.
+        One row per pair.
     decision : Order or None
         All of the verdict.
     costs : mapping of name to Cost
@@ -85,6 +85,10 @@ class Study(Reported):
     random_state: int
     setting: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Runs or folds that do not count because not all learners finished them."""
+    warnings: tuple[str, ...] = ()
+    """Where the test may not hold its level, and what would."""
     spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
@@ -102,28 +106,60 @@ class Study(Reported):
 
     @property
     def evidence(self) -> pd.DataFrame:
-        """One row a pair."""
+        """One row per pair."""
         if self.decision is None:
             import pandas as pd
 
             return pd.DataFrame()
         return self.decision.evidence.frame()
 
+    @property
+    def recommended(self) -> str | None:
+        """The learner to use."""
+        return self.best
+
+    def headline(self) -> str:
+        """What to do, and what was left out, in the first sentences."""
+        first = (
+            "Nothing can be decided: fewer than two learners have losses."
+            if self.decision is None
+            else self.decision.headline()
+        )
+        return f"{first} {self.account()}".strip()
+
+    def account(self) -> str:
+        """What was given, what failed and what was compared; empty where nothing is missing."""
+        if not (self.left_out or self.failures or self.dropped):
+            return ""
+        compared = len(self.losses.algorithms)
+        given = compared + len(self.left_out)
+        parts = [f"{given} given"]
+        if self.left_out:
+            reasons = shortened([f"{name}: {why}" for name, why in self.left_out.items()], 3)
+            parts.append(f"{len(self.left_out)} failed ({reasons.rstrip('.')})")
+        parts.append(f"{compared} compared")
+        sentence = f"{', '.join(parts)}."
+        if not self.left_out:
+            sentence = ""
+        single = len(self.failures) - sum(one.learner in self.left_out for one in self.failures)
+        if single:
+            fits = f"{single} single fit{'' if single == 1 else 's'}"
+            sentence += f" {fits[:1].upper()}{fits[1:]} failed."
+        return f"{sentence} {' '.join(self.dropped)}".strip()
+
     def explain(self) -> str:
-        """The verdict in sentences: the decision, what was left out, how it was run."""
-        parts = []
+        """The verdict in sentences: what to do, what was left out, why, and how it was run."""
+        parts = [self.headline()]
         if self.decision is not None:
-            parts.append(self.decision.explain())
-        else:
-            parts.append("Nothing can be decided: fewer than two learners have losses.")
-        parts.extend(f"{name} was left out: {reason}" for name, reason in self.left_out.items())
+            parts.extend(self.decision.explain().split("\n")[1:])
         parts.extend(self.notes)
         if self.decision is not None:
             parts.extend(advice(self.decision, self.losses))
+        parts.extend(self.warnings)
         if self.replication is not None:
             parts.append(self.replication.explain())
         parts.append(" ".join(self.setting))
-        return "\n".join(parts)
+        return "\n".join(part for part in parts if part)
 
     def as_json(self) -> dict[str, Any]:
         """What a strict JSON writer takes."""
@@ -133,6 +169,7 @@ class Study(Reported):
             self.decision.as_json()
             if self.decision is not None
             else {
+                "recommended": None,
                 "best": None,
                 "order": [],
                 "prior": list(self.losses.algorithms),
@@ -158,7 +195,8 @@ class Study(Reported):
             "loss": self.loss,
             "seed": self.random_state,
             "replication": None if self.replication is None else self.replication.as_json(),
-            "notes": [*body.get("notes", []), *self.notes],
+            "notes": [*body.get("notes", []), *self.dropped, *self.notes, *self.warnings],
+            "headline": self.headline(),
             "explanation": self.explain(),
         }
 
@@ -172,23 +210,11 @@ class Study(Reported):
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"Study(best={self.best!r}, order={self.order!r})"
+        return f"Study(recommended={self.best!r}, order={self.order!r})"
 
 
 def advice(decision: Order, losses: Losses) -> Sequence[str]:
-    """What would make the verdict surer."""
-    ties = [standing for standing in decision.standings if standing.verdict == "tie"]
-    if not ties:
-        return ()
-    names = joined([str(standing.name) for standing in ties[:3]])
-    design = losses.design
-    if len(losses.datasets) > 1:
-        return (f"To tell {decision.best} from {names}, more data sets are needed.",)
-    nearest = min(ties, key=lambda standing: standing.pvalue)
-    gap = f"a difference of {number(abs(nearest.difference))} between {decision.best} and {names}"
-    if design.kind == "cv" and design.runs < 10:
-        return (
-            f"To be surer about {gap}, run more runs (plan '10x{max(design.folds, 2)}' or "
-            "larger); beyond ten, only more data help.",
-        )
-    return (f"To be surer about {gap}, more data are needed: more runs hardly help.",)
+    """What would settle the pair that matters; nothing where every pair is settled."""
+    from bestofk.planning.advice import settling
+
+    return settling(decision, losses)

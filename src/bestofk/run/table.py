@@ -11,6 +11,7 @@ from bestofk.losses.losses import DIMS, Losses
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Place
+from bestofk.run.scoring import loss_shown
 from bestofk.run.store_study import StudySpec
 from bestofk.run.study import Cost
 
@@ -45,7 +46,7 @@ def complete_part(
         algorithms=names,
         datasets=[one.name for one in spec.datasets],
         design=design.with_(repetitions=spec.repetitions),
-        loss_name=spec.loss,
+        loss_name=loss_shown(spec.loss),
         account=(f"Measured by bestofk with the plan {spec.plan}.",),
     )
     return losses, notes
@@ -82,7 +83,10 @@ def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | N
 
 
 def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, Cost]:
-    """Mean fit time, predict time and size of every learner over its cells."""
+    """Mean fit time and predict time of every learner over its cells, and the size of its model.
+
+    The size is that of the first fold of every data set, which alone is weighed.
+    """
     table = {}
     for number, learner in enumerate(spec.learners):
         own = [result for place, result in results.items() if place.learner == number]

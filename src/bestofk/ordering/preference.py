@@ -1,0 +1,168 @@
+"""What the user prefers before the data speak, and the order of the learners that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.errors import ArgumentError
+
+Name = int | str
+Prior = Sequence[str] | Mapping[str, float] | str | None
+
+LISTED = "listed"
+FACTOR = 2.0
+"""Measured costs differ when one is at least so many times the other."""
+MEASURED = {
+    "fit_time": "the quickest to fit",
+    "predict_time": "the quickest to predict with",
+    "size": "the smallest in memory",
+    "complexity": "the simplest",
+}
+"""What can be measured as a cost, and the words for the learner that has least of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Where the order of preference comes from.
+
+    Attributes
+    ----------
+    kind : {"none", "stated", "measured", "panel"}
+        ``"none"``: nothing was said, and the means alone decide.
+    words : str
+        What was measured, or what the order goes by.
+    """
+
+    kind: str = "none"
+    words: str = ""
+
+    @property
+    def stated(self) -> bool:
+        """The user (or the panel) has one."""
+        return self.kind != "none"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.words}" if self.kind in ("measured", "panel") else self.kind
+
+    def first(self) -> str:
+        """The words for the most preferred of several learners."""
+        if self.kind == "measured":
+            return MEASURED.get(self.words, f"the cheapest by {self.words}")
+        if self.kind == "panel":
+            return "the simplest"
+        return "the cheapest" if self.words == "prices" else "the first in your list"
+
+
+NO_PREFERENCE = Preference()
+PANEL_PREFERENCE = Preference(kind="panel", words="complexity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOrder:
+    """The preference that a panel of learners comes with, the simplest first."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCosts:
+    """Costs by learner that were measured, so that small differences are noise."""
+
+    what: str
+    costs: Mapping[str, float]
+
+
+def arrange(
+    names: Sequence[Name], prior: Any, means: Floats
+) -> tuple[list[int], Preference, tuple[str, ...]]:
+    """The places of the learners in the order of preference, and what is to be said of it.
+
+    Without a preference the learner with the smaller mean goes first. A prior may name some
+    learners only: the others follow by their means. Equal prices, and measured costs within a
+    factor of two of the cheapest of them, leave it to the means too.
+    """
+    by_mean = np.argsort(without_noise(means), kind="stable").tolist()
+    if prior is None:
+        return by_mean, NO_PREFERENCE, ()
+    if isinstance(prior, PanelOrder):
+        order, _, notes = arrange(names, [name for name in prior.names if name in names], means)
+        return order, PANEL_PREFERENCE, notes
+    if isinstance(prior, str):
+        if prior == LISTED:
+            return list(range(len(names))), Preference(kind="stated", words="listed"), ()
+        raise ArgumentError(
+            "prior must be a list of learners, most preferred first, prices by name, or 'listed'; "
+            f"got the text {prior!r}."
+        )
+    if isinstance(prior, MeasuredCosts):
+        _all_priced(names, prior.costs, prior.what)
+        costs = [float(prior.costs[str(name)]) for name in names]
+        order = sorted(by_mean, key=_cost_groups(costs).__getitem__)
+        return order, Preference(kind="measured", words=prior.what), ()
+    if isinstance(prior, Mapping):
+        prices = {name: _price(name, price) for name, price in prior.items()}
+        _all_known(names, list(prices))
+        _all_priced(names, prices, "a price")
+        order = sorted(by_mean, key=lambda k: prices[names[k]])  # type: ignore[index]
+        return order, Preference(kind="stated", words="prices"), ()
+    wanted = list(prior)
+    _all_known(names, wanted)
+    place = {name: k for k, name in enumerate(names)}
+    order = [place[name] for name in wanted]
+    rest = [k for k in by_mean if k not in set(order)]
+    notes: tuple[str, ...] = ()
+    if rest:
+        who = "1 learner, which follows" if len(rest) == 1 else f"{len(rest)} learners, which follow"
+        notes = (f"The preference leaves out {who} by mean.",)
+    return [*order, *rest], Preference(kind="stated", words="list"), notes
+
+
+def without_noise(means: Floats) -> Floats:
+    """The means with what rounding alone can make taken away, so that equal ones are equal."""
+    unit = float(np.abs(means).max()) if len(means) else 0.0
+    if not (unit and np.isfinite(unit)):
+        return means
+    scaled: Floats = np.round(means / unit, 12)
+    return scaled
+
+
+def _cost_groups(costs: Sequence[float]) -> list[int]:
+    """The group of every cost: a new one begins at twice the smallest cost of the last."""
+    groups = [0] * len(costs)
+    start, group = -np.inf, -1
+    for k in sorted(range(len(costs)), key=costs.__getitem__):
+        if group < 0 or costs[k] >= FACTOR * start and costs[k] > start:
+            start, group = costs[k], group + 1
+        groups[k] = group
+    return groups
+
+
+def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
+    known = set(names)
+    for place, name in enumerate(wanted):
+        if name not in known:
+            some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
+            raise ArgumentError(f"prior names {name!r}, which is none of the learners: {some}.")
+        if name in wanted[:place]:
+            raise ArgumentError(f"prior names {name!r} twice.")
+
+
+def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
+    absent = [name for name in names if name not in prices]
+    if absent:
+        raise ArgumentError(f"prior must give {what} for every learner; got none for {absent[0]!r}.")
+
+
+def _price(name: Any, price: Any) -> float:
+    try:
+        number = float(price)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not np.isfinite(number):
+        raise ArgumentError(f"prior must give a number for {name!r}; got {price!r}.")
+    return number
