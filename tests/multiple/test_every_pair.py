@@ -1,5 +1,7 @@
 """Post-hoc pairs against a loop over scipy with statsmodels' corrections."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -135,3 +137,21 @@ def test_two_learners_are_enough():
 def test_one_block_is_enough_for_a_sign_test():
     # one win of one: the two-sided binomial p-value is 1
     assert posthoc([[0.1], [0.2], [0.3]], "sign", "none").pvalues.tolist() == [1.0, 1.0, 1.0]
+
+
+def test_corrections_for_all_pairs():
+    raw = posthoc(LOSSES, "t", "none").pvalues
+    chain = [
+        posthoc(LOSSES, "t", name).adjusted_pvalues
+        for name in ("bergmann-hommel", "shaffer", "holm", "bonferroni")
+    ]
+    assert (chain[0] >= raw).all()
+    for smaller, larger in pairwise(chain):
+        assert (smaller <= larger).all()
+    # Shaffer's factors for five learners: 10, 6, 6, 6, 6, 4, 4, 3, 2, 1
+    order = np.argsort(raw)
+    steps = np.maximum.accumulate(raw[order] * [10, 6, 6, 6, 6, 4, 4, 3, 2, 1])
+    np.testing.assert_allclose(chain[1][order], np.minimum(steps, 1), rtol=1e-12)
+    for name in ("shaffer", "bergmann-hommel"):
+        with pytest.raises(ArgumentError, match="made for all pairs: 'holm' works"):
+            posthoc(LOSSES, "t", name, control=1)

@@ -106,7 +106,8 @@ def posthoc(
     """Compare all pairs of K learners, or all with one control, by a pairwise test.
 
     H0, for each pair: that of the pairwise test, two-sided. The correction holds the error of
-    all of them together (or, for Benjamini and Hochberg's, the share of false discoveries).
+    all of them together (or, for Benjamini and Hochberg's or Yekutieli's, the expected share of
+    false discoveries).
 
     Parameters
     ----------
@@ -116,8 +117,10 @@ def posthoc(
     test : {"t", "wilcoxon", "sign", "permutation"}, another name of a pairwise test, or callable
         A callable takes two arrays, the losses of two learners, and returns a p-value or an
         object with `pvalue` (and `statistic`), such as `scipy.stats.ttest_rel`.
-    correction : {"holm", "bonferroni", "hochberg", "benjamini-hochberg", "none"}
-        How the p-values are adjusted for the number of pairs.
+    correction : str
+        How the p-values are adjusted for the number of pairs: ``"holm"`` or another name in
+        `bestofk.adjust.CORRECTIONS`. ``"shaffer"`` and ``"bergmann-hommel"`` are for all pairs,
+        not for a control.
     control : int, optional
         Compare this learner with each other one, instead of all pairs.
     **arguments
@@ -152,6 +155,11 @@ def posthoc(
             f"{Y.shape}."
         )
     correction = one_of(correction, "correction", tuple(CORRECTIONS))
+    if control is not None and CORRECTIONS[correction].needs_all_pairs:
+        raise ArgumentError(
+            f"correction must be one of any family where there is a control; got {correction!r}, "
+            "which is made for all pairs: 'holm' works."
+        )
     K = len(Y)
     if control is not None and whole(control, "control", at_least=0) >= K:
         raise ArgumentError(f"control must be a learner from 0 to {K - 1}; got {control}.")
@@ -173,7 +181,7 @@ def posthoc(
         pairs=read_only(pairs),
         statistics=read_only(statistics),
         pvalues=read_only(pvalues),
-        adjusted_pvalues=read_only(adjust(pvalues, correction)),
+        adjusted_pvalues=read_only(adjust(pvalues, correction, pairs=pairs)),
         estimates=read_only(means[pairs[:, 0]] - means[pairs[:, 1]]),
         means=read_only(means),
     )

@@ -1,30 +1,14 @@
-"""Adjusted p-values for a family of tests.
-
-Every function takes p-values whose last axis is the family and broadcasts over the leading
-axes. An adjusted p-value is the smallest level for the whole family at which that hypothesis
-is rejected, so that ``adjusted <= alpha`` is the verdict.
-"""
+"""Corrections of any family of tests: they see the p-values and nothing else."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, finite_array, one_of
+from bestofk.checks import Floats, finite_array
 from bestofk.errors import ArgumentError
-
-__all__ = [
-    "CORRECTIONS",
-    "adjust",
-    "benjamini_hochberg",
-    "bonferroni",
-    "hochberg",
-    "holm",
-    "none",
-]
 
 
 def none(pvalues: npt.ArrayLike) -> Floats:
@@ -45,7 +29,7 @@ def none(pvalues: npt.ArrayLike) -> Floats:
     >>> none([0.01, 0.04])
     array([0.01, 0.04])
     """
-    return _family(pvalues).copy()
+    return family(pvalues).copy()
 
 
 def bonferroni(pvalues: npt.ArrayLike) -> Floats:
@@ -61,6 +45,11 @@ def bonferroni(pvalues: npt.ArrayLike) -> Floats:
     numpy.ndarray of shape (..., m)
         Adjusted p-values, min(1, m p).
 
+    Notes
+    -----
+    With two-sided p-values and the direction of each claim by the sign of its statistic, claims
+    in the wrong direction are bounded too: they are 2 m one-sided tests at alpha / (2 m).
+
     References
     ----------
     Dunn, O. J. (1961). Multiple comparisons among means. Journal of the American Statistical
@@ -71,7 +60,7 @@ def bonferroni(pvalues: npt.ArrayLike) -> Floats:
     >>> bonferroni([0.01, 0.04, 0.5])
     array([0.03, 0.12, 1.  ])
     """
-    p = _family(pvalues)
+    p = family(pvalues)
     return np.asarray(np.minimum(p * p.shape[-1], 1.0), dtype=np.float64)
 
 
@@ -94,6 +83,12 @@ def holm(pvalues: npt.ArrayLike) -> Floats:
     min(1, (m - j + 1) p_(j)) over j <= i: the first hypothesis that is kept keeps all the
     later ones, whatever their own thresholds.
 
+    With two-sided p-values and the direction of each claim by the sign of its statistic, claims
+    in the wrong direction are bounded too, under any dependence: let the j-th rejection be the
+    first wrong one. The opposite directions of the j - 1 pairs before it have p > 1/2 and cannot
+    be rejected, so that with E equal and N unequal pairs left, E + N = m - j + 1, at most
+    2 E + N true one-sided hypotheses can be, each with threshold alpha / (2 (m - j + 1)).
+
     References
     ----------
     Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
@@ -104,13 +99,8 @@ def holm(pvalues: npt.ArrayLike) -> Floats:
     >>> holm([0.03, 0.01, 0.031])
     array([0.06, 0.03, 0.06])
     """
-    p = _family(pvalues)
-    m = p.shape[-1]
-    order = np.argsort(p, axis=-1)
-    ranked = np.take_along_axis(p, order, axis=-1)
-    ranked *= np.arange(m, 0, -1.0)
-    np.maximum.accumulate(ranked, axis=-1, out=ranked)
-    return _back(ranked, order)
+    p = family(pvalues)
+    return step_down(p, np.arange(p.shape[-1], 0, -1.0))
 
 
 def hochberg(pvalues: npt.ArrayLike) -> Floats:
@@ -129,7 +119,8 @@ def hochberg(pvalues: npt.ArrayLike) -> Floats:
     Notes
     -----
     With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of (m - j + 1) p_(j)
-    over j >= i. It is never above Holm's.
+    over j >= i. It is never above Holm's. For claims in the wrong direction there is no proof as
+    there is for Holm's.
 
     References
     ----------
@@ -141,7 +132,7 @@ def hochberg(pvalues: npt.ArrayLike) -> Floats:
     >>> hochberg([0.03, 0.01, 0.031])
     array([0.031, 0.03 , 0.031])
     """
-    p = _family(pvalues)
+    p = family(pvalues)
     return _step_up(p, np.arange(p.shape[-1], 0, -1.0))
 
 
@@ -161,7 +152,8 @@ def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
     Notes
     -----
     With p_(1) <= ... <= p_(m), the i-th adjusted p-value is the smallest of p_(j) m / j over
-    j >= i. It bounds the expected share of false rejections, not the chance of a single one.
+    j >= i. It bounds the expected share of false rejections, not the chance of a single one. A
+    rejection with the wrong sign is not counted among them.
 
     References
     ----------
@@ -173,49 +165,62 @@ def benjamini_hochberg(pvalues: npt.ArrayLike) -> Floats:
     >>> benjamini_hochberg([0.04, 0.01, 0.5, 0.02])
     array([0.05333333, 0.04      , 0.5       , 0.04      ])
     """
-    p = _family(pvalues)
+    p = family(pvalues)
     m = p.shape[-1]
     return _step_up(p, m / np.arange(1.0, m + 1.0))
 
 
-CORRECTIONS: dict[str, Callable[[npt.ArrayLike], Floats]] = {
-    "bonferroni": bonferroni,
-    "holm": holm,
-    "hochberg": hochberg,
-    "benjamini-hochberg": benjamini_hochberg,
-    "none": none,
-}
-
-
-def adjust(pvalues: npt.ArrayLike, method: str = "holm") -> Floats:
-    """Adjusted p-values by the name of the correction.
+def benjamini_yekutieli(pvalues: npt.ArrayLike) -> Floats:
+    """False discovery rate under any dependence, step-up.
 
     Parameters
     ----------
     pvalues : array_like of shape (..., m)
         P-values, the last axis being the family.
-    method : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
-        The correction.
 
     Returns
     -------
     numpy.ndarray of shape (..., m)
-        Adjusted p-values; reject where they are at most the level of the family.
+        Adjusted p-values: those of Benjamini and Hochberg before they are cut at 1, times
+        1 + 1/2 + ... + 1/m.
+
+    Notes
+    -----
+    What is held is the expected share of rejected hypotheses that are true. A rejection with
+    the wrong sign is not counted among them.
+
+    References
+    ----------
+    Benjamini, Y. and Yekutieli, D. (2001). The control of the false discovery rate in multiple
+    testing under dependency. Annals of Statistics 29, 1165-1188. doi:10.1214/aos/1013699998
 
     Examples
     --------
-    >>> adjust([0.01, 0.04], "bonferroni")
-    array([0.02, 0.08])
+    >>> benjamini_yekutieli([0.04, 0.01, 0.5, 0.02]).round(4)
+    array([0.1111, 0.0833, 1.    , 0.0833])
     """
-    return CORRECTIONS[one_of(method, "correction", tuple(CORRECTIONS))](pvalues)
+    p = family(pvalues)
+    m = p.shape[-1]
+    place = np.arange(1.0, m + 1.0)
+    return _step_up(p, m / place * np.sum(1.0 / place))
 
 
-def _family(pvalues: Any) -> Floats:
+def family(pvalues: Any) -> Floats:
+    """The p-values as an array, each between 0 and 1."""
     p = finite_array(pvalues, "pvalues")
     if p.size and not (p.min() >= 0.0 and p.max() <= 1.0):
         outside = p[(p < 0.0) | (p > 1.0)][0]
         raise ArgumentError(f"pvalues must lie between 0 and 1; got {outside}.")
     return p
+
+
+def step_down(p: Floats, factors: Floats) -> Floats:
+    """The i-th smallest gets the largest of factor times p up to its place."""
+    order = np.argsort(p, axis=-1)
+    ranked = np.take_along_axis(p, order, axis=-1)
+    ranked *= factors
+    np.maximum.accumulate(ranked, axis=-1, out=ranked)
+    return in_given_order(ranked, order)
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
@@ -224,10 +229,11 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
     ranked *= factors
     backwards = ranked[..., ::-1]
     np.minimum.accumulate(backwards, axis=-1, out=backwards)
-    return _back(ranked, order)
+    return in_given_order(ranked, order)
 
 
-def _back(ranked: Floats, order: npt.NDArray[np.intp]) -> Floats:
+def in_given_order(ranked: Floats, order: npt.NDArray[np.intp]) -> Floats:
+    """Sorted adjusted p-values, cut at 1, where their p-values stood."""
     np.minimum(ranked, 1.0, out=ranked)
     adjusted = np.empty_like(ranked)
     np.put_along_axis(adjusted, order, ranked, axis=-1)
