@@ -85,8 +85,11 @@ def test_swapping_swaps(entry, seed):
         assert ab.estimate == pytest.approx(-ba.estimate, rel=1e-10)
         if entry.discrete and not entry.bayesian:
             continue  # counts and rank sums have no sign
-        flipped = -ba.statistic if len(entry.sides) > 1 else ba.statistic
+        # an F has no sign; its side is that of the means
+        flipped = ba.statistic if isinstance(ab.df, tuple) else -ba.statistic
         assert ab.statistic == pytest.approx(flipped, rel=1e-9, abs=1e-12)
+        if ab.direction is not None:
+            assert np.sign(ab.direction) == -np.sign(ba.direction)
         if entry.bayesian:
             assert (ab.left, ab.rope) == pytest.approx((ba.right, ba.rope), rel=1e-10)
 

@@ -85,12 +85,12 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     PairwiseTest(
         name="5x2cv-f",
         function="bestofk.pairwise.five_by_two:five_by_two_f",
-        summary="all ten squared differences over the spread within halvings, F(10, 5)",
+        summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
+        "gives the side",
         covers=("5x2",),
         paper="Alpaydin 1999, Combined 5x2 cv F test",
         doi="10.1162/089976699300016007",
         axes=2,
-        sides=("two-sided",),
     ),
     PairwiseTest(
         name="corrected-resampled-t",
