@@ -265,6 +265,19 @@ def test_takes_df_is_said_rightly(entry):
 
 
 @every_test
+def test_takes_test_share_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_test_share:
+        assert call(entry, a, b, test_share=0.5).pvalue > call(entry, a, b, test_share=0.1).pvalue
+        for bad in (0, -1, "many", np.nan):
+            with pytest.raises(ArgumentError, match="test_share"):
+                call(entry, a, b, test_share=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, test_share=0.5)
+
+
+@every_test
 def test_a_constant_difference_is_settled(entry):
     if entry.zero_one:
         pytest.skip("zero-one losses cannot differ by a constant other than 1")

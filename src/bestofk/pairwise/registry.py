@@ -35,6 +35,8 @@ class PairwiseTest(FunctionEntry):
     """The degrees of freedom may be given, as a number."""
     needs_sizes: bool = False
     """The function wants `n_train` and `n_test`."""
+    takes_test_share: bool = False
+    """The function takes `test_share`, the ratio n_test / n_train of the design."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -72,6 +74,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1007/978-3-540-24775-3_3",
         axes=2,
         takes_df=True,
+        takes_test_share=True,
     ),
     PairwiseTest(
         name="5x2cv-t",
