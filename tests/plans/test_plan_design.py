@@ -1,7 +1,10 @@
 """Designs: sizes, situations and words."""
 
+import numpy as np
 import pytest
+from sklearn.dummy import DummyClassifier
 
+import bestofk as bk
 from bestofk.errors import ArgumentError
 from bestofk.plans import Design, plan
 
@@ -76,3 +79,22 @@ def test_what_is_kept_must_be_a_table():
         design.kept([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)
+
+
+def test_bootstrap_samples_count_the_distinct_rows():
+    """1 - (1 - 1/n)^n of the rows are in a sample: 0.366 / 0.634 at n = 100."""
+    splits = plan("bootstrap:400", stratified=False).materialise(100)
+    held = [len(set(train)) for _, _, train, _ in splits]
+    assert splits.design.n_train == tuple(held)
+    assert splits.design.test_share() == pytest.approx(0.99**100 / (1 - 0.99**100), rel=0.02)
+    assert f"trains on {min(held)} to {max(held)} distinct rows" in splits.explain()
+
+
+def test_what_is_measured_knows_the_distinct_rows_too():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = np.arange(30) % 2
+    made = plan("bootstrap:5", random_state=3)
+    want = made.materialise(30, y).design
+    # nmc goes the way of whole plans, the estimator that of single fits
+    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, plan=made)
+    assert (study.losses.design.n_train, study.losses.design.n_test) == (want.n_train, want.n_test)

@@ -28,8 +28,9 @@ class Design:
         The sizes of the axes *run*, *fold* and *repetition*. Splits of ``"resample"`` and
         ``"bootstrap"`` are counted by `folds` (one run), instances of ``"test-set"`` too.
     n_train, n_test : tuple of int or None
-        Rows in the training and in the test part, by fold, in the order (run, fold); None
-        where they are not known.
+        Distinct rows in the training and in the test part, by fold, in the order (run, fold);
+        None where they are not known. Of a bootstrap sample that is fewer than were drawn: how
+        much two samples share hangs on the rows they hold, not on how often.
     stratified : bool or None
         Whether the class shares were kept; None where that is not known.
     planned_folds : int or None
