@@ -85,8 +85,11 @@ def test_swapping_swaps(entry, seed):
         assert ab.estimate == pytest.approx(-ba.estimate, rel=1e-10)
         if entry.discrete and not entry.bayesian:
             continue  # counts and rank sums have no sign
-        flipped = -ba.statistic if len(entry.sides) > 1 else ba.statistic
+        # an F has no sign; its side is that of the means
+        flipped = ba.statistic if isinstance(ab.df, tuple) else -ba.statistic
         assert ab.statistic == pytest.approx(flipped, rel=1e-9, abs=1e-12)
+        if ab.direction is not None:
+            assert np.sign(ab.direction) == -np.sign(ba.direction)
         if entry.bayesian:
             assert (ab.left, ab.rope) == pytest.approx((ba.right, ba.rope), rel=1e-10)
 
@@ -259,6 +262,19 @@ def test_takes_df_is_said_rightly(entry):
     else:
         with pytest.raises(TypeError):
             call(entry, a, b, df=3.5)
+
+
+@every_test
+def test_takes_test_share_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_test_share:
+        assert call(entry, a, b, test_share=0.5).pvalue > call(entry, a, b, test_share=0.1).pvalue
+        for bad in (0, -1, "many", np.nan):
+            with pytest.raises(ArgumentError, match="test_share"):
+                call(entry, a, b, test_share=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, test_share=0.5)
 
 
 @every_test

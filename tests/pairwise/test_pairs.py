@@ -64,5 +64,5 @@ def test_refusals():
         all_pairs("kfold-t", [[0.1, 0.2]])
     with pytest.raises(UnknownNameError, match="5x2cv-t"):
         all_pairs("5x2cv", np.zeros((3, 5, 2)))
-    with pytest.raises(ArgumentError, match="alternative of 5x2cv-f"):
-        all_pairs("5x2cv-f", np.zeros((3, 5, 2)), alternative="less")
+    with pytest.raises(ArgumentError, match="alternative"):
+        all_pairs("5x2cv-f", np.zeros((3, 5, 2)), alternative="smaller")

@@ -20,6 +20,7 @@ from bestofk.pairwise import (
     kfold_t,
     resampled_t,
 )
+from bestofk.plans import Design
 
 rows = arrays(np.int64, (2, 7), elements=st.integers(0, 50))
 
@@ -134,3 +135,20 @@ def test_refusals():
         corrected_repeated_kfold_t([[0.1, 0.2]], [[0.2, 0.1]], n_train=9)
     with pytest.raises(ArgumentError, match="folds"):
         corrected_repeated_kfold_t([[0.1], [0.2]], [[0.2], [0.1]])
+    with pytest.raises(ArgumentError, match="test_share must be given without"):
+        corrected_repeated_kfold_t(
+            [[0.1, 0.2]], [[0.2, 0.1]], n_train=9, n_test=1, test_share=1 / 9
+        )
+
+
+def test_a_dropped_fold_keeps_the_ratio_of_the_design():
+    """Nine folds of ten: m / sqrt((1/9 + 1/9) S^2), not 1/9 + 1/8."""
+    rng = np.random.default_rng(7)
+    a, b = rng.normal(0.3, 0.05, (2, 9))
+    left = Design(kind="cv", folds=10).kept([[True] * 9 + [False]])
+    d = a - b
+    t = d.mean() / np.sqrt(d.var(ddof=1) * (1 / 9 + 1 / 9))
+    r = corrected_repeated_kfold_t(a, b, test_share=left.test_share())
+    assert r.statistic == pytest.approx(t, rel=1e-12)
+    assert r.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 8), rel=1e-11)
+    assert r.pvalue < corrected_repeated_kfold_t(a, b).pvalue

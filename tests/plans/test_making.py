@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError
 from bestofk.plans import Plan, Splits, plan
+from bestofk.plans.splits import distinct_rows
 from bestofk.plans.streams import BOOTSTRAP, raw_keys
 
 SPECS = ("3x4", "5x2", "kfold:3", "holdout:0.33", "resample:7:0.25", "loo", "bootstrap:6")
@@ -44,7 +45,7 @@ def test_every_plan_splits_cleanly(spec, stratified, y, seed):
         assert len(test) > 0
         assert not set(train) & set(test)
         assert set(train) | set(test) == set(range(n))
-        assert len(train) == splits.design.n_train[i]
+        assert len(set(train)) == distinct_rows(train) == splits.design.n_train[i]
         assert len(test) == splits.design.n_test[i]
         np.testing.assert_array_equal(train, splits.train(run, fold))
         np.testing.assert_array_equal(test, splits.test(run, fold))

@@ -37,8 +37,7 @@ def correlated_t(
     rope : float
         Differences from -rope to rope count as none.
     rho : float, optional
-        Correlation of the differences; by default the test share
-        ``n_test / (n_train + n_test)``.
+        Correlation of the differences; by default ``n_test / (n_train + n_test)``.
     n_train, n_test : number, or sequence of numbers
         Rows in the training and in the test part, needed without `rho`; of several, the means
         count.

@@ -35,6 +35,8 @@ class PairwiseTest(FunctionEntry):
     """The degrees of freedom may be given, as a number."""
     needs_sizes: bool = False
     """The function wants `n_train` and `n_test`."""
+    takes_test_share: bool = False
+    """The function takes `test_share`, the ratio n_test / n_train of the design."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -75,6 +77,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1007/978-3-540-24775-3_3",
         axes=2,
         takes_df=True,
+        takes_test_share=True,
     ),
     PairwiseTest(
         name="5x2cv-t",
@@ -88,12 +91,12 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     PairwiseTest(
         name="5x2cv-f",
         function="bestofk.pairwise.five_by_two:five_by_two_f",
-        summary="all ten squared differences over the spread within halvings, F(10, 5)",
+        summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
+        "gives the side",
         covers=("5x2",),
         paper="Alpaydin 1999, Combined 5x2 cv F test",
         doi="10.1162/089976699300016007",
         axes=2,
-        sides=("two-sided",),
     ),
     PairwiseTest(
         name="corrected-resampled-t",

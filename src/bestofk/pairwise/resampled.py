@@ -169,6 +169,7 @@ def corrected_repeated_kfold_t(
     df: float | None = None,
     n_train: Any = None,
     n_test: Any = None,
+    test_share: float | None = None,
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
 
@@ -184,8 +185,11 @@ def corrected_repeated_kfold_t(
     df : float, optional
         Calibrated degrees of freedom instead of runs * folds - 1.
     n_train, n_test : number, or sequence of numbers, optional
-        Rows in the training and in the test part; without them n_test / n_train is
-        1 / (folds - 1).
+        Rows in the training and in the test part.
+    test_share : float, optional
+        The ratio n_test / n_train itself, instead of the two. Without any of them it is
+        1 / (folds - 1), which is right only where no fold was dropped: nine folds of ten keep
+        the ratio 1/9 (see `bestofk.plans.Design.test_share`).
 
     Returns
     -------
@@ -214,14 +218,7 @@ def corrected_repeated_kfold_t(
         a, b = a[np.newaxis], b[np.newaxis]
     a, b = paired_losses(a, b, axes=2)
     runs, folds = a.shape[-2:]
-    if (n_train is None) != (n_test is None):
-        raise ArgumentError("n_train and n_test must be given together; got one of them.")
-    if n_train is not None:
-        share = rows_ratio(n_train, n_test)
-    elif folds < 2:
-        raise refuse("folds (the last axis)", "at least 2", folds)
-    else:
-        share = 1.0 / (folds - 1)
+    share = _share_of_folds(folds, n_train, n_test, test_share)
     flat_a, flat_b = (array.reshape(*array.shape[:-2], runs * folds) for array in (a, b))
     return _paired_t(
         "corrected-repeated-kfold-t",
@@ -232,6 +229,23 @@ def corrected_repeated_kfold_t(
         test_ratio=share,
         shape_words="(runs * folds,)",
     )
+
+
+def _share_of_folds(folds: int, n_train: Any, n_test: Any, test_share: Any) -> float:
+    """n_test / n_train as told, or that of complete runs of so many folds."""
+    if (n_train is None) != (n_test is None):
+        raise ArgumentError("n_train and n_test must be given together; got one of them.")
+    if test_share is not None:
+        if n_train is not None:
+            raise ArgumentError(
+                "test_share must be given without n_train and n_test; got all of them."
+            )
+        return positive(test_share, "test_share")
+    if n_train is not None:
+        return rows_ratio(n_train, n_test)
+    if folds < 2:
+        raise refuse("folds (the last axis)", "at least 2", folds)
+    return 1.0 / (folds - 1)
 
 
 def rows_ratio(n_train: Any, n_test: Any) -> float:

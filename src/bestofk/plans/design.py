@@ -28,10 +28,14 @@ class Design:
         The sizes of the axes *run*, *fold* and *repetition*. Splits of ``"resample"`` and
         ``"bootstrap"`` are counted by `folds` (one run), instances of ``"test-set"`` too.
     n_train, n_test : tuple of int or None
-        Rows in the training and in the test part, by fold, in the order (run, fold); None
-        where they are not known.
+        Distinct rows in the training and in the test part, by fold, in the order (run, fold);
+        None where they are not known. Of a bootstrap sample that is fewer than were drawn: how
+        much two samples share hangs on the rows they hold, not on how often.
     stratified : bool or None
         Whether the class shares were kept; None where that is not known.
+    planned_folds : int or None
+        Folds of a run as planned, where only `folds` of them are left (see `kept`); None where
+        all of them are there.
 
     Examples
     --------
@@ -48,11 +52,14 @@ class Design:
     n_train: tuple[int, ...] | None = None
     n_test: tuple[int, ...] | None = None
     stratified: bool | None = None
+    planned_folds: int | None = None
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
         for name in ("runs", "folds", "repetitions"):
             whole(getattr(self, name), name, at_least=1)
+        if self.planned_folds is not None:
+            whole(self.planned_folds, "planned_folds", at_least=self.folds)
         for name in ("n_train", "n_test"):
             sizes = getattr(self, name)
             if sizes is None:
@@ -76,7 +83,7 @@ class Design:
         if self.kind in ("resample", "bootstrap") and self.runs * self.folds > 1:
             return (self.kind,)
         if self.kind in ("cv", "loo"):
-            if self.runs == 5 and self.folds == 2:
+            if self.runs == 5 and self.folds == self._folds_of_a_run == 2:
                 return ("5x2", "repeated-kfold")
             if self.runs > 1 and self.folds > 1:
                 return ("repeated-kfold",)
@@ -84,21 +91,69 @@ class Design:
                 return ("kfold",)
         return ()
 
+    @property
+    def _folds_of_a_run(self) -> int:
+        return self.folds if self.planned_folds is None else self.planned_folds
+
     def test_share(self) -> float | None:
-        """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None."""
+        """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
+
+        A fold that is dropped does not change how many rows the others trained and tested on.
+
+        Examples
+        --------
+        >>> nine_of_ten = Design(kind="cv", folds=10).kept([[True] * 9 + [False]])
+        >>> nine_of_ten.folds, round(nine_of_ten.test_share(), 4)
+        (9, 0.1111)
+        """
         if self.n_train is not None and self.n_test is not None:
             return float(np.sum(self.n_test) / np.sum(self.n_train))
-        if self.kind in ("cv", "loo") and self.folds > 1:
-            return 1.0 / (self.folds - 1)
+        if self.kind in ("cv", "loo") and self._folds_of_a_run > 1:
+            return 1.0 / (self._folds_of_a_run - 1)
         return None
+
+    def kept(self, which: Any) -> Design:
+        """The design of the folds that are left when others are dropped.
+
+        Parameters
+        ----------
+        which : array_like of bool, shape (runs, folds)
+            The folds to keep: whole runs, the same folds of every run, or both.
+
+        Returns
+        -------
+        Design
+            With the sizes of those folds; `planned_folds` remembers how many a run had, so that
+            `test_share` stays what it was.
+        """
+        mask = np.asarray(which, dtype=bool)
+        if mask.shape != (self.runs, self.folds):
+            raise ArgumentError(
+                f"which must have the shape {(self.runs, self.folds)} of runs and folds; "
+                f"got {mask.shape}."
+            )
+        runs, folds = mask.any(axis=1), mask.any(axis=0)
+        if not mask.any() or (mask != np.logical_and.outer(runs, folds)).any():
+            raise ArgumentError(
+                "which must keep at least one fold, and the same folds of every run that it "
+                "keeps; got something else."
+            )
+        changes: dict[str, Any] = {"runs": int(runs.sum()), "folds": int(folds.sum())}
+        if changes["folds"] < self.folds and self.kind in ("cv", "loo"):
+            changes["planned_folds"] = self._folds_of_a_run
+        for name in ("n_train", "n_test"):
+            known = getattr(self, name)
+            if known is not None:
+                changes[name] = tuple(np.asarray(known)[mask.ravel()])
+        return self.with_(**changes)
 
     def describe(self) -> str:
         """The design in words."""
         words = {
-            "cv": f"{self.folds}-fold cross-validation",
+            "cv": f"{self._folds_of_a_run}-fold cross-validation",
             "resample": f"{self.runs * self.folds} random splits",
             "holdout": "one random split",
-            "loo": f"leave-one-out over {self.folds} rows",
+            "loo": f"leave-one-out over {self._folds_of_a_run} rows",
             "bootstrap": f"{self.runs * self.folds} bootstrap samples",
             "test-set": f"one test set of {self.folds} instances",
             "scores": "one score each"
@@ -107,6 +162,10 @@ class Design:
         }[self.kind]
         if self.kind == "cv":
             words = f"{self.runs} runs of {words}" if self.runs > 1 else f"one run of {words}"
+        if self.folds < self._folds_of_a_run:
+            plural = "s" if self.folds > 1 else ""
+            each = " of each" if self.runs > 1 else ""
+            words = f"{words}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
             words = f"{words}, stratified"
         if self.repetitions > 1:

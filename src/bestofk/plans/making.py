@@ -284,7 +284,8 @@ class Plan:
             notes,
             kind="bootstrap",
             runs=1,
-            n_train=drawn.sum(axis=1),
+            # a row drawn twice teaches no more than one: the distinct rows count
+            n_train=(drawn > 0).sum(axis=1),
             n_test=(drawn == 0).sum(axis=1),
             stratified=stratified,
         )

@@ -140,15 +140,27 @@ class Splits:
         """What was done, in sentences."""
         assert self.design.n_train is not None
         assert self.design.n_test is not None
+        distinct = "distinct " if self.design.kind == "bootstrap" else ""
         words = [
             f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
             f"{self.design.describe()}.",
-            f"Each split trains on {_range(self.design.n_train)} rows and tests on "
+            f"Each split trains on {_range(self.design.n_train)} {distinct}rows and tests on "
             f"{_range(self.design.n_test)}.",
             *self.notes,
             f"The fingerprint of these splits is {self.fingerprint[:12]}.",
         ]
         return " ".join(words)
+
+
+def distinct_rows(train: Indices) -> int:
+    """How many different rows train, of their numbers in ascending order.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([0, 2, 2, 2, 5]))
+    3
+    """
+    return int(len(train) > 0) + int(np.count_nonzero(train[1:] != train[:-1]))
 
 
 def _range(sizes: tuple[int, ...]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bestofk.errors import BestOfKError
 from bestofk.learners.whole_plan import seed_names
-from bestofk.plans.splits import Splits
+from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.judging import (
@@ -150,7 +150,7 @@ class Evaluator:
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
-                n_train=len(splits.train(place.run, place.fold)),
+                n_train=distinct_rows(splits.train(place.run, place.fold)),
                 n_test=len(test),
                 warnings=model.warnings,
                 predictions=pack(codes, None) if experiment.keep_predictions else None,
@@ -159,7 +159,10 @@ class Evaluator:
     def _cell(self, place: Place, fold: Fold) -> CellResult:
         experiment = self.experiment
         key = experiment.key(place)
-        known: dict[str, Any] = {"n_train": len(fold.train), "n_test": len(fold.test)}
+        known: dict[str, Any] = {
+            "n_train": distinct_rows(fold.train),
+            "n_test": len(fold.test),
+        }
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
