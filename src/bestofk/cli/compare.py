@@ -13,10 +13,10 @@ from bestofk.cli.app import complain
 from bestofk.cli.options import (
     check_report_path,
     command_line,
+    decision_of,
     decision_options,
-    df_value,
     echo_json,
-    measured_prior,
+    preference,
     report_option,
     warnings_as_lines,
 )
@@ -38,15 +38,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
-@click.option(
-    "--prior",
-    metavar="NAMES",
-    help="Most preferred first: a,b,c; or fit_time, predict_time, size, complexity.",
-)
-@click.option("--procedure", default="multitest", show_default=True, help="See: procedures.")
-@click.option("--test", default="auto", show_default=True, help="See: bestofk tests.")
-@click.option("--correction", metavar="NAME", help="holm (default), bonferroni, hochberg, ...")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )
@@ -77,10 +69,7 @@ def compare(
     plan: str,
     repetitions: int,
     loss: str | None,
-    prior: str | None,
-    procedure: str,
-    test: str,
-    correction: str | None,
+    prefer: str | None,
     jobs: int,
     engine: str,
     scheduler: str | None,
@@ -94,13 +83,11 @@ def compare(
     ignore: str | None,
     regression: bool,
     report_path: str | None,
-    alpha: float,
-    df: str | None,
-    seed: int,
     as_json: bool,
     quiet: bool,
+    **decision: Any,
 ) -> None:
-    """Run learners on DATA, order them, find the best, and say why.
+    """Run learners on DATA, say which one to use, how the others rank, and why.
 
     DATA is a file (CSV, TSV, Parquet, ARFF, JSONL), several of them, or the name of an embedded
     data set (iris, wine, breast-cancer, digits).
@@ -110,7 +97,7 @@ def compare(
       bestofk compare iris
       bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
-      bestofk compare iris --learner max --learner sklearn.naive_bayes:GaussianNB() --prior fit_time
+      bestofk compare iris --learner max --learner 'sklearn.naive_bayes:GaussianNB()' --prefer fit_time
     """
     from bestofk.run.comparing import compare as run_comparison
     from bestofk.run.sources import dataset_of
@@ -135,12 +122,8 @@ def compare(
             plan=plan,
             repetitions=repetitions,
             loss=loss,
-            prior=measured_prior(prior),
-            procedure=procedure,
-            test=test,
-            df=df_value(df),
-            alpha=alpha,
-            correction=correction,
+            prior=preference(prefer),
+            **decision_of(decision),
             store=store,
             jobs=jobs,
             engine=engine,
@@ -148,7 +131,6 @@ def compare(
             timeout=_seconds(timeout, "--timeout"),
             budget=_seconds(budget, "--budget"),
             on_failure=on_failure,
-            random_state=seed,
             replicate=replicate,
             progress=not quiet,
             command=command_line(),

@@ -7,9 +7,9 @@ from typing import Any
 import click
 
 from bestofk.cli.options import (
-    decision_options,
     df_value,
     echo_json,
+    level_options,
     read_table,
     table_options,
     warnings_as_lines,
@@ -33,7 +33,7 @@ from bestofk.cli.options import (
     show_default=True,
     help="For all pairs: holm, bonferroni, hochberg, benjamini-hochberg or none.",
 )
-@decision_options
+@level_options
 def one_test(
     losses: str,
     test: str,

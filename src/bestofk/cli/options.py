@@ -37,19 +37,87 @@ def table_options(command: Command) -> Command:
 
 
 def decision_options(command: Command) -> Command:
-    """What a decision needs."""
-    command = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")(
-        command
-    )
-    command = click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
-    )(command)
-    command = click.option(
-        "--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."
-    )(command)
-    return click.option(
-        "--alpha", type=float, default=0.05, show_default=True, help="Error allowed."
-    )(command)
+    """What a decision needs: the preference, the procedure, the test and the family."""
+    command = level_options(command)
+    for option in reversed(
+        (
+            click.option(
+                "--prefer",
+                "--prior",
+                "prefer",
+                metavar="NAMES",
+                help="What you prefer, the most preferred first: a,b,c; or listed. "
+                "compare and report also take fit_time, predict_time, size, complexity. "
+                "Default: no preference.",
+            ),
+            click.option(
+                "--procedure", default="multitest", show_default=True, help="See: procedures."
+            ),
+            click.option("--test", default="auto", show_default=True, help="See: tests."),
+            click.option(
+                "--correction",
+                metavar="NAME",
+                help="For many pairs: holm (default), shaffer, bergmann-hommel, bonferroni, ...",
+            ),
+            click.option(
+                "--family",
+                type=click.Choice(["all", "prior", "control"]),
+                default=None,
+                help="Test all pairs (default), against the preference only, or one learner "
+                "against the others.",
+            ),
+            click.option("--control", metavar="NAME", help="That learner, with --family control."),
+            click.option(
+                "--margin", type=float, metavar="D", help="A difference that does not matter."
+            ),
+            click.option(
+                "--rope", type=float, metavar="D",
+                help="Region of practical equivalence: adds posterior probabilities.",
+            ),
+            click.option(
+                "--guard/--no-guard",
+                default=None,
+                help="Pass over noisy candidates with a worse mean (default); --no-guard: as "
+                "published.",
+            ),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def level_options(command: Command) -> Command:
+    """What any test needs."""
+    for option in reversed(
+        (
+            click.option(
+                "--alpha", type=float, default=0.05, show_default=True,
+                help="Chance of any false claim.",
+            ),
+            click.option(
+                "--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."
+            ),
+            click.option(
+                "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+                help="For random draws.",
+            ),
+            click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+def decision_of(options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of `bestofk.order` among the values of `decision_options`, taken out."""
+    found = {
+        name: options.pop(name)
+        for name in (
+            "procedure", "test", "correction", "family", "control", "margin", "rope", "guard",
+            "alpha",
+        )
+    }  # fmt: skip
+    return {**found, "df": df_value(options.pop("df")), "random_state": options.pop("seed")}
 
 
 report_option = click.option(
@@ -76,11 +144,11 @@ def command_line() -> tuple[str, ...]:
     return tuple(words) if words else ()
 
 
-def measured_prior(text: str | None) -> Any:
-    """``--prior`` as a list of names, or as what was measured."""
-    from bestofk.run.concluding import MEASURED_PRIORS
+def preference(text: str | None, *, measured: bool = True) -> Any:
+    """``--prefer`` as a list of names, as listed, or as what was measured."""
+    from bestofk.ordering.preference import LISTED, MEASURED
 
-    if text is None or text in MEASURED_PRIORS:
+    if text is None or text == LISTED or (measured and text in MEASURED):
         return text
     return [name.strip() for name in text.split(",") if name.strip()]
 

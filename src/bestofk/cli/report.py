@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk.cli.options import (
     check_report_path,
     command_line,
+    decision_of,
     decision_options,
-    df_value,
     echo_json,
-    measured_prior,
+    preference,
     warnings_as_lines,
 )
 
@@ -27,28 +27,15 @@ MOST_NAMES = 12
 @click.option("--study", type=int, metavar="N", help="Which study, where the store holds several.")
 @click.option("--output", metavar="FILE", default="report.html", show_default=True)
 @click.option("--title", metavar="TEXT", help="The heading; by default what was compared.")
-@click.option(
-    "--prior",
-    metavar="NAMES",
-    help="Most preferred first: a,b,c; or fit_time, predict_time, size. Default: as listed.",
-)
-@click.option("--procedure", default="multitest", show_default=True, help="See: procedures.")
-@click.option("--test", default="auto", show_default=True, help="See: bestofk tests.")
-@click.option("--correction", metavar="NAME", help="holm (default), bonferroni, hochberg, ...")
 @decision_options
 def report(
     store: str,
     study: int | None,
     output: str,
     title: str | None,
-    prior: str | None,
-    procedure: str,
-    test: str,
-    correction: str | None,
-    alpha: float,
-    df: str | None,
-    seed: int,
+    prefer: str | None,
     as_json: bool,
+    **decision: Any,
 ) -> None:
     """Decide about a study of STORE, and write a report of it: one HTML file.
 
@@ -58,7 +45,7 @@ def report(
     \b
     Examples:
       bestofk report study.db
-      bestofk report study.db --output iris.html --alpha 0.01 --prior fit_time
+      bestofk report study.db --output iris.html --alpha 0.01 --prefer fit_time
     """
     from bestofk.run.recalling import recall
     from bestofk.run.store import open_store
@@ -68,15 +55,8 @@ def report(
         found = recall(
             opened,
             _only_study(opened) if study is None else study,
-            prior=measured_prior(prior),
-            decision={
-                "procedure": procedure,
-                "test": test,
-                "df": df_value(df),
-                "alpha": alpha,
-                "correction": correction,
-                "random_state": seed,
-            },
+            prior=preference(prefer),
+            decision=decision_of(decision),
         )
     # the command that ran the study repeats it; without one, this repeats the report
     ran = found.spec.command if found.spec is not None else ()

@@ -22,6 +22,11 @@ PICTURE_AT_LEAST = 6
 NAME_WIDTH = 32
 LONG_LINE = 200
 """Columns of a table in a file or a pipe."""
+_VERDICTS = {
+    "worse": "worse",
+    "better": "better",
+    "no evidence": "no evidence of a difference",
+}
 ROWS = 40
 """So many learners are shown; the JSON has all."""
 
@@ -68,14 +73,15 @@ def print_study(study: Study, account: Sequence[str]) -> None:
 
 
 def print_graph(out: Console, decision: Order) -> None:
-    """Where the data override the prior, as a small graph; nothing where they do not."""
+    """Where the data override the preference, as a small graph; nothing where they do not."""
     from rich.text import Text
 
     from bestofk.report.figures.terminal_graph import text_graph
 
-    graph = text_graph(decision, width=out.width) if decision.procedure == "multitest" else ""
+    by_preference = decision.procedure == "multitest" and decision.preference.stated
+    graph = text_graph(decision, width=out.width) if by_preference else ""
     if graph:
-        out.print(Text(f"By prior preference:\n{graph}"))
+        out.print(Text(f"By preference:\n{graph}"))
         out.print()
 
 
@@ -86,25 +92,28 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
 
     verdicts = {standing.name: standing for standing in decision.standings}
     shown = (decision.order if len(decision.order) > 1 else decision.prior)[:ROWS]
-    means = np.array([decision.means[name] for name in shown])
+    metric = decision.metric
+    means = np.array([metric.shown(decision.means[name]) for name in shown])
     names = [one_line(str(name), NAME_WIDTH) for name in shown]
     # what is left beside the other columns, two blanks between each
-    room = width - (2 + max(map(len, names)) + 9 + 22 + (8 if costs is not None else 0) + 12)
+    room = width - (2 + max(map(len, names)) + max(9, len(decision.metric.mean)) + 38
+                    + (8 if costs is not None else 0) + 12)  # fmt: skip
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
-    table.add_column("mean loss", justify="right", no_wrap=True)
+    table.add_column(decision.metric.mean, justify="right", no_wrap=True)
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
-    table.add_column("against the best", no_wrap=True)
+    table.add_column("against the recommended one", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
     for place, (name, called) in enumerate(zip(shown, names, strict=True)):
-        row: list[str | Text] = [str(place + 1), Text(called), f"{decision.means[name]:.4f}"]
+        mean = metric.shown(decision.means[name])
+        row: list[str | Text] = [str(place + 1), Text(called), f"{mean:.4f}"]
         if picture >= PICTURE_AT_LEAST:
-            row.append(Text(bar(decision.means[name], means, picture)))
-        row.append(_verdict(name == decision.best, verdicts.get(name)))
+            row.append(Text(bar(mean, means, picture)))
+        row.append(_verdict(decision, name, verdicts.get(name)))
         if costs is not None:
             fit_time = costs[str(name)].fit_time
             row.append("" if fit_time is None else duration(fit_time))
@@ -115,12 +124,15 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     return table
 
 
-def _verdict(is_best: bool, standing: Standing | None) -> str:
-    if is_best:
-        return "best"
+def _verdict(decision: Order, name: object, standing: Standing | None) -> str:
+    if name == decision.recommended:
+        return "recommended"
     if standing is None:
         return ""
-    return f"{standing.verdict}, {pvalue_words(standing.adjusted_pvalue)}"
+    if standing.adjusted_pvalue is None or standing.verdict == "not tested":
+        return standing.verdict
+    p = pvalue_words(standing.adjusted_pvalue, decision.alpha)
+    return f"{_VERDICTS[standing.verdict]} ({p})"
 
 
 def bar(value: float, values: np.ndarray, width: int) -> str:

@@ -74,4 +74,3 @@ def metric_of(loss_name: str) -> Metric:
         if name != loss_name and name.strip():
             return Metric(name=name, higher_is_better=True, offset=offset)
     return Metric(name=_CALLED.get(loss_name, loss_name))
-

@@ -128,7 +128,8 @@ def newman_keuls_choice(
     else:
         best = names[chosen]
         of_these = (
-            "" if len(group) == 1 or chosen == first or not problem.preference.stated
+            ""
+            if len(group) == 1 or chosen == first or not problem.preference.stated
             else ", the most preferred of these"
         )
         reason = f"The Newman-Keuls choice takes {best}{of_these}: {smallest} {told}."

@@ -54,13 +54,12 @@ def order_as_json(order: Order) -> dict[str, Any]:
 
 def _standing_as_json(order: Order, standing: Standing) -> dict[str, Any]:
     metric = order.metric
-    low, high = metric.interval(standing.low, standing.high)
     row: dict[str, Any] = {
         "name": standing.name,
         "mean": metric.shown(standing.mean),
-        "difference": metric.difference(standing.difference),
-        "low": low if np.isfinite(low) else None,
-        "high": high if np.isfinite(high) else None,
+        "worse_by": standing.difference,
+        "low": standing.low if np.isfinite(standing.low) else None,
+        "high": standing.high if np.isfinite(standing.high) else None,
         "pvalue": standing.pvalue,
         "adjusted_pvalue": standing.adjusted_pvalue,
         "verdict": standing.verdict,

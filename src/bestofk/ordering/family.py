@@ -44,6 +44,11 @@ class Family:
         one_of(self.name, "family", FAMILIES)
         probability(self.alpha, "alpha")
         one_of(self.correction, "correction", tuple(CORRECTIONS))
+        if self.name != "all" and CORRECTIONS[self.correction].needs_all_pairs:
+            raise ArgumentError(
+                f"correction {self.correction!r} is for the two-sided tests of all pairs; "
+                f"family={self.name!r} takes 'holm', 'hochberg' or 'bonferroni'."
+            )
 
     @property
     def size(self) -> int:
@@ -69,15 +74,12 @@ class Family:
 
     def adjust(self, pvalues: Floats) -> Floats:
         """Adjusted p-values of the family."""
-        if self.name == "control" and CORRECTIONS[self.correction].needs_all_pairs:
-            raise ArgumentError(
-                f"correction {self.correction!r} is for all pairs of K learners; family='control' "
-                "takes 'holm', 'hochberg' or 'bonferroni'."
-            )
-        return adjust(pvalues, self.correction)
+        return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 
     def smallest_adjusted(self, smallest: float) -> float:
-        """The smallest adjusted p-value that can come out, if `smallest` is that of one test."""
+        """The smallest adjusted p-value possible, if `smallest` is that of one two-sided test."""
+        if self.alternative != "two-sided":
+            smallest /= 2.0
         p = np.full(self.size, min(smallest, 1.0))
         return float(self.adjust(p).min())
 

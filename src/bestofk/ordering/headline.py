@@ -190,9 +190,7 @@ def _by_preference(order: Order) -> list[str]:
     elif passed:
         sentences.append(f"Use {best}.")
     elif order.decidable:
-        sentences.append(
-            f"Use {best}, {order.preference.first()} that no other is shown to beat."
-        )
+        sentences.append(f"Use {best}, {order.preference.first()} that no other is shown to beat.")
     else:
         sentences.append(f"Until then your preference decides: use {best}.")
     sentences.extend(_struck_out(order, struck, claims))
@@ -211,9 +209,7 @@ def _none_of_the_others(count: int) -> str:
     return f"none of the other {in_words(count)} is shown to be better"
 
 
-def _struck_out(
-    order: Order, struck: Sequence[Name], claims: set[tuple[Name, Name]]
-) -> list[str]:
+def _struck_out(order: Order, struck: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
     """Preferred learners that are out because of others than the recommended one."""
     sentences = []
     for name in struck[:3]:
@@ -231,9 +227,7 @@ def _struck_out(
     return sentences
 
 
-def _passed_over(
-    order: Order, passed: Sequence[Name], claims: set[tuple[Name, Name]]
-) -> list[str]:
+def _passed_over(order: Order, passed: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
     """Where the guard acts, it says so."""
     metric = order.metric
     sentences = []
@@ -308,4 +302,3 @@ def _cheapest_adequate(order: Order) -> list[str]:
             f"{mean_words(smallest, order.means[smallest], metric)}, against {against}."
         )
     return sentences
-

@@ -117,7 +117,9 @@ def arrange(
     rest = [k for k in by_mean if k not in set(order)]
     notes: tuple[str, ...] = ()
     if rest:
-        who = "1 learner, which follows" if len(rest) == 1 else f"{len(rest)} learners, which follow"
+        who = (
+            "1 learner, which follows" if len(rest) == 1 else f"{len(rest)} learners, which follow"
+        )
         notes = (f"The preference leaves out {who} by mean.",)
     return [*order, *rest], Preference(kind="stated", words="list"), notes
 
@@ -136,7 +138,7 @@ def _cost_groups(costs: Sequence[float]) -> list[int]:
     groups = [0] * len(costs)
     start, group = -np.inf, -1
     for k in sorted(range(len(costs)), key=costs.__getitem__):
-        if group < 0 or costs[k] >= FACTOR * start and costs[k] > start:
+        if group < 0 or (costs[k] >= FACTOR * start and costs[k] > start):
             start, group = costs[k], group + 1
         groups[k] = group
     return groups
@@ -155,7 +157,9 @@ def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
 def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
     absent = [name for name in names if name not in prices]
     if absent:
-        raise ArgumentError(f"prior must give {what} for every learner; got none for {absent[0]!r}.")
+        raise ArgumentError(
+            f"prior must give {what} for every learner; got none for {absent[0]!r}."
+        )
 
 
 def _price(name: Any, price: Any) -> float:

@@ -178,25 +178,19 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
         return losses.values[:, keep].mean(axis=4), losses.design, note
     keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
     if losses.design.runs > 1:
-        keep_run: Bools = np.logical_and.reduce(keep_fold, axis=1)
-        values = losses.values[:, :, keep_run]
-        n_kept, n_all, what = int(keep_run.sum()), len(keep_run), "runs"
-        sizes = np.repeat(keep_run[:, np.newaxis], losses.design.folds, axis=1).ravel()
-        changes: dict[str, Any] = {"runs": n_kept}
+        kept = np.logical_and.reduce(keep_fold, axis=1)
+        what, values = "run", losses.values[:, :, kept]
+        mask = np.repeat(kept[:, np.newaxis], losses.design.folds, axis=1)
     else:
-        values = losses.values[:, :, :, keep_fold[0]]
-        n_kept, n_all, what = int(keep_fold.sum()), keep_fold.size, "folds"
-        sizes = keep_fold.ravel()
-        changes = {"folds": n_kept}
-    if n_kept < 2:
+        kept, mask = keep_fold[0], keep_fold
+        what, values = "fold", losses.values[:, :, :, kept]
+    if kept.sum() < 2:
         raise DesignError(
-            f"losses hold {n_kept} {what} that every learner has in full; at least 2 are needed."
+            f"losses hold {int(kept.sum())} {what}s that every learner has in full; at least 2 "
+            "are needed."
         )
-    for name in ("n_train", "n_test"):
-        known = getattr(losses.design, name)
-        changes[name] = None if known is None else tuple(np.asarray(known)[sizes])
-    note = _dropped(n_all - n_kept, n_all, what.removesuffix("s"))
-    return values.mean(axis=4), losses.design.with_(**changes), note
+    note = _dropped(int((~kept).sum()), len(kept), what)
+    return values.mean(axis=4), losses.design.kept(mask), note
 
 
 def _dropped(dropped: int, total: int, what: str) -> str:

@@ -306,6 +306,8 @@ def _facts(
             facts["n_test"] = float(np.mean(design.n_test))
         else:
             facts["n_train"], facts["n_test"] = float(design.folds - 1), 1.0
+    if entry.takes_test_share and not problem.bare and design.test_share() is not None:
+        facts["test_share"] = design.test_share()
     if entry.takes_resolution:
         facts["resolution"] = _resolution(problem)
     if df is not None:

@@ -59,8 +59,10 @@ def level_words(alpha: float) -> str:
 
 
 def difference_words(order: Order, standing: Standing) -> str:
-    """The interval of a difference in the user's metric; empty where there is none."""
-    low, high = order.metric.interval(standing.low, standing.high)
+    """The interval of a difference, turned so that the difference is positive; may be empty."""
+    low, high = standing.low, standing.high
+    if standing.difference < 0:
+        low, high = 0.0 - high, 0.0 - low
     if not np.isfinite([low, high]).any():
         return ""
     level = level_words(order.alpha)
@@ -131,7 +133,9 @@ def _order_sentence(order: Order) -> str:
             else f" By {order.metric.mean}."
         )
     elif order.procedure == "cheapest-adequate":
-        by = f" Those shown to be good enough by preference, then the others by {order.metric.mean}."
+        by = (
+            f" Those shown to be good enough by preference, then the others by {order.metric.mean}."
+        )
     return f"Order: {chain(order.order)}.{by}"
 
 
@@ -188,7 +192,9 @@ def _preference_sentence(order: Order) -> str:
         return ""
     kind = order.preference.kind
     if kind == "panel":
-        prior = f"The panel has a preference of its own, simpler learners first: {chain(order.prior)}."
+        prior = (
+            f"The panel has a preference of its own, simpler learners first: {chain(order.prior)}."
+        )
     elif kind == "measured":
         prior = (
             f"Preferred is less {order.preference.words.replace('_', ' ')}, compared by factors of "
@@ -246,15 +252,15 @@ def promise(order: Order) -> str:
         return "These are posterior probabilities, not p-values: no error rate is promised."
     correction = CORRECTIONS[order.evidence.family.correction]
     if order.evidence.family.size == 1:
-        return (
-            f"If the test's assumptions hold, the chance of a false claim is at most {order.alpha:g}."
-        )
+        return f"If the test's assumptions hold, the chance of a false claim is at most {order.alpha:g}."
     if order.correction == "none":
         return (
             f"Each single claim is false with probability at most {order.alpha:g}; that any of "
             "them is, is more likely."
         )
     needs = "" if correction.any_dependence else " (for independent or positively dependent tests)"
+    if not correction.directions and correction.guarantee.startswith("the chance"):
+        needs += "; that this covers claims with the wrong sign too is not proved for it"
     return (
         f"If the test's assumptions hold, {correction.guarantee} is at most {order.alpha:g}{needs}."
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.result import Order
@@ -49,6 +50,23 @@ def assumptions_of(order: Order) -> tuple[Assumption, ...]:
         if equal is not None:
             found.append(equal)
     found.append(_correction(order))
+    if not order.decidable:
+        found.append(
+            Assumption(
+                claim="The test could have shown a difference.",
+                state="doubtful",
+                why=f"The smallest adjusted p-value possible is {order.smallest_possible:.2g}, "
+                f"above alpha = {order.alpha:g}.",
+            )
+        )
+    if order.choice is not None and order.choice.posterior:
+        found.append(
+            Assumption(
+                claim="What stands for a p-value is a posterior probability.",
+                state="doubtful",
+                why="No error rate is promised for it.",
+            )
+        )
     return tuple(found)
 
 
@@ -216,7 +234,7 @@ _CHECKS: dict[str, tuple[_Check, ...]] = {
 
 def _correction(order: Order) -> Assumption:
     pairs = counted(len(order.evidence), "comparison")
-    claim = "The error allowed is that of the whole decision."
+    claim = "Alpha is the error of the whole result, in every claim."
     if len(order.evidence) == 0:
         return Assumption(claim=claim, state="by design", why="One test of all learners was made.")
     if order.correction == "none":
@@ -226,11 +244,11 @@ def _correction(order: Order) -> Assumption:
             state="doubtful" if doubtful else "by design",
             why=f"{pairs} at level {order.alpha:g} each, without correction.",
         )
-    if order.correction in ("hochberg", "benjamini-hochberg"):
+    if not CORRECTIONS[order.correction].any_dependence:
         return Assumption(
             claim="The comparisons are independent or positively dependent.",
             state="cannot be checked",
-            why=f"The correction over {pairs} needs it; Holm's does not.",
+            why=f"The correction over {pairs} needs it; Holm's correction does not.",
         )
     return Assumption(
         claim=claim,

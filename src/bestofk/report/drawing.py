@@ -15,6 +15,8 @@ from bestofk.registry import resolve
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.vector import svg
 
+MOST_INTERVALS = 500
+"""Pairs whose intervals are found for a figure, where the test is exact."""
 FEW = 8
 """Learners whose steps are drawn one by one."""
 
@@ -41,7 +43,7 @@ class _Figure:
 
 
 def _multitest(order: Order, _: Losses) -> bool:
-    return order.procedure == "multitest"
+    return order.procedure == "multitest" and order.preference.stated
 
 
 def _few(order: Order, losses: Losses) -> bool:
@@ -56,6 +58,10 @@ def _pairs(order: Order, _: Losses) -> bool:
     return len(order.evidence) > 0
 
 
+def _standing(order: Order, _: Losses) -> bool:
+    return bool(order.standings)
+
+
 def _several_sets(order: Order, losses: Losses) -> bool:
     return _pairs(order, losses) and len(losses.datasets) > 1
 
@@ -67,22 +73,29 @@ def _beside(order: Order, _: Losses) -> bool:
 _ROOM = "bestofk.report.figures."
 FIGURES = (
     _Figure(
+        name="forest",
+        caption="Differences from the recommended learner, with intervals that hold for all pairs "
+        "together. To the right of 0 a learner is worse.",
+        layout=f"{_ROOM}forest:layout_forest",
+        belongs=_standing,
+    ),
+    _Figure(
         name="graph",
-        caption="The learners by prior preference, the most preferred first. An arrow leads from a "
-        "learner to one with significantly smaller loss, which the data put before it.",
+        caption="The learners by preference, the most preferred first. An arrow leads from a learner "
+        "to one that is shown to be better, which the data put before it.",
         layout=f"{_ROOM}multitest_graph:layout_graph",
         belongs=_multitest,
     ),
     _Figure(
         name="losses",
-        caption="The losses by learner, with intervals of the means.",
+        caption="What was measured, by learner, with intervals of the means.",
         layout=f"{_ROOM}loss_points:layout_losses",
         belongs=_spread,
         takes="losses",
     ),
     _Figure(
         name="pairs",
-        caption="Every pair: how far apart, how sure, and who wins.",
+        caption="Every pair: the difference, the adjusted p-value, and which one is better.",
         layout=f"{_ROOM}pair_matrix:layout_matrix",
         belongs=_pairs,
         takes="test",
@@ -102,7 +115,7 @@ FIGURES = (
     ),
     _Figure(
         name="alpha",
-        caption="The order for every level of error that one may allow.",
+        caption="The order at every alpha.",
         layout=f"{_ROOM}sensitivity:layout_alpha",
         belongs=_multitest,
     ),
@@ -115,15 +128,10 @@ FIGURES = (
 )
 
 
-def _test_options(order: Order) -> dict[str, Any]:
-    """What the test was given; no intervals from exact tests, which take minutes for many pairs."""
-    choice = order.choice
-    if choice is None:
-        return {"level": None}
-    options: dict[str, Any] = {"df": choice.arguments["df"]} if "df" in choice.arguments else {}
-    if choice.entry is None or choice.entry.discrete:
-        options["level"] = None
-    return options
+def _intervals_quick(order: Order) -> dict[str, Any]:
+    """No intervals from exact tests of many pairs, which take minutes."""
+    slow = order.choice is None or order.choice.entry is None or order.choice.entry.discrete
+    return {"level": None} if slow and len(order.evidence) > MOST_INTERVALS else {}
 
 
 def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
@@ -134,7 +142,7 @@ def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
             continue
         options: dict[str, Any] = {} if figure.takes == "order" else {"losses": losses}
         if figure.takes == "test":
-            options |= _test_options(order)
+            options |= _intervals_quick(order)
         try:
             layout: Any = resolve(figure.layout)(order, **options)
         except BestOfKError:

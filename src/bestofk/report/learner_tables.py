@@ -6,67 +6,94 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from bestofk.losses.losses import Losses
 from bestofk.ordering.evidence import Evidence
-from bestofk.ordering.result import Order
+from bestofk.ordering.result import Order, Standing
+from bestofk.ordering.sentences import level_words
 from bestofk.report.table import Column, Table
 from bestofk.run.study import Cost, FailedCell
+from bestofk.wording import number
 
 
 def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Table:
-    """Every learner: its place, its mean, how it stands to the best, and what a fit costs."""
+    """Every learner: its place, its mean, how it stands to the recommended one, and its cost."""
     names = list(order.order if len(order.order) > 1 else order.prior)
     ranked = len(order.order) > 1
+    metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
-    prior = {name: place for place, name in enumerate(order.prior, 1)}
-
-    def standing(field: str) -> list[Any]:
-        return [getattr(standings[name], field) if name in standings else None for name in names]
-
-    verdicts = [
-        "best" if name == order.best else getattr(standings.get(name), "verdict", None)
-        for name in names
-    ]
     columns = [
         Column(key="learner", title="Learner", kind="name", cells=names),
         Column(
-            key="mean_loss",
-            title="Mean loss",
+            key=f"mean_{metric.name.replace(' ', '_')}",
+            title=f"Mean {metric.name}",
             kind="number",
-            cells=[order.means[name] for name in names],
+            cells=[metric.shown(order.means[name]) for name in names],
         ),
-        Column(key="prior", title="Prior", kind="count", cells=[prior[name] for name in names]),
     ]
     if ranked:
         places = list(range(1, len(names) + 1))
         columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))
+    if order.preference.stated:
+        prior = {name: place for place, name in enumerate(order.prior, 1)}
+        columns.append(
+            Column(
+                key="preference",
+                title="Preference",
+                kind="count",
+                cells=[prior[name] for name in names],
+            )
+        )
     if order.counts is not None:
         wins = [order.counts[name] for name in names]
         columns.append(Column(key="wins", title="Wins", kind="count", cells=wins))
     if standings:
-        columns += [
-            Column(
-                key="difference",
-                title="Worse by",
-                kind="number",
-                cells=standing("difference"),
-            ),
-            Column(key="pvalue", title="p", kind="pvalue", cells=standing("pvalue")),
-            Column(
-                key="adjusted_pvalue",
-                title="Adjusted p",
-                kind="pvalue",
-                cells=standing("adjusted_pvalue"),
-            ),
+        columns += _standing_columns([standings.get(name) for name in names])
+    if standings or order.recommended is not None:
+        verdicts = [
+            "recommended"
+            if name == order.recommended
+            else getattr(standings.get(name), "verdict", None)
+            for name in names
         ]
-    if standings or order.best is not None:
-        columns.append(Column(key="verdict", title="Against the best", kind="text", cells=verdicts))
+        title = "Against the recommended one"
+        columns.append(Column(key="verdict", title=title, kind="text", cells=verdicts))
+    if order.margins:
+        cells = [
+            None if name not in order.margins else order.margins[name].verdict for name in names
+        ]
+        title = f"With a margin of {number(order.margin or 0.0)}"
+        columns.append(Column(key="margin", title=title, kind="text", cells=cells))
     columns += _cost_columns([str(name) for name in names], costs)
-    return Table(
-        name="learners",
-        caption="The learners, best first" if ranked else "The learners in prior order",
-        columns=tuple(columns),
-    )
+    caption = "The learners, best first" if ranked else "The learners"
+    if standings:
+        caption += (
+            "; worse by: how much worse than the recommended one, with "
+            f"{level_words(order.alpha)} intervals that hold for all pairs together"
+        )
+    return Table(name="learners", caption=caption, columns=tuple(columns))
+
+
+def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
+    """Differences from the recommended one; worse is positive whatever the metric's direction."""
+
+    def cells(field: str) -> list[Any]:
+        found = [None if one is None else getattr(one, field) for one in standings]
+        return [None if one is None or not np.isfinite(one) else one for one in found]
+
+    return [
+        Column(key="worse_by", title="Worse by", kind="number", cells=cells("difference")),
+        Column(key="low", title="From", kind="number", cells=cells("low")),
+        Column(key="high", title="To", kind="number", cells=cells("high")),
+        Column(key="pvalue", title="p", kind="pvalue", cells=cells("pvalue")),
+        Column(
+            key="adjusted_pvalue",
+            title="Adjusted p",
+            kind="pvalue",
+            cells=cells("adjusted_pvalue"),
+        ),
+    ]
 
 
 def costs_table(costs: Mapping[str, Cost]) -> Table:
@@ -94,52 +121,54 @@ def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> lis
 
 
 def pairs_table(evidence: Evidence) -> Table:
-    """Every pair that was tested."""
-    names = evidence.names
+    """Every pair that was tested, in the user's metric."""
+    names, metric = evidence.names, evidence.metric
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
-    if evidence.alternative == "two-sided":
-        verdicts = [
-            "not told apart" if not rejected else "A better" if estimate < 0 else "B better"
-            for estimate, rejected in zip(
-                evidence.estimate.tolist(), evidence.rejected.tolist(), strict=True
-            )
-        ]
-    else:
-        # A may well be the better one: that was not asked.
-        shown = "B better" if evidence.alternative == "greater" else "A better"
-        verdicts = [shown if rejected else "not shown" for rejected in evidence.rejected.tolist()]
-    return Table(
-        name="pairs",
-        caption=f"The pairs: mean loss of A minus that of B, {sides} p-values",
-        columns=(
-            Column(
-                key="a", title="A", kind="name", cells=[names[i] for i in evidence.first.tolist()]
-            ),
-            Column(
-                key="b", title="B", kind="name", cells=[names[i] for i in evidence.second.tolist()]
-            ),
-            Column(
-                key="estimate",
-                title="Difference",
-                kind="number",
-                cells=evidence.estimate.tolist(),
-            ),
-            Column(
-                key="statistic",
-                title="Statistic",
-                kind="number",
-                cells=evidence.statistic.tolist(),
-            ),
-            Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
-            Column(
-                key="adjusted_pvalue",
-                title="Adjusted p",
-                kind="pvalue",
-                cells=evidence.adjusted_pvalue.tolist(),
-            ),
-            Column(key="verdict", title="Verdict", kind="text", cells=verdicts),
+    low, high = metric.interval(evidence.low, evidence.high)
+    verdicts = [
+        "no evidence" if not better else "A better" if better < 0 else "B better"
+        for better in evidence.better.tolist()
+    ]
+    columns = [
+        Column(key="a", title="A", kind="name", cells=[names[i] for i in evidence.first.tolist()]),
+        Column(key="b", title="B", kind="name", cells=[names[j] for j in evidence.second.tolist()]),
+        Column(
+            key="estimate",
+            title="A - B",
+            kind="number",
+            cells=metric.difference(evidence.estimate).tolist(),
         ),
-    )
+        Column(key="low", title="From", kind="number", cells=_finite(low)),
+        Column(key="high", title="To", kind="number", cells=_finite(high)),
+        Column(
+            key="statistic", title="Statistic", kind="number", cells=evidence.statistic.tolist()
+        ),
+        Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
+        Column(
+            key="adjusted_pvalue",
+            title="Adjusted p",
+            kind="pvalue",
+            cells=evidence.adjusted_pvalue.tolist(),
+        ),
+        Column(key="verdict", title="Verdict", kind="text", cells=verdicts),
+    ]
+    posteriors = evidence.posteriors
+    if posteriors is not None:
+        for key, title in (
+            ("a_better", "P(A better)"),
+            ("equivalent", "P(equivalent)"),
+            ("b_better", "P(B better)"),
+        ):
+            cells = posteriors[key].tolist()
+            columns.append(Column(key=key, title=title, kind="number", cells=cells))
+    caption = f"The pairs: {metric.mean} of A minus that of B, {sides} p-values"
+    if evidence.alternative != "two-sided":
+        caption += "; only whether B is better was tested"
+    return Table(name="pairs", caption=caption, columns=tuple(columns))
+
+
+def _finite(values: Any) -> list[float | None]:
+    return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
 def datasets_table(losses: Losses) -> Table | None:
@@ -151,11 +180,11 @@ def datasets_table(losses: Losses) -> Table | None:
         return None
     return Table(
         name="datasets",
-        caption="Mean loss by data set",
+        caption=f"Mean {losses.metric.name} by data set",
         columns=(
             Column(key="dataset", title="Data set", kind="name", cells=losses.datasets),
             *(
-                Column(key=name, title=name, kind="number", cells=row.tolist())
+                Column(key=name, title=name, kind="number", cells=losses.metric.shown(row).tolist())
                 for name, row in zip(losses.algorithms, means, strict=True)
             ),
         ),

@@ -1,54 +1,69 @@
-"""What the page needs to decide again: both one-sided p-values of every pair."""
+"""What the page needs to decide again: the evidence of all pairs, by every correction."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 from markupsafe import Markup
 
+from bestofk.adjust import CORRECTIONS, MOST_LEARNERS
 from bestofk.checks import Floats
+from bestofk.ordering.preference import without_noise
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import CORRECTION_WORDS
-from bestofk.pairwise.pairs import all_pairs
+from bestofk.wording import number
 
-
-def both_ways(order: Order) -> Floats | None:
-    """(K, K): p-value of H0 that the row's loss is at most the column's; 1 on the diagonal.
-
-    None where the page cannot decide as Python does: procedures other than MultiTest, and
-    orders that do not know what they were decided from.
-    """
-    problem, choice, evidence = order.problem, order.choice, order.evidence
-    if order.procedure != "multitest" or problem is None or choice is None:
-        return None
-    others = all_pairs(choice, problem.sample(choice.axes), alternative="less")
-    pvalues = np.ones((len(order.prior),) * 2)
-    pvalues[evidence.first, evidence.second] = evidence.pvalue
-    pvalues[others.j, others.i] = others.pvalue
-    return pvalues if np.isfinite(pvalues).all() else None
+MOST_PAIRS = 5_000
+"""Of more pairs, the page holds the p-values of the decision alone."""
 
 
 def live_data(order: Order) -> dict[str, object] | None:
-    """The object that the page's script reads; learners are counted in prior order."""
-    pvalues = both_ways(order)
-    if pvalues is None:
+    """The object that the page's script reads; learners are counted in the order of `prior`.
+
+    None where the page cannot decide as Python does: procedures other than MultiTest, families
+    other than all pairs, and p-values that are not numbers.
+    """
+    evidence = order.evidence
+    if order.procedure != "multitest" or evidence.family.name != "all":
         return None
+    if not np.isfinite(evidence.pvalue).all():
+        return None
+    metric = order.metric
     return {
         "names": [str(name) for name in order.prior],
-        "means": [order.means[name] for name in order.prior],
-        "p": pvalues.tolist(),
+        "means": without_noise(np.array([order.means[name] for name in order.prior])).tolist(),
+        "shown": [number(metric.shown(order.means[name])) for name in order.prior],
+        "metric": f"{metric.smallest} {metric.mean}",
+        "stated": order.preference.stated,
+        "guard": order.guard,
+        "direction": evidence.direction.tolist(),
+        "adjusted": {name: adjusted.tolist() for name, adjusted in adjusted_by_all(order).items()},
         "alpha": order.alpha,
         "correction": order.correction,
-        "test": order.test,
-        "testReason": order.test_reason,
-        "design": order.design,
     }
 
 
-def corrections() -> list[tuple[str, str]]:
-    """Name and words of every correction, as a list to choose from."""
-    return [(name, words[:1].upper() + words[1:]) for name, words in CORRECTION_WORDS.items()]
+def adjusted_by_all(order: Order) -> dict[str, Floats]:
+    """Adjusted p-values of the pairs by every correction that the page offers.
+
+    In the family of all pairs they depend neither on alpha nor on the preference.
+    """
+    evidence = order.evidence
+    names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
+    found = {order.correction: evidence.adjusted_pvalue}
+    for name in names:
+        if name not in found and not (
+            name == "bergmann-hommel" and len(order.prior) > MOST_LEARNERS
+        ):
+            found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
+    return found
+
+
+def corrections(order: Order) -> list[tuple[str, str]]:
+    """Name and words of every correction that the page offers, as a list to choose from."""
+    words = {name: CORRECTIONS[name].words for name in adjusted_by_all(order)}
+    return [(name, text[:1].upper() + text[1:]) for name, text in words.items()]
 
 
 def script_json(value: object) -> Markup:

@@ -84,23 +84,41 @@ def _what(order: Order | None, losses: Losses | None, study: Study | None) -> st
 def _how(order: Order, cited: list[str]) -> list[str]:
     procedure = _cite(PROCEDURES.get(order.procedure), order.procedure, cited)
     test = _cite(TESTS.get(order.test), f"the test {order.test}", cited)
-    prior = f"the prior preference {shortened([str(name) for name in order.prior], 12)}"
-    if not len(order.evidence):
+    prior = "without a preference"
+    if order.preference.stated:
+        prior = f"with the preference {shortened([str(name) for name in order.prior], 12)}"
+    evidence = order.evidence
+    if not len(evidence):
         return [
             f"The choice was made by {procedure} with {test} at level {order.alpha:g}, {prior}."
         ]
-    sides = "one-sided" if order.evidence.alternative == "greater" else "two-sided"
-    family = counted(len(order.evidence), "comparison")
-    if order.correction == "none":
+    sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
+    family = counted(len(evidence), "comparison")
+    if evidence.family.size == 1:
+        adjusted = "one comparison"
+    elif order.correction == "none":
         adjusted = f"without correction for the {family}"
     else:
-        correction = _cite(CORRECTIONS[order.correction], order.correction, cited)
+        correction = _cite(CORRECTIONS.get(order.correction), order.correction, cited)
         adjusted = f"with p-values adjusted by {correction} over {family}"
-    verb = "ordered" if len(order.order) > 1 else "chosen from"
-    sentences = [
-        f"Pairs of learners were compared by {test}, {sides}, {adjusted}.",
-        f"The learners were {verb} by {procedure} at level {order.alpha:g} with {prior}.",
-    ]
+    sentences = [f"Pairs of learners were compared by {test}, {sides}, {adjusted}."]
+    if order.procedure == "multitest" and not order.preference.stated:
+        sentences.append(
+            f"The learner with the {order.metric.smallest} {order.metric.mean} was recommended; "
+            f"claims of significance are at level {order.alpha:g} over all of them."
+        )
+    else:
+        verb = "ordered" if len(order.order) > 1 else "chosen from"
+        sentences.append(
+            f"The learners were {verb} by {procedure} at level {order.alpha:g} {prior}."
+        )
+        if order.procedure == "multitest" and order.guard:
+            sentences.append(
+                "A candidate was passed over where a preferred learner that was struck out had "
+                "the smaller mean loss."
+            )
+    if order.margin is not None:
+        sentences.append(f"Differences of up to {order.margin:g} were taken not to matter.")
     if order.beside is not None:
         beside = _cite(TESTS["bootstrap-b"], "", cited)
         sentences.append(f"Repetitions of stochastic learners were judged by {beside}.")

@@ -103,7 +103,7 @@ def render_report(
         "script": script,
         "verdict": [html_sentence(line, names) for line in _verdict(order, study, names)],
         "order": [] if order is None else [html_name(name) for name in order.order],
-        "live": live and {"json": script_json(live), "corrections": corrections()},
+        "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": figures_of(order, losses),
         "tables": [_shown(table) for table in _tables(order, losses, study)],
         "left_out": [html_sentence(line, names) for line in _left_out(order, losses, study)],
@@ -141,12 +141,12 @@ def _with_text_names(order: Order) -> Order:
         return order
     return replace(
         order,
-        best=None if order.best is None else str(order.best),
+        recommended=None if order.recommended is None else str(order.recommended),
         order=tuple(map(str, order.order)),
         prior=tuple(map(str, order.prior)),
         means={str(name): mean for name, mean in order.means.items()},
         evidence=replace(order.evidence, names=tuple(map(str, order.evidence.names))),
-        standings=tuple(replace(one, name=str(one.name)) for one in order.standings),
+        margins={str(name): one for name, one in order.margins.items()},
         counts=None
         if order.counts is None
         else {str(name): count for name, count in order.counts.items()},
@@ -166,10 +166,10 @@ def _title(order: Order | None, losses: Losses | None) -> str:
     learners = len(order.prior) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
     who = counted(learners, "learner")
     if losses is None or losses.datasets == ("data",):
-        return f"The best of {who}"
+        return f"Which of {who} to use"
     if len(losses.datasets) == 1:
-        return f"The best of {who} on {losses.datasets[0]}"
-    return f"The best of {who} on {len(losses.datasets)} data sets"
+        return f"Which of {who} to use on {losses.datasets[0]}"
+    return f"Which of {who} to use, by {len(losses.datasets)} data sets"
 
 
 def _verdict(order: Order | None, study: Study | None, names: set[object]) -> list[str]:
@@ -179,11 +179,13 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
         return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order is shown as a list
     told = paragraphs(replace(order, notes=()).explain(), names)
-    lines = [line for line in told if not line.startswith("Order, best first: ")]
+    lines = [line for line in told if not line.startswith("Order: ")]
     if study is not None:
+        lines[0] = " ".join(filter(None, [lines[0], study.account()]))
+        lines += advice(order, study.losses)
+        lines += study.warnings
         if study.replication is not None:
             lines += paragraphs(study.replication.explain(), names)
-        lines += advice(order, study.losses)
     return lines
 
 
@@ -204,6 +206,7 @@ def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -
     said = [] if order is None else list(order.notes)
     if study is not None:
         said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
+        said += study.dropped
         said += study.notes
         if study.failures:
             said.append(f"{counted(len(study.failures), 'fit')} gave no loss:")

@@ -18,9 +18,7 @@ from bestofk.run.study import Study
 from bestofk.wording import counted
 
 
-def recall(
-    store: Store, number: int, *, prior: Prior = None, decision: dict[str, Any]
-) -> Study:
+def recall(store: Store, number: int, *, prior: Prior = None, decision: dict[str, Any]) -> Study:
     """The study of that number, decided by the arguments of `bestofk.order` in `decision`."""
     spec = store.study(number).spec
     names = tuple(learner.name for learner in spec.learners)

@@ -8,21 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.adjust import adjust
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.wording import learner_names
 from bestofk.ordering.graph import Bools
-from bestofk.ordering.sentences import CORRECTION_WORDS
-from bestofk.pairwise.resampled import kfold_t
-from bestofk.report.figures.wordings import basis, losses_of, tested
+from bestofk.ordering.sentences import correction_words, family_words, level_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order
-
-
-_SLOW_INTERVALS = ("permutation",)
-"""To invert them exactly takes long for every pair; a t interval of the same mean is shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,6 +51,8 @@ class Comparisons:
     low: Floats | None = None
     high: Floats | None = None
     critical_difference: float | None = None
+    higher_is_better: bool = False
+    """Whether the larger score is the better one."""
     two_sided: bool = True
     """Whether a pair was tested both ways; otherwise some that differ count as not different."""
     note: str = ""
@@ -75,8 +70,8 @@ def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
     pairs = comparisons_of(value, **{"level": None, **options})
     if not pairs.two_sided:
         raise ArgumentError(
-            "figure: the evidence of 'multitest' is one-sided, so it cannot say that two learners "
-            "do not differ; give losses= (or the Study), which are then tested two-sided."
+            "figure: the evidence is one-sided, so it cannot say that two learners do not differ: "
+            "decide in the family 'all'."
         )
     return pairs
 
@@ -85,10 +80,9 @@ def comparisons_of(
     value: Any,
     *,
     names: Sequence[object] | None = None,
-    losses: Any = None,
+    losses: Any = None,  # noqa: ARG001
     alpha: float = 0.05,
     level: float | None = 0.95,
-    **test_arguments: Any,
 ) -> Comparisons:
     """What a result says of every pair.
 
@@ -98,13 +92,12 @@ def comparisons_of(
     names : sequence, optional
         Of the learners, for results that know none.
     losses : Losses or array, optional
-        What an order was found from, where it does not say so itself.
+        Not needed: an order has its evidence.
     alpha : float
         Level, for results that have none.
     level : float or None
-        Coverage of the intervals; None: no intervals, which exact tests take long to find.
-    **test_arguments
-        What the test of an order was given besides, such as `df`.
+        Coverage of the intervals of results that have none of their own; None: no intervals,
+        which exact tests take long to find.
     """
     from bestofk.multiple.critical_difference import NemenyiResult
     from bestofk.multiple.every_pair import PosthocResult
@@ -116,8 +109,7 @@ def comparisons_of(
         return value
     decision = getattr(value, "decision", value)
     if isinstance(decision, Order):
-        table = losses_of(value, losses)
-        return _of_order(decision, losses if table is None else table, level, test_arguments)
+        return _of_order(decision, level)
     if isinstance(value, NemenyiResult):
         ranks = value.average_ranks
         return _finished(
@@ -193,52 +185,43 @@ def _finished(
     )
 
 
-def _of_order(
-    order: Order, losses: Any, level: float | None, test_arguments: dict[str, Any]
-) -> Comparisons:
-    """All pairs of an order: two-sided tests where the losses are known, else its own evidence."""
-    K = len(order.prior)
-    i, j = np.triu_indices(K, 1)
-    pvalue, different = np.ones((K, K)), np.zeros((K, K), dtype=bool)
-    ends: dict[str, Any] = {}
-    evidence = order.evidence
-    if order.choice is not None or (losses is not None and order.test):
-        p, low, high = _two_sided(order, losses, level, test_arguments)
-        adjusted = adjust(p, order.correction)
-        note = (
-            f"Two-sided {order.test} tests of all pairs, alpha = {order.alpha:g} with "
-            f"{CORRECTION_WORDS[order.correction]}; p-values are adjusted."
-        )
-        rejected, two_sided = adjusted <= order.alpha, True
-        if low is not None:
-            ends = {"low": low, "high": high}
-            kind = "t intervals" if order.test in _SLOW_INTERVALS else "intervals"
-            ends["interval_note"] = f"{level:.0%} {kind}, of each difference alone."
-    elif len(evidence) == len(i):
-        adjusted, rejected = evidence.adjusted_pvalue, evidence.rejected
-        two_sided = evidence.alternative != "greater"
-        note = basis(order)
-        if not two_sided:
-            note += (
-                " One-sided: only whether the less preferred learner of a pair is better was "
-                "tested; p is near 1 where it is worse."
-            )
-    else:
+def _of_order(order: Order, level: float | None) -> Comparisons:
+    """All pairs of an order, from its own evidence."""
+    K, evidence = len(order.prior), order.evidence
+    if len(evidence) != K * (K - 1) // 2:
         raise ArgumentError(
-            f"figure: procedure {order.procedure!r} does not compare all pairs; give losses= "
-            "(or the Study), or decide by 'multitest' or 'most-wins'."
+            f"figure: this order by {order.procedure!r} does not compare all pairs; decide by "
+            "'multitest' or 'most-wins' in the family 'all'."
         )
-    pvalue[i, j] = pvalue[j, i] = adjusted
-    different[i, j] = different[j, i] = rejected
-    scores = np.array([order.means[name] for name in order.prior])
+    i, j = evidence.first, evidence.second
+    pvalue, different = np.ones((K, K)), np.zeros((K, K), dtype=bool)
+    pvalue[i, j] = pvalue[j, i] = evidence.adjusted_pvalue
+    different[i, j] = different[j, i] = evidence.rejected
+    two_sided = evidence.alternative == "two-sided"
+    note = f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
+    note += f"{correction_words(evidence)}; p-values are adjusted."
+    ends: dict[str, Any] = {}
+    metric = order.metric
+    if level is not None and np.isfinite(evidence.low).all() and np.isfinite(evidence.high).all():
+        low, high = np.zeros((K, K)), np.zeros((K, K))
+        low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
+        low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
+        ends = {
+            "low": low,
+            "high": high,
+            "interval_note": f"Intervals: {level_words(order.alpha)}, simultaneous.",
+        }
+    losses = np.array([order.means[name] for name in order.prior])
+    scores = metric.shown(losses)
     at = {name: k for k, name in enumerate(order.prior)}
-    ranked = tuple(np.argsort(scores, kind="stable").tolist())
+    ranked = tuple(np.argsort(losses, kind="stable").tolist())
     if len(order.order) == K:
         ranked = tuple(at[name] for name in order.order)
     return Comparisons(
         names=tuple(str(name) for name in order.prior),
         scores=scores,
-        score_name="mean loss",
+        score_name=metric.mean,
+        higher_is_better=metric.higher_is_better,
         order=ranked,
         difference=np.subtract.outer(scores, scores),
         pvalue=pvalue,
@@ -247,27 +230,3 @@ def _of_order(
         note=note,
         **ends,
     )
-
-
-def _two_sided(
-    order: Order, losses: Any, level: float | None, test_arguments: dict[str, Any]
-) -> tuple[Floats, Floats | None, Floats | None]:
-    """P-values of all pairs, and the ends of their intervals where the test has any."""
-    problem, choice = tested(order, losses, test_arguments)
-    values = problem.sample(choice.axes)
-    K = len(values)
-    i, j = np.triu_indices(K, 1)
-    result = choice(values[i], values[j], "two-sided")
-    pvalue = np.asarray(result.pvalue, dtype=float)
-    if level is None:
-        return pvalue, None, None
-    if choice.name in _SLOW_INTERVALS:
-        result = kfold_t(problem.sample(1)[i], problem.sample(1)[j])
-    try:
-        ends = result.confidence_interval(level)
-    except (ArgumentError, AttributeError):
-        return pvalue, None, None
-    low, high = np.zeros((K, K)), np.zeros((K, K))
-    low[i, j], high[i, j] = ends
-    low[j, i], high[j, i] = -high[i, j], -low[i, j]
-    return pvalue, low, high

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
-from bestofk.ordering.sentences import CORRECTION_WORDS, PROCEDURE_WORDS
+from bestofk.ordering.sentences import PROCEDURE_WORDS, correction_words
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
@@ -68,8 +68,8 @@ def basis(order: Order) -> str:
     procedure = PROCEDURE_WORDS.get(order.procedure, order.procedure)
     if not order.test:
         return f"{procedure}, alpha = {order.alpha:g}."
-    correction = CORRECTION_WORDS[order.correction]
-    return f"{procedure}, {order.test}, alpha = {order.alpha:g} with {correction}."
+    correction = correction_words(order.evidence) if len(order.evidence) else ""
+    return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
 def aligned(values: Sequence[float]) -> tuple[str, ...]:
