@@ -97,7 +97,7 @@ def compare(
       bestofk compare iris
       bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
-      bestofk compare iris --learner max --learner 'sklearn.naive_bayes:GaussianNB()' --prefer fit_time
+      bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
     """
     from bestofk.run.comparing import compare as run_comparison
     from bestofk.run.sources import dataset_of

@@ -322,7 +322,7 @@ class Evidence(Presented):
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:
             return None
-        sample = self.found.get("bayesian sample", self.values)
+        sample: Any = self.found.get("bayesian sample", self.values)
         choice = self.bayesian
         parts = []
         for start in range(0, len(self), _PAIRS_AT_A_TIME):

@@ -68,7 +68,8 @@ def most_wins(
     problem = as_ordered(losses, prior=prior, missing=missing)
     if family == "prior":
         raise ArgumentError(
-            "family='prior' tests one direction of each pair, and wins need both: take family='all'."
+            "family='prior' tests one direction of each pair, and wins need both: take "
+            "family='all'."
         )
     tested = multitest(
         problem, test=test, alpha=alpha, correction=correction, family=family, control=control,

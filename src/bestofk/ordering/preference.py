@@ -108,20 +108,20 @@ def arrange(
         prices = {name: _price(name, price) for name, price in prior.items()}
         _all_known(names, list(prices))
         _all_priced(names, prices, "a price")
-        order = sorted(by_mean, key=lambda k: prices[names[k]])  # type: ignore[index]
+        order = sorted(by_mean, key=lambda k: prices[names[k]])
         return order, Preference(kind="stated", words="prices"), ()
     wanted = list(prior)
     _all_known(names, wanted)
     place = {name: k for k, name in enumerate(names)}
     order = [place[name] for name in wanted]
     rest = [k for k in by_mean if k not in set(order)]
-    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     if rest:
         who = (
             "1 learner, which follows" if len(rest) == 1 else f"{len(rest)} learners, which follow"
         )
-        notes = (f"The preference leaves out {who} by mean.",)
-    return [*order, *rest], Preference(kind="stated", words="list"), notes
+        left_out = (f"The preference leaves out {who} by mean.",)
+    return [*order, *rest], Preference(kind="stated", words="list"), left_out
 
 
 def without_noise(means: Floats) -> Floats:

@@ -231,7 +231,10 @@ def family_words(evidence: Evidence) -> str:
     if evidence.alternative != "two-sided":
         pairs = "one pair" if count == 1 else f"{count} pairs"
         if family.name == "prior":
-            return f"one-sided against the preference in {pairs} (the opposite direction was not tested)"
+            return (
+                f"one-sided against the preference in {pairs} (the opposite direction was not "
+                "tested)"
+            )
         return f"one-sided in {pairs}"
     if family.name == "control":
         control = evidence.names[family.control or 0]
@@ -252,7 +255,10 @@ def promise(order: Order) -> str:
         return "These are posterior probabilities, not p-values: no error rate is promised."
     correction = CORRECTIONS[order.evidence.family.correction]
     if order.evidence.family.size == 1:
-        return f"If the test's assumptions hold, the chance of a false claim is at most {order.alpha:g}."
+        return (
+            "If the test's assumptions hold, the chance of a false claim is at most "
+            f"{order.alpha:g}."
+        )
     if order.correction == "none":
         return (
             f"Each single claim is false with probability at most {order.alpha:g}; that any of "

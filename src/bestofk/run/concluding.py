@@ -15,7 +15,6 @@ from bestofk.ordering.preference import (
     MEASURED,
     MeasuredCosts,
     PanelOrder,
-    Prior,
     arrange,
 )
 from bestofk.ordering.result import Order
@@ -36,7 +35,7 @@ def conclude(
     results: Mapping[Place, CellResult],
     *,
     design: Design,
-    prior: Prior | str,
+    prior: Any,
     decision: dict[str, Any],
     notes: tuple[str, ...] = (),
     finer: Callable[[Sequence[int]], Losses | None] | None = None,
