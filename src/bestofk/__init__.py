@@ -8,7 +8,7 @@ from bestofk.lazily import lazy_names
 from bestofk.version import __version__
 
 if TYPE_CHECKING:
-    from bestofk import estimates, intervals, lab, multiple, ordering, pairwise
+    from bestofk import estimates, intervals, lab, multiple, ordering, pairwise, planning
     from bestofk.data.dataset import DataSet
     from bestofk.data.embedded import load
     from bestofk.data.reader import read_dataset
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from bestofk.losses.readers import read_losses
     from bestofk.ordering.decide import order
     from bestofk.ordering.result import Order
+    from bestofk.planning.result import PlanSize
+    from bestofk.planning.study_size import plan_size
     from bestofk.plans.design import Design
     from bestofk.plans.making import Plan, plan
     from bestofk.report.figures.painting import save_figure
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from bestofk.run.comparing import compare
     from bestofk.run.study import Study
 
-_MODULES = ("estimates", "intervals", "lab", "multiple", "ordering", "pairwise")
+_MODULES = ("estimates", "intervals", "lab", "multiple", "ordering", "pairwise", "planning")
 _HOMES = {
     "ArgumentError": "errors",
     "BestOfKError": "errors",
@@ -51,6 +53,7 @@ _HOMES = {
     "Losses": "losses.losses",
     "Order": "ordering.result",
     "Plan": "plans.making",
+    "PlanSize": "planning.result",
     "Study": "run.study",
     "compare": "run.comparing",
     "figure": "report.figures.registry",
@@ -58,6 +61,7 @@ _HOMES = {
     "load": "data.embedded",
     "order": "ordering.decide",
     "plan": "plans.making",
+    "plan_size": "planning.study_size",
     "read_dataset": "data.reader",
     "read_losses": "losses.readers",
     "save_figure": "report.figures.painting",
@@ -74,6 +78,7 @@ __all__ = [
     "MissingExtraError",
     "Order",
     "Plan",
+    "PlanSize",
     "RunError",
     "StoreError",
     "Study",
@@ -92,6 +97,8 @@ __all__ = [
     "ordering",
     "pairwise",
     "plan",
+    "plan_size",
+    "planning",
     "read_dataset",
     "read_losses",
     "save_figure",
