@@ -9,6 +9,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.lab.problems import Problem
+from bestofk.losses.drawn import TableProblem
 from bestofk.losses.losses import Losses
 from bestofk.plans.design import Design
 from bestofk.wording import counted, number
@@ -110,12 +111,16 @@ class Simulation:
 
     def describe(self) -> str:
         """What was simulated, in a sentence."""
+        drawn = "table" if isinstance(self.problem, TableProblem) else "data set"
         again = f", {self.repeats} choices of splits of each" if self.repeats > 1 else ""
         how = f" in plan {self.plan}" if self.plan else ""
         mean, error = self.mean_differences()
         second, first = self.learners[1], self.learners[0]
+        shown = self.learners
+        if len(shown) > 6:
+            shown = (*shown[:2], "...", shown[-1])
         return (
-            f"{counted(self.sets, 'data set')} ({self.problem.describe()}){again}; "
-            f"{', '.join(self.learners)}{how}; seed {self.random_state}. The mean loss of {second} "
+            f"{counted(self.sets, drawn)} ({self.problem.describe()}){again}; "
+            f"{', '.join(shown)}{how}; seed {self.random_state}. The mean loss of {second} "
             f"less that of {first} was {number(mean)} (standard error {number(error)})."
         )
