@@ -63,23 +63,21 @@ class ColumnBlocks(DataProblem):
         one_of(self.kind, "kind of problem 'blocks'", KINDS)
         whole(self.rows, "rows of problem 'blocks'", at_least=4)
         whole(self.attributes, "attributes of problem 'blocks'", at_least=1)
-        given = self.bayes_error
-        errors = tuple(given) if isinstance(given, tuple | list) else (given,)
+        several = isinstance(self.bayes_error, tuple | list)
+        errors = tuple(self.bayes_error) if several else (self.bayes_error,)  # type: ignore[arg-type]
         for error in errors:
             if probability(error, "bayes_error of problem 'blocks'") > 0.5:
                 raise refuse("bayes_error of problem 'blocks'", "at most 0.5", error)
-        if isinstance(given, tuple | list):
+        count = self.learners
+        if several:
+            if len(errors) < 2:
+                raise refuse("bayes_error of problem 'blocks'", "of two or more learners", errors)
+            if count not in (None, len(errors)):
+                must = f"{len(errors)}, as many as Bayes errors are given"
+                raise refuse("learners of problem 'blocks'", must, count)
+            count = len(errors)
             object.__setattr__(self, "bayes_error", tuple(float(error) for error in errors))
-            if self.learners not in (None, len(errors)):
-                raise refuse(
-                    "learners of problem 'blocks'",
-                    f"{len(errors)}, as many as Bayes errors are given",
-                    self.learners,
-                )
-        count = len(errors) if isinstance(given, tuple | list) else self.learners
         count = 2 if count is None else whole(count, "learners of problem 'blocks'", at_least=2)
-        if count < 2:
-            raise refuse("bayes_error of problem 'blocks'", "of two or more learners", given)
         object.__setattr__(self, "learners", count)
 
     @property

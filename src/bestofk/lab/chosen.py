@@ -71,7 +71,7 @@ class Chosen:
         lines = [
             f"What {self.procedure} ({', '.join(self.tests)}{told(self.options)}) recommends of "
             f"{len(self.simulation.learners)} learners:",
-            f"- the truly worst on {self.worst.words()} of the tables;",
+            f"- the truly worst on {self.worst.words()} of the {self.simulation.drawn}s;",
             f"- one that is worse than the truly best by more than {number(self.by)} on "
             f"{self.beyond.words()};",
             f"- the most preferred of those within {number(self.within)} of the truly best on "

@@ -14,6 +14,7 @@ from bestofk.lab.simulation import Simulation
 from bestofk.lab.truth import known_truth
 from bestofk.ordering.decide import order
 from bestofk.ordering.result import Order
+from bestofk.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -53,22 +54,24 @@ class FalseClaims:
 
     def explain(self) -> str:
         """The rates in sentences."""
-        K = len(self.simulation.learners)
+        K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
         said = (
-            f"Any false claim about {K} learners by {', '.join(self.tests)}{told(self.options)}: "
-            f"on {self.rate.words()} of the tables, with {100 * self.alpha:g} % allowed."
+            f"The decision ({', '.join(self.tests)}{told(self.options)}) makes a false claim about "
+            f"{K} learners on {self.rate.words()} of the {drawn}; {100 * self.alpha:g} % are "
+            f"allowed ({100 * self.rate.level:g} % intervals)."
         )
         if self.rate.low > self.alpha:
             verdict = "It claims too much."
         elif self.rate.high < self.alpha:
             verdict = "It keeps its promise, with room to spare."
         else:
-            verdict = "It keeps its promise, as far as so many tables can tell."
+            verdict = f"It keeps its promise, as far as so many {drawn} can tell."
         if self.found is not None:
             verdict += (
-                f" Of the {self.different_pairs} pairs that truly differ it finds "
-                f"{100 * self.found:.1f} %; the wrong one is called better on "
-                f"{self.reversed_rate.words()}."
+                f" {counted(self.different_pairs, 'pair')} of learners truly "
+                f"{'differs' if self.different_pairs == 1 else 'differ'}: "
+                f"{100 * self.found:.1f} % of these differences are found, and the wrong one is "
+                f"called better on {self.reversed_rate.words()} of the {drawn}."
             )
         return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
 

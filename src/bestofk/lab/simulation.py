@@ -56,6 +56,11 @@ class Simulation:
         """Number of choices of random splits of every data set."""
         return int(self.losses.shape[1])
 
+    @property
+    def drawn(self) -> str:
+        """What the problem drew, as a word: a table of losses, or a data set."""
+        return "table" if isinstance(self.problem, TableProblem) else "data set"
+
     def sample(self, axes: int) -> Floats:
         """(learners, sets, repeats, ...) with the trailing axes that a test takes.
 
@@ -111,7 +116,6 @@ class Simulation:
 
     def describe(self) -> str:
         """What was simulated, in a sentence."""
-        drawn = "table" if isinstance(self.problem, TableProblem) else "data set"
         again = f", {self.repeats} choices of splits of each" if self.repeats > 1 else ""
         how = f" in plan {self.plan}" if self.plan else ""
         mean, error = self.mean_differences()
@@ -120,7 +124,7 @@ class Simulation:
         if len(shown) > 6:
             shown = (*shown[:2], "...", shown[-1])
         return (
-            f"{counted(self.sets, drawn)} ({self.problem.describe()}){again}; "
+            f"{counted(self.sets, self.drawn)} ({self.problem.describe()}){again}; "
             f"{', '.join(shown)}{how}; seed {self.random_state}. The mean loss of {second} "
             f"less that of {first} was {number(mean)} (standard error {number(error)})."
         )
