@@ -41,7 +41,7 @@ class Outcomes:
         What two repeats agree on. Pairwise tests: 0, or the learner (1 or 2) that is found to be
         better; tests of K learners: 0 or 1; procedures: the best (from 1), 0 for not found.
     order : int array, shape (sets, repeats, alphas), or None
-        A number for the whole order, for procedures.
+        A number for the whole order, for procedures: the same for the same order.
     pvalue : float array, shape (sets, repeats), or None
         For procedures there is none.
     statistic : float array, shape (sets, repeats), or None
@@ -281,7 +281,7 @@ def _by_procedure(
     from bestofk.ordering.decide import order
 
     PROCEDURES[procedure]
-    K = len(simulation.learners)
+    numbered: dict[tuple[Any, ...], int] = {}
     shape = (simulation.sets, simulation.repeats, len(alphas))
     verdict, whole = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     place = {name: number for number, name in enumerate(simulation.learners)}
@@ -296,10 +296,8 @@ def _by_procedure(
                 )  # fmt: skip
                 if decided.best is not None:
                     verdict[one, repeat, at] = 1 + place[str(decided.best)]
-                code = 0
-                for learner in decided.order:
-                    code = code * (K + 1) + 1 + place[str(learner)]
-                whole[one, repeat, at] = code
+                # any number of learners: orders are numbered as they appear
+                whole[one, repeat, at] = numbered.setdefault(decided.order, len(numbered))
                 name = f"{procedure} ({decided.test}, {decided.correction})"
     return Outcomes(
         name=name,
