@@ -60,9 +60,10 @@ def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
     alone = ""
     if pair.limit is not None and pair.difference is not None and pair.difference <= pair.limit:
         alone = f"; more {plan.unit} alone would not"
+    seen = "" if pair.estimate is None else f" (difference {short(abs(pair.estimate))})"
     return (
-        f"About {_amounts(ways)} would settle {pair.first} against {pair.second} with probability "
-        f"{plan.power:g}, {_if_true(plan)}{alone}."
+        f"About {_amounts(ways)} would settle {pair.first} against {pair.second}{seen} with "
+        f"probability {plan.power:g}, {_if_true(plan)}{alone}."
     )
 
 

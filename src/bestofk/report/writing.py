@@ -16,6 +16,7 @@ from markupsafe import Markup
 from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.result import Order
+from bestofk.planning.advice import advice
 from bestofk.report.assumptions import assumptions_of
 from bestofk.report.drawing import figures_of
 from bestofk.report.figures.palette import DARK, LIGHT
@@ -31,7 +32,7 @@ from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.table import Table
-from bestofk.run.study import Study, advice
+from bestofk.run.study import Study
 from bestofk.version import __version__
 from bestofk.wording import counted
 
@@ -180,9 +181,9 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     # notes come under what was left out; the order is shown as a list
     told = paragraphs(replace(order, notes=()).explain(), names)
     lines = [line for line in told if not line.startswith("Order: ")]
+    lines += advice(order)
     if study is not None:
         lines[0] = " ".join(filter(None, [lines[0], study.account()]))
-        lines += advice(order, study.losses)
         lines += study.warnings
         if study.replication is not None:
             lines += paragraphs(study.replication.explain(), names)
