@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
+    from bestofk.pairwise.attainable import fewest_units, smallest_pvalue
     from bestofk.pairwise.calibrated_df import CalibratedDf
     from bestofk.pairwise.correlated import correlated_t
     from bestofk.pairwise.disagreement import mcnemar
     from bestofk.pairwise.five_by_two import five_by_two_f, five_by_two_t
+    from bestofk.pairwise.paired_t import paired_t
     from bestofk.pairwise.pairs import AllPairs, all_pairs
     from bestofk.pairwise.permuted import permutation
     from bestofk.pairwise.posterior import PosteriorResult
@@ -39,15 +41,18 @@ _HOMES = {
     "correlated_t": "correlated",
     "corrected_repeated_kfold_t": "resampled",
     "corrected_resampled_t": "resampled",
+    "fewest_units": "attainable",
     "five_by_two_f": "five_by_two",
     "five_by_two_t": "five_by_two",
     "kfold_t": "resampled",
     "mcnemar": "disagreement",
+    "paired_t": "paired_t",
     "permutation": "permuted",
     "repeated_kfold_t": "repeated_kfold",
     "resampled_t": "resampled",
     "sign": "signs",
     "signed_rank_bayes": "signed_rank",
+    "smallest_pvalue": "attainable",
     "wilcoxon": "ranks",
 }
 
@@ -63,15 +68,18 @@ __all__ = [
     "corrected_repeated_kfold_t",
     "corrected_resampled_t",
     "correlated_t",
+    "fewest_units",
     "five_by_two_f",
     "five_by_two_t",
     "kfold_t",
     "mcnemar",
+    "paired_t",
     "permutation",
     "repeated_kfold_t",
     "resampled_t",
     "sign",
     "signed_rank_bayes",
+    "smallest_pvalue",
     "wilcoxon",
 ]
 

@@ -21,6 +21,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bestofk.pairwise.attainable import smallest_mcnemar_pvalue, smallest_pvalue
 from bestofk.registry import FunctionEntry, Registry
 
 
@@ -45,8 +46,11 @@ class PairwiseTest(FunctionEntry):
     random: bool = False
     """The function takes `random_state`."""
     takes_resolution: bool = False
+    """The function takes `resolution`, the step of which all losses are multiples."""
     smallest_pvalue: Callable[[int], float] | None = None
+    """The smallest two-sided p-value that n units can give; None where any can come out."""
     at_least_units: int = 1
+    """Of fewer data sets, instances or folds procedures take no decision by this test."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -145,6 +149,16 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1016/j.jcss.2013.03.009",
         discrete=True,
         random=True,
+        smallest_pvalue=smallest_pvalue,
+    ),
+    PairwiseTest(
+        name="paired-t",
+        function="bestofk.pairwise.paired_t:paired_t",
+        summary="paired t on the data sets; coarse losses never look certain",
+        covers=("datasets", "test-set"),
+        paper="Student 1908, The probable error of a mean",
+        doi="10.2307/2331554",
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="wilcoxon",
@@ -154,6 +168,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Wilcoxon 1945, Individual comparisons by ranking methods",
         doi="10.2307/3001968",
         discrete=True,
+        smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
         name="sign",
@@ -162,6 +177,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         covers=("datasets", "test-set"),
         paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
         discrete=True,
+        smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
         name="mcnemar",
@@ -173,6 +189,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1007/BF02295996",
         zero_one=True,
         discrete=True,
+        smallest_pvalue=smallest_mcnemar_pvalue,
     ),
     PairwiseTest(
         name="correlated-t",

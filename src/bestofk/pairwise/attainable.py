@@ -1,0 +1,104 @@
+"""The smallest p-values that n data sets or instances can give."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from bestofk.checks import probability, side, whole
+
+SMALLEST = sys.float_info.min
+"""What a positive probability is given as where it is smaller than any normal number."""
+
+
+def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
+    """The smallest p-value of a test that asks of n units only how their signs fell.
+
+    That is the sign test, Wilcoxon's signed rank test, the permutation test by sign flips and
+    McNemar's exact test: under the null hypothesis all 2^n patterns of signs are as likely, and
+    at the best one of them is as extreme as the one that was seen.
+
+    Parameters
+    ----------
+    n : int
+        Number of data sets or instances.
+    alternative : {"two-sided", "greater", "less"}
+        Two-sided p-values are twice the smaller tail.
+
+    Returns
+    -------
+    float
+        min(1, 2 / 2^n), or 1 / 2^n one-sided; never 0.
+
+    Examples
+    --------
+    >>> smallest_pvalue(7), smallest_pvalue(7, "greater"), smallest_pvalue(0)
+    (0.015625, 0.0078125, 1.0)
+    >>> smallest_pvalue(100_000) > 0
+    True
+    """
+    n = whole(n, "n", at_least=0)
+    exponent = n - 1 if side(alternative) == "two-sided" else n
+    return max(0.5 ** min(max(exponent, 0), 1100), SMALLEST)
+
+
+def smallest_mcnemar_pvalue(n: int) -> float:
+    """The smallest two-sided p-value of McNemar's test (chi-squared) on n instances.
+
+    Examples
+    --------
+    >>> round(smallest_mcnemar_pvalue(7), 5), smallest_mcnemar_pvalue(1)
+    (0.02334, 1.0)
+    """
+    from bestofk.tails import chi2_sf
+
+    n = whole(n, "n", at_least=0)
+    return max(float(chi2_sf((n - 1) ** 2 / n, 1.0)), SMALLEST) if n > 1 else 1.0
+
+
+def fewest_units(smallest: Callable[[int], float], comparisons: int, alpha: float = 0.05) -> int:
+    """From how many units on a discrete test can decide anything in a family.
+
+    Parameters
+    ----------
+    smallest : callable
+        The smallest p-value of n units, such as `smallest_pvalue`, or that of an entry of the
+        registry of pairwise tests. It must not grow with n.
+    comparisons : int
+        The factor of the smallest p-value in the correction: the number of comparisons, for
+        Bonferroni's, Holm's, Shaffer's and Bergmann and Hommel's.
+    alpha : float
+        Level of the family.
+
+    Returns
+    -------
+    int
+        The smallest n with ``comparisons * smallest(n) <= alpha``.
+
+    Examples
+    --------
+    Ten pairs of five learners:
+
+    >>> fewest_units(smallest_pvalue, 10), 10 * smallest_pvalue(8), 10 * smallest_pvalue(9)
+    (9, 0.078125, 0.0390625)
+    """
+    comparisons = whole(comparisons, "comparisons", at_least=1)
+    alpha = probability(alpha, "alpha")
+    n = 1
+    while comparisons * smallest(n) > alpha:
+        n += 1
+    return n
+
+
+def never_zero(p: Any) -> Any:
+    """Probabilities that are positive but too small for a number, as the smallest number.
+
+    Examples
+    --------
+    >>> float(never_zero(0.0)) > 0, float(never_zero(0.3))
+    (True, 0.3)
+    """
+    import numpy as np
+
+    return np.maximum(p, SMALLEST)
