@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         kfold_t,
         resampled_t,
     )
+    from bestofk.pairwise.resolution import resolution_of
     from bestofk.pairwise.result import Interval, PairwiseResult
     from bestofk.pairwise.signed_rank import signed_rank_bayes
     from bestofk.pairwise.signs import sign
@@ -46,6 +47,7 @@ _HOMES = {
     "permutation": "permuted",
     "repeated_kfold_t": "repeated_kfold",
     "resampled_t": "resampled",
+    "resolution_of": "resolution",
     "sign": "signs",
     "signed_rank_bayes": "signed_rank",
     "wilcoxon": "ranks",
@@ -70,6 +72,7 @@ __all__ = [
     "permutation",
     "repeated_kfold_t",
     "resampled_t",
+    "resolution_of",
     "sign",
     "signed_rank_bayes",
     "wilcoxon",
