@@ -38,6 +38,8 @@ class PairwiseTest(FunctionEntry):
     """The function wants `n_train` and `n_test`."""
     takes_test_share: bool = False
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
+    takes_resolution: bool = False
+    """The function takes `resolution`, the step between two losses."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -66,6 +68,7 @@ def _variant(name: str, summary: str) -> PairwiseTest:
         paper=_BOUCKAERT,
         axes=2,
         takes_df=True,
+        takes_resolution=True,
         arguments={"variant": name},
     )
 
@@ -82,6 +85,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         axes=2,
         takes_df=True,
         takes_test_share=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="5x2cv-t",
@@ -91,6 +95,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         axes=2,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="5x2cv-f",
@@ -101,6 +106,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Alpaydin 1999, Combined 5x2 cv F test",
         doi="10.1162/089976699300016007",
         axes=2,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="corrected-resampled-t",
@@ -111,6 +117,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1023/A:1024068626366",
         takes_df=True,
         needs_sizes=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="resampled-t",
@@ -120,6 +127,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         takes_df=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="kfold-t",
@@ -129,6 +137,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         takes_df=True,
+        takes_resolution=True,
     ),
     _variant("use-all-data", "all runs x folds differences as one sample"),
     _variant("folds", "mean of every run as a sample"),
@@ -201,6 +210,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1007/s10994-015-5486-z",
         needs_sizes=True,
         bayesian=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="signed-rank-bayes",
