@@ -98,14 +98,14 @@ def paired_t(
     if n < 2:
         raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")
     df = float(n - 1)
-    unknown = (STEPS * step / loss_unit(a, b) / n) ** 2
+    unknown = STEPS / n * min(step / loss_unit(a, b), 1e300)
     agreeing = smallest_pvalue(n, sides)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         variance = np.square(d - mean).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
-        se = np.sqrt(variance / n + unknown)
+        se = np.hypot(np.sqrt(variance / n), unknown)
         t, _ = ratio(mean, se)
         p = never_zero(pvalue_of_t(t, df, sides))
         p = np.where((variance == 0) & (mean == 0), 1.0, p)
