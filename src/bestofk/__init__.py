@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bestofk.report.figures.registry import figure
     from bestofk.run.comparing import compare
     from bestofk.run.study import Study
+    from bestofk.selection_bias import CorrectedMinimum, corrected_minimum
 
 _MODULES = ("estimates", "intervals", "lab", "multiple", "ordering", "pairwise", "planning")
 _HOMES = {
@@ -48,6 +49,7 @@ _HOMES = {
     "StoreError": "errors",
     "TableError": "errors",
     "UnknownNameError": "errors",
+    "CorrectedMinimum": "selection_bias",
     "DataSet": "data.dataset",
     "Design": "plans.design",
     "Losses": "losses.losses",
@@ -56,6 +58,7 @@ _HOMES = {
     "PlanSize": "planning.result",
     "Study": "run.study",
     "compare": "run.comparing",
+    "corrected_minimum": "selection_bias",
     "figure": "report.figures.registry",
     "learner": "learners.registry",
     "load": "data.embedded",
@@ -71,6 +74,7 @@ __all__ = [
     "ArgumentError",
     "BestOfKError",
     "BestOfKWarning",
+    "CorrectedMinimum",
     "DataSet",
     "Design",
     "DesignError",
@@ -86,6 +90,7 @@ __all__ = [
     "UnknownNameError",
     "__version__",
     "compare",
+    "corrected_minimum",
     "estimates",
     "figure",
     "intervals",

@@ -81,12 +81,14 @@ class Splits:
         return t_power(_ratio(difference, self.standard_error()), self._df(self.runs), self.level)
 
     def smallest(self, power: float) -> Floats:
-        return t_noncentrality(power, self._df(self.runs), self.level) * self.standard_error()
+        ncp = t_noncentrality(power, self._df(self.runs), self.level)
+        return ncp * _known(self.standard_error())
 
     def limit(self, power: float) -> Floats | None:
         if self.fixed:
             return None
-        return t_noncentrality(power, inf, self.level) * float(np.sqrt(self.test_ratio)) * self.sd
+        ncp = t_noncentrality(power, inf, self.level)
+        return ncp * float(np.sqrt(self.test_ratio)) * _known(self.sd)
 
     def needed(
         self, pair: int, difference: float, smallest: float, power: float
@@ -153,7 +155,7 @@ class KnownError:
         return t_power(_ratio(difference, self.error), self.df, self.level)
 
     def smallest(self, power: float) -> Floats:
-        return t_noncentrality(power, self.df, self.level) * self.error
+        return t_noncentrality(power, self.df, self.level) * _known(self.error)
 
     def limit(self, power: float) -> None:  # noqa: ARG002
         return None
@@ -194,7 +196,7 @@ class Halvings:
 
     def smallest(self, power: float) -> Floats:
         effect = smallest_effect(lambda e: float(self.effect_power(e, self.level)), power)
-        return effect * self.sd
+        return effect * _known(self.sd)
 
     def limit(self, power: float) -> None:  # noqa: ARG002
         return None
@@ -239,7 +241,7 @@ class Units:
 
     def smallest(self, power: float) -> Floats:
         effect = smallest_effect(lambda e: float(self.effect_power(e, self.n, self.level)), power)
-        return effect * self.sd
+        return effect * _known(self.sd)
 
     def limit(self, power: float) -> None:  # noqa: ARG002
         return None
@@ -326,6 +328,7 @@ class Disagreements:
 
 
 NO_DIFFERENCE = "no difference was observed"
+NO_SPREAD = "the differences have no spread to plan from"
 TOO_MANY = f"more than {MOST_TIMES} times as many would be needed"
 
 
@@ -334,6 +337,8 @@ def needed_rows(rows: int | None, difference: float, smallest: float) -> Needed:
     blank = Needed(unit="rows", now=rows, count=None, times=None)
     if difference <= 0.0:
         return replace(blank, reason=NO_DIFFERENCE)
+    if not smallest > 0.0:
+        return replace(blank, reason=NO_SPREAD)
     times = max((smallest / difference) ** 2, 1.0)
     if times > MOST_TIMES:
         return replace(blank, reason=TOO_MANY)
@@ -382,6 +387,11 @@ def _counted(blank: Needed, power_at: Callable[[int], float], power: float) -> N
     if count is None:
         return replace(blank, reason=TOO_MANY)
     return replace(blank, count=count, times=count / blank.now)
+
+
+def _known(spread: Floats) -> Floats:
+    """The spread; NaN where it is 0: differences that are all the same say nothing of it."""
+    return np.where(spread > 0.0, spread, np.nan)
 
 
 def _ratio(difference: Any, spread: Any) -> Floats:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from bestofk.planning.designs import Disagreements, Planned, Units
+import numpy as np
+
+from bestofk.planning.designs import NO_SPREAD, Disagreements, Planned, Units
 from bestofk.wording import counted
 
 if TYPE_CHECKING:
@@ -69,6 +71,9 @@ def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
 
 def nothing_shown(planned: Planned) -> str:
     """Why a design shows no difference, however large."""
+    errors = np.sort(planned.standard_error())
+    if errors[(len(errors) - 1) // 2] <= 0.0:
+        return NO_SPREAD
     if isinstance(planned, Disagreements):
         return (
             f"with {planned.n} instances two learners that disagree so rarely cannot be "
@@ -82,7 +87,7 @@ def nothing_shown(planned: Planned) -> str:
             f"with {planned.n} {planned.unit} no p-value can be as small as {planned.level:.2g}; "
             f"at least {least} are needed"
         )
-    return "the spread of the differences is not known"
+    return NO_SPREAD
 
 
 def _if_true(plan: PlanSize) -> str:
@@ -108,15 +113,16 @@ def _what_is_planned(plan: PlanSize) -> str:
         sides, level = "one-sided", plan.level / 2.0
     shared = ""
     if plan.comparisons > 1 and plan.correction != "none":
-        noun = "comparison with the control" if plan.family == "control" else "pair"
-        many = f"{plan.comparisons} {noun.replace('comparison', 'comparisons')}"
-        shared = f" ({plan.alpha:g} over {many if plan.family == 'control' else many + 's'})"
+        what = "comparisons with the control" if plan.family == "control" else "pairs"
+        shared = f" ({plan.alpha:g} over {plan.comparisons} {what})"
     design = plan.design[:1].upper() + plan.design[1:]
     return f"{design}. Test: {plan.test}, {sides}, at level {level:.2g}{shared}."
 
 
 def _what_it_shows(plan: PlanSize) -> str:
     if plan.smallest_difference is None:
+        if plan.reason == NO_SPREAD:
+            return f"What this design can show is not known: {plan.reason}."
         return f"This design cannot show any difference: {plan.reason}."
     shown = [p.smallest_difference for p in plan.pairs if p.smallest_difference is not None]
     words = (

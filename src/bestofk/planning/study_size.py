@@ -124,9 +124,9 @@ def plan_size(
     >>> import bestofk as bk
     >>> plan = bk.plan_size(design="10x10", rows=300, sd=0.05, learners=5, difference=0.05)
     >>> round(plan.smallest_difference, 3), plan.comparisons
-    (0.064, 10)
+    (0.065, 10)
     >>> {needed.unit: needed.count for needed in plan.pairs[0].needed}
-    {'runs': None, 'rows': 492}
+    {'runs': None, 'rows': 504}
     """
     power = probability(power, "power")
     if difference is not None:
