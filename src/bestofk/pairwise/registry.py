@@ -39,7 +39,7 @@ class PairwiseTest(FunctionEntry):
     takes_test_share: bool = False
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
     takes_resolution: bool = False
-    """The function takes `resolution`, the step between two losses."""
+    """The function takes `resolution`, the step of which all losses are multiples."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -47,8 +47,6 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     random: bool = False
     """The function takes `random_state`."""
-    takes_resolution: bool = False
-    """The function takes `resolution`, the step of which all losses are multiples."""
     smallest_pvalue: Callable[[int], float] | None = None
     """The smallest two-sided p-value that n units can give; None where any can come out."""
     at_least_units: int = 1

@@ -17,6 +17,7 @@ from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.result import Order
 from bestofk.planning.advice import advice
+from bestofk.planning.expectation import expectation
 from bestofk.report.assumptions import assumptions_of
 from bestofk.report.drawing import figures_of
 from bestofk.report.figures.palette import DARK, LIGHT
@@ -181,6 +182,7 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     # notes come under what was left out; the order is shown as a list
     told = paragraphs(replace(order, notes=()).explain(), names)
     lines = [line for line in told if not line.startswith("Order: ")]
+    lines += expectation(order)
     lines += advice(order)
     if study is not None:
         lines[0] = " ".join(filter(None, [lines[0], study.account()]))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk.ordering.result import Order
 from bestofk.planning.advice import advice
+from bestofk.planning.expectation import expectation, expectation_as_json
 from bestofk.presenting import Reported
 from bestofk.wording import shortened
 
@@ -155,6 +156,7 @@ class Study(Reported):
             parts.extend(self.decision.explain().split("\n")[1:])
         parts.extend(self.notes)
         if self.decision is not None:
+            parts.extend(expectation(self.decision))
             parts.extend(advice(self.decision))
         parts.extend(self.warnings)
         if self.replication is not None:
@@ -192,6 +194,7 @@ class Study(Reported):
                 }
                 for name, cost in self.costs.items()
             },
+            "expected": None if self.decision is None else expectation_as_json(self.decision),
             "plan": self.plan,
             "loss": self.loss,
             "seed": self.random_state,
