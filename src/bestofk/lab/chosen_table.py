@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +42,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
     },
 }
 """What `order` is told."""
+RATES = ("worst", "beyond", "cheapest", "best", "nothing")
 
 
 def chosen_cases(tables: int = TABLES) -> list[Case]:
@@ -69,7 +69,7 @@ def chosen_row(case: Case, simulation: Simulation) -> Row:
         options["prior"] = list(simulation.learners)
     found = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)
     row = {"decision": case.decision, "test": ", ".join(found.tests)}
-    for name in ("worst", "beyond", "cheapest", "best", "nothing"):
+    for name in RATES:
         rate = getattr(found, name)
         row[name] = f"{100 * rate.value:.2f}"
         row[f"{name} low"], row[f"{name} high"] = f"{100 * rate.low:.2f}", f"{100 * rate.high:.2f}"
@@ -107,15 +107,13 @@ def write_chosen(
 def chosen_page(rows: Sequence[Row], seed: int) -> list[str]:
     """The table for readers: one line per truth, number of data sets and decision."""
     cells = []
-    for name, same in groupby(rows, key=lambda row: row["case"].split("/")[:-1]):
-        worth, n = name[0], name[1].removesuffix(" data sets")
-        cells += [
-            [worth, n, row["decision"], *(f"{float(row[rate]):.1f}" for rate in
-             ("worst", "beyond", "cheapest", "best")), f"{1000 * float(row['regret']):.1f}"]
-            for row in same
-        ]  # fmt: skip
+    for row in rows:
+        truth, n, decision = row["case"].split("/")
+        rates = [f"{float(row[name]):.1f}" for name in RATES]
+        regret = f"{1000 * float(row['regret']):.1f}"
+        cells.append([truth, n.removesuffix(" data sets"), decision, *rates, regret])
     columns = ["truth", "data sets", "decision", "the worst", f"worse by more than {MARGIN:g}",
-               f"first within {MARGIN / 2:g}", "the best", "regret / 1000"]  # fmt: skip
+               f"first within {MARGIN / 2:g}", "the best", "none", "regret"]  # fmt: skip
     counts = sorted({int(row["sets"]) for row in rows})
     return [
         *markdown(columns, cells, left=3),
@@ -123,8 +121,9 @@ def chosen_page(rows: Sequence[Row], seed: int) -> list[str]:
         f"Percent of {' or '.join(f'{count:,}' for count in counts)} tables on which the "
         "recommended learner is the truly worst; is worse than the truly best by more than "
         f"{MARGIN:g}; is the most preferred of those within {MARGIN / 2:g} of the best; is the "
-        "best. Regret: how much larger its expected loss is than the smallest, on average, in "
-        f"thousandths. The margin of *cheapest adequate* is {MARGIN:g}. Intervals are in "
+        "best. None: no learner is recommended. Regret: how much larger the expected loss of the "
+        "recommended one is than the smallest, on average, in thousandths. The margin of *cheapest "
+        f"adequate* is {MARGIN:g}. Intervals are in "
         f"`chosen.csv`. Made by `bestofk measure chosen --table --seed {seed}`.",
         "",
     ]

@@ -95,7 +95,7 @@ def outcomes(
     procedure : str, optional
         A name of ``bestofk procedures``, which uses the test.
     alpha, alternative, df, correction, **arguments
-        As for `order`.
+        As for `order`. The preference is as listed unless `prior` says otherwise.
     """
     alphas = levels(alpha)
     side(alternative)
@@ -285,6 +285,8 @@ def _by_procedure(
     shape = (simulation.sets, simulation.repeats, len(alphas))
     verdict, whole = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     place = {name: number for number, name in enumerate(simulation.learners)}
+    # learners are listed with the most preferred first
+    arguments = {"prior": list(simulation.learners), **arguments}
     name = procedure
     for one in range(simulation.sets):
         for repeat in range(simulation.repeats):
