@@ -162,17 +162,17 @@ def comparisons_of(
         )
     if isinstance(value, PosthocResult):
         p = value.matrix()
+        none = value.correction == "none"
+        adjusted = "not adjusted" if none else f"adjusted by {value.correction}"
         return _finished(
             value.means,
             "mean loss",
             names,
             p,
             (p <= alpha) & ~np.eye(len(p), dtype=bool),
-            f"Two-sided {value.test} tests, p-values "
-            f"{'not adjusted' if value.correction == 'none' else f'adjusted by {value.correction}'}, "
-            f"alpha = {alpha:g}.",
+            f"Two-sided {value.test} tests, p-values {adjusted}, alpha = {alpha:g}.",
             alpha=alpha,
-            p_words="the p-value" if value.correction == "none" else "the adjusted p-value",
+            p_words="the p-value" if none else "the adjusted p-value",
         )
     raise ArgumentError(
         "figure: a result with pairs of learners is needed (an Order or Study, posthoc, tukey, "
