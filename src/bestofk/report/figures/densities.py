@@ -86,7 +86,11 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
             "figure 'densities': the order does not say what it was decided from; give losses=."
         )
     metric = table.metric
-    sample = metric.shown(sample_of(table, tuple(str(name) for name in order.prior)))
+    if losses is None and order.problem is not None and not table.complete:
+        # what was decided on, so that the means are those of the decision
+        sample = metric.shown(order.problem.sample(1))
+    else:
+        sample = metric.shown(sample_of(table, tuple(str(name) for name in order.prior)))
     K = len(order.prior)
     edges = edges_of(order)
     chosen = None if order.recommended is None else order.prior.index(order.recommended)

@@ -36,7 +36,7 @@ _MARGIN_WORDS = {
     "open": "open",
 }
 _FAR = 6.0
-"""An interval that reaches so many times as far as most others ends in an arrow."""
+"""An interval that reaches so many times as far as half of the others may end in an arrow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,12 +168,13 @@ def _reach(order: Order, standings: tuple[Standing, ...]) -> tuple[float, float]
         for end in (one.low, one.high)
         if isfinite(end)
     )
-    widest_shown = _FAR * ends[len(ends) // 2] if ends else 0.0
+    far = _FAR * ends[len(ends) // 2] if ends else 0.0
+    far = max(far, 3.0 * max(map(abs, differences)))
     places = [0.0, *differences]
     for one in standings:
         for end in (one.low, one.high):
             if isfinite(end):
-                away = min(max(end - one.difference, -widest_shown), widest_shown)
+                away = min(max(end - one.difference, -far), far)
                 places.append(one.difference + away)
     if order.margin is not None:
         places += [-order.margin, order.margin]

@@ -117,7 +117,7 @@ def _panels(order: Order, steps: tuple[_Step, ...]) -> _Placed:
     K = len(order.prior)
     edges = edges_of(order)
     spacing, radius, gap = 42.0, 10.0, 26.0
-    across = 2 if K <= 4 else 3
+    across = 2
     kept = [
         tuple(edge for edge in edges if edge[0] in step.remaining and edge[1] in step.remaining)
         for step in steps
