@@ -105,6 +105,7 @@ PAIRWISE = {
     "permutation": (SETS_12, lambda: np.floor(ALPHA * 2**11) / 2**11),
     "wilcoxon": (SETS_12, lambda: signed_ranks(12)),
     "sign": (SETS_12, lambda: signs(12)),
+    "paired-t": (SETS_12, lambda: ALPHA),
     "mcnemar": (INSTANCES, None),
     "correlated-t": (SPLITS, lambda: corrected(20, 1 / 3)),
     "signed-rank-bayes": (SETS_12, None),

@@ -107,13 +107,25 @@ def uncorrected_score(only_a, only_b, n, delta):
 
 
 def test_interval_inverts_the_score_test():
-    a, b = wrongs(43, 9, 2, 14)
+    a, b = wrongs(40, 12, 2, 14)
     low, high = mcnemar(a, b).confidence_interval(0.95)
-    assert low < 7 / 68 < high
-    assert uncorrected_score(9, 2, 68, low) == pytest.approx(1.959963985, abs=1e-4)
-    assert uncorrected_score(9, 2, 68, high) == pytest.approx(-1.959963985, abs=1e-4)
+    assert low < 10 / 68 < high
+    assert uncorrected_score(12, 2, 68, low) == pytest.approx(1.959963985, abs=1e-4)
+    assert uncorrected_score(12, 2, 68, high) == pytest.approx(-1.959963985, abs=1e-4)
     one = mcnemar(a, b, alternative="greater").confidence_interval(0.975)
     assert one == pytest.approx((low, inf))
+
+
+def test_interval_says_of_0_what_the_pvalue_says():
+    # chi-squared = 36 / 11 with the correction for continuity: p = 0.0704; the score without it
+    # is 7 / sqrt(11) = 2.11
+    a, b = wrongs(43, 9, 2, 14)
+    result = mcnemar(a, b)
+    assert result.pvalue == pytest.approx(0.0704, abs=5e-5)
+    low, high = result.confidence_interval(0.95)
+    assert low == 0.0
+    assert uncorrected_score(9, 2, 68, high) == pytest.approx(-1.959963985, abs=1e-4)
+    assert result.confidence_interval(0.9).low > 0
 
 
 def test_interval_without_any_disagreement_is_symmetric():

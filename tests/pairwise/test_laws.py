@@ -278,6 +278,78 @@ def test_takes_test_share_is_said_rightly(entry):
 
 
 @every_test
+def test_takes_resolution_is_said_rightly(entry):
+    a, b = losses(entry, 0), losses(entry, 1)
+    if entry.takes_resolution:
+        plain = call(entry, a, b)
+        for none in (None, 0, 0.0, 1e-9):  # far below the spread of these losses
+            assert call(entry, a, b, resolution=none).pvalue == plain.pvalue
+        for bad in (-1, "fine", np.nan, np.inf):
+            with pytest.raises(ArgumentError, match="resolution"):
+                call(entry, a, b, resolution=bad)
+    else:
+        with pytest.raises(TypeError):
+            call(entry, a, b, resolution=0.1)
+
+
+every_test_with_resolution = pytest.mark.parametrize(
+    "entry", [entry for entry in ENTRIES if entry.takes_resolution], ids=lambda entry: entry.name
+)
+
+
+@every_test_with_resolution
+def test_resolution_keeps_the_laws(entry):
+    rng = np.random.default_rng(8)
+    mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+    shape = (60, *trailing(entry))
+    a, b = (rng.integers(2, 5, shape) / 10 for _ in range(2))
+    a[0] = b[0]
+    a[1] = b[1] + 0.1
+    for word in entry.sides:
+        result = call(entry, a, b, word, resolution=0.1)
+        # a learner never beats itself
+        assert (result.pvalue[0], result.statistic[0]) == (1.0, 0.0)
+        # swapping swaps
+        swapped = call(entry, b, a, mirror[word], resolution=0.1)
+        np.testing.assert_allclose(swapped.pvalue, result.pvalue, rtol=1e-9)
+        # the unit of the loss does not matter, nor does a huge one
+        for unit in (1000.0, 2.0**-400, 2.0**400):
+            other = call(entry, unit * a, unit * b, word, resolution=unit * 0.1)
+            np.testing.assert_allclose(other.pvalue, result.pvalue, rtol=1e-7)
+        # pairs at once are pairs one by one
+        for i in (0, 1, 2):
+            assert call(entry, a[i], b[i], word, resolution=0.1).pvalue == pytest.approx(
+                result.pvalue[i], rel=1e-11
+            )
+        assert np.isfinite(result.statistic).all()
+
+
+@every_test_with_resolution
+def test_intervals_with_resolution_agree_with_the_pvalue(entry):
+    rng = np.random.default_rng(8)
+    shape = (400, *trailing(entry))
+    a, b = rng.integers(2, 5, shape) / 10, rng.integers(1, 4, shape) / 10
+    a[:40] = b[:40] + rng.integers(-2, 3, (40, *(1,) * len(trailing(entry)))) / 10
+    result = call(entry, a, b, resolution=0.1)
+    low, high = result.confidence_interval(0.9)
+    decided = np.abs(result.pvalue - 0.1) > 1e-9
+    inside = (low <= 1e-12) & (high >= -1e-12)
+    assert (inside == (result.pvalue > 0.1))[decided].all()
+
+
+@every_test_with_resolution
+def test_no_spread_is_no_certainty_where_the_resolution_is_known(entry):
+    if entry.axes == 2 and entry.covers != ("5x2",):
+        b = np.full((2, 3), 0.1)
+    else:
+        b = np.full((5, 2) if entry.axes == 2 else 3, 0.1)
+    result = call(entry, b + 0.8, b, resolution=0.1)
+    assert 1e-300 < result.pvalue < 0.1
+    low, high = result.confidence_interval(0.95)
+    assert low < 0.8 < high
+
+
+@every_test
 def test_a_constant_difference_is_settled(entry):
     if entry.zero_one:
         pytest.skip("zero-one losses cannot differ by a constant other than 1")

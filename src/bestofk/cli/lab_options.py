@@ -10,6 +10,17 @@ from bestofk.cli.options import Command
 
 
 def lab_options(command: Command) -> Command:
+    """What is simulated, and how; and the side of the test."""
+    sided = click.option(
+        "--alternative",
+        default="two-sided",
+        show_default=True,
+        help="two-sided, greater or less.",
+    )
+    return simulation_options(sided(command))
+
+
+def simulation_options(command: Command) -> Command:
     """What is simulated, and how."""
     options = (
         click.option("--learner", "learners", metavar="SPEC", multiple=True,
@@ -19,8 +30,6 @@ def lab_options(command: Command) -> Command:
         click.option("--target", metavar="COL", help="Column of --data to predict."),
         click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans."),
         click.option("--sets", type=int, default=1000, show_default=True, help="Data sets."),
-        click.option("--alternative", default="two-sided", show_default=True,
-                     help="two-sided, greater or less."),
         click.option("--loss", help="zero-one by default."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                      help="Fixes data sets and splits."),

@@ -8,7 +8,14 @@ from typing import Any
 
 import click
 
-from bestofk.cli.lab_options import echo_result, lab_options, own_rows, problem_of, running
+from bestofk.cli.lab_options import (
+    echo_result,
+    lab_options,
+    own_rows,
+    problem_of,
+    running,
+    simulation_options,
+)
 from bestofk.cli.options import Command, df_value, warnings_as_lines
 
 _HELP = {"help_option_names": ["-h", "--help"]}
@@ -19,8 +26,12 @@ PAIR = ("naive-bayes", "c4.5")
 def measure() -> None:
     """Measure what a test is worth: its Type I error, its power, its replicability.
 
+    And what a decision is worth: how often it makes a false claim, and whom it recommends.
+
     \b
     Examples:
+      bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
+      bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
       bestofk measure type1 --test use-all-data --df 10 --sets 100
       bestofk measure type1 --data iris --plan 5x2 --sets 50
       bestofk measure power --plan 5x2 --problem 'network(paper=3)' --sets 50
@@ -111,6 +122,122 @@ def replicability(**given: Any) -> None:
             problem=problem, repeats=given["repeats"], **_asked(given), **running(given)
         )
     echo_result(found, as_json=given["as_json"])
+
+
+def _decision_options(command: Command) -> Command:
+    options = (
+        click.option("--prefer", "prior", metavar="NAMES",
+                     help="Learners, most preferred first: a,b,c; or: listed."),
+        click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
+        click.option("--test", metavar="NAME", help="See: bestofk tests."),
+        click.option("--family", metavar="NAME", help="Pairs that are tested: all, prior, ..."),
+        click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
+        click.option("--margin", type=float, help="A difference that does not matter."),
+        click.option("--guard/--no-guard", default=None,
+                     help="Of MultiTest: pass over what is worse than a learner struck out."),
+        click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
+        click.option("--alpha", type=float, help="Error allowed."),
+        click.option("--table", is_flag=True,
+                     help="Measure the published cases instead, and write them as CSV and "
+                     "Markdown."),
+        click.option("--out", metavar="DIR", default="measured", show_default=True,
+                     help="With --table: where to. Cases that it has are not measured again."),
+        click.option("--case", "pattern", metavar="NAME",
+                     help="With --table: only such cases; * stands for anything."),
+        click.option("--smoke", is_flag=True, help="With --table: a few tables of each only."),
+        click.option("--again", is_flag=True, help="With --table: measure all cases anew."),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--problem", metavar="SPEC",
+              help="blocks, many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
+@_decision_options
+@simulation_options
+def claims(**given: Any) -> None:
+    """How often a decision claims anything that is not true.
+
+    A claim is that one learner is significantly better than another, anywhere in the result of
+    `bestofk order`. It is false where the two are equal, or the other is better.
+
+    \b
+    Examples:
+      bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
+      bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
+      bestofk measure claims --table --case 'learners/gaussian/nn/*' --out measured
+    """
+    if given["table"]:
+        from bestofk.lab.claims_table import write_claims
+
+        _write(write_claims, given, store=given["store"])
+        return
+    from bestofk.lab.claims import false_claims
+
+    _measure_decisions(false_claims, given, "many-data-sets")
+
+
+@measure.command(context_settings=_HELP)
+@click.option("--problem", metavar="SPEC",
+              help="many-data-sets, right-or-wrong, ... with its settings.")  # fmt: skip
+@click.option("--by", type=float, default=0.0, show_default=True,
+              help="Too bad: worse than the truly best by more than this.")  # fmt: skip
+@click.option("--within", type=float, default=0.0, show_default=True,
+              help="Good enough: worse than the truly best by at most this.")  # fmt: skip
+@_decision_options
+@simulation_options
+def chosen(**given: Any) -> None:
+    """Whom a decision recommends: the truly worst, one that is too bad, the cheap good one.
+
+    \b
+    Examples:
+      bestofk measure chosen --sets 200 --by 0.1
+      bestofk measure chosen --table --smoke --out measured
+    """
+    if given["table"]:
+        from bestofk.lab.chosen_table import write_chosen
+
+        _write(write_chosen, given)
+        return
+    from bestofk.lab.chosen import BLIND_SPOT, worst_chosen
+
+    _measure_decisions(worst_chosen, given, BLIND_SPOT, by=given["by"], within=given["within"])
+
+
+def _measure_decisions(function: Any, given: dict[str, Any], default: str, **more: Any) -> None:
+    for name in ("pattern", "smoke", "again"):
+        if given[name]:
+            raise click.UsageError(f"--{'case' if name == 'pattern' else name} applies to --table.")
+    prior = given["prior"]
+    options = {
+        "prior": prior if prior in (None, "listed") else [n.strip() for n in prior.split(",")],
+        "df": df_value(given["df"]),
+        **{name: given[name] for name in
+           ("procedure", "test", "family", "correction", "margin", "guard", "alpha")},
+    }  # fmt: skip
+    options = {name: value for name, value in options.items() if value is not None}
+    with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
+        rows = own_rows(given["data"], given["target"])
+        problem = problem_of(given["problem"], rows, default)
+        found = function(
+            list(given["learners"]) or list(PAIR), problem, given["plan"],
+            **options, **more, **running(given),
+        )  # fmt: skip
+    echo_result(found, as_json=given["as_json"])
+
+
+def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
+    quiet = given["quiet"]
+    with warnings_as_lines():
+        paths = function(
+            given["out"], pattern=given["pattern"], smoke=given["smoke"],
+            random_state=given["seed"], jobs=given["jobs"], again=given["again"],
+            told=None if quiet else lambda line: click.echo(line, err=True), **more,
+        )  # fmt: skip
+    for path in paths:
+        click.echo(str(path))
 
 
 @measure.command(context_settings=_HELP)

@@ -21,6 +21,11 @@ ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss"
 
 
 def table_options(command: Command) -> Command:
+    """A table of losses, and how to read it."""
+    return click.argument("losses", metavar="LOSSES")(column_options(command))
+
+
+def column_options(command: Command) -> Command:
     """How to read a table of losses."""
     for role in reversed(ROLES):
         command = click.option(
@@ -28,12 +33,11 @@ def table_options(command: Command) -> Command:
             metavar="COL",
             help=f"Column that holds the {role}; guessed from the names by default.",
         )(command)
-    command = click.option(
+    return click.option(
         "--higher-is-better/--lower-is-better",
         default=None,
         help="The numbers are scores, not losses. Told by the column's name by default.",
     )(command)
-    return click.argument("losses", metavar="LOSSES")(command)
 
 
 def decision_options(command: Command) -> Command:

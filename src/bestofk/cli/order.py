@@ -67,7 +67,11 @@ def order(
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:
-        more = {"report": report_path} if report_path else {}
+        from bestofk.planning.expectation import expectation_as_json
+
+        more: dict[str, Any] = {"expected": expectation_as_json(decision)}
+        if report_path:
+            more["report"] = report_path
         echo_json({**decision.as_json(), "account": list(table.account), **more})
     elif quiet:
         for name in decision.order:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.planning.advice import advice
+from bestofk.planning.expectation import expectation
 from bestofk.wording import duration, printable, pvalue_words
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
     from rich.text import Text
 
     out = console()
-    lines = decision.explain().split("\n")
+    lines = [*decision.explain().split("\n"), *expectation(decision), *advice(decision)]
     out.print(Text(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(Text(line))

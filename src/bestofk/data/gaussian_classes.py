@@ -64,5 +64,5 @@ class GaussianClasses(DataProblem):
     def describe(self) -> str:
         return (
             f"{self.rows} rows, {self.attributes} normal attributes, two classes, Bayes error "
-            f" {self.bayes_error:g}"
+            f"{self.bayes_error:g}"
         )

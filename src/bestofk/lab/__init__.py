@@ -8,6 +8,8 @@ from bestofk.lazily import lazy_names
 
 if TYPE_CHECKING:
     from bestofk.lab.calibrating import calibrate, type1_by_df
+    from bestofk.lab.chosen import Chosen, worst_chosen
+    from bestofk.lab.claims import FalseClaims, false_claims
     from bestofk.lab.measuring import Power, TypeOneError, power, type1_error
     from bestofk.lab.network_search import search_network
     from bestofk.lab.problems import PROBLEMS, problem
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 _HOMES = {
     "Agreement": "repeating",
     "Calibration": "calibrating",
+    "Chosen": "chosen",
     "Curve": "rate",
+    "FalseClaims": "claims",
     "Outcomes": "verdicts",
     "PROBLEMS": "problems",
     "Power": "measuring",
@@ -33,6 +37,7 @@ _HOMES = {
     "TypeOneError": "measuring",
     "calibrate": "calibrating",
     "estimate_truth": "truth",
+    "false_claims": "claims",
     "outcomes": "verdicts",
     "power": "measuring",
     "problem": "problems",
@@ -42,13 +47,16 @@ _HOMES = {
     "simulate": "simulating",
     "type1_by_df": "calibrating",
     "type1_error": "measuring",
+    "worst_chosen": "chosen",
 }
 
 __all__ = [
     "PROBLEMS",
     "Agreement",
     "Calibration",
+    "Chosen",
     "Curve",
+    "FalseClaims",
     "Outcomes",
     "Power",
     "Rate",
@@ -58,6 +66,7 @@ __all__ = [
     "TypeOneError",
     "calibrate",
     "estimate_truth",
+    "false_claims",
     "outcomes",
     "power",
     "problem",
@@ -67,6 +76,7 @@ __all__ = [
     "simulate",
     "type1_by_df",
     "type1_error",
+    "worst_chosen",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -211,6 +211,7 @@ def type1_error(
     df: Any = None,
     procedure: str | None = None,
     correction: str | None = None,
+    options: Mapping[str, Any] | None = None,
     simulation: Simulation | None = None,
     **running: Any,
 ) -> TypeOneError:
@@ -229,6 +230,9 @@ def type1_error(
     procedure, correction : str, optional
         Measure a procedure that uses the test: how often the most preferred (first) of equal
         learners is not its best.
+    options : mapping, optional
+        More for `order`, with a procedure: `family`, `guard`, `margin`, `prior`, ... The preference
+        is as listed by default.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
@@ -256,7 +260,7 @@ def type1_error(
     made, found = ask(
         test, learners, problem, plan, simulation=simulation, running={"sets": sets, **running},
         asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-               "correction": correction},
+               "correction": correction, **(options or {})},
     )  # fmt: skip
     counts = found.rejected[:, 0].sum(axis=0)
     return TypeOneError(
@@ -280,6 +284,7 @@ def power(
     df: Any = None,
     procedure: str | None = None,
     correction: str | None = None,
+    options: Mapping[str, Any] | None = None,
     simulation: Simulation | None = None,
     **running: Any,
 ) -> Power:
@@ -287,7 +292,7 @@ def power(
 
     Parameters
     ----------
-    test, learners, plan, sets, alpha, alternative, df, procedure, correction, **running
+    test, learners, plan, sets, alpha, alternative, df, procedure, correction, options, **running
         As for `type1_error`. A procedure has found the difference when its best is the truly
         best learner.
     problem : str, problem, or a list of them
@@ -316,7 +321,7 @@ def power(
         made, found = ask(
             test, learners, one, plan, simulation=simulation, running={"sets": sets, **running},
             asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-                   "correction": correction},
+                   "correction": correction, **(options or {})},
         )  # fmt: skip
         truth = truth_of(made, learners)
         right, wrong = _right_and_wrong(found, truth, procedure)

@@ -52,6 +52,12 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
         paper="Fukunaga 1990, Introduction to statistical pattern recognition",
     ),
     ProblemEntry(
+        name="blocks",
+        maker="bestofk.data.column_blocks:ColumnBlocks",
+        summary="K learners of one kind, each with its own columns: equal, with signal",
+        paper="Fisher 1935, The design of experiments",
+    ),
+    ProblemEntry(
         name="shuffled",
         maker="bestofk.data.own_rows:ShuffledLabels",
         summary="my data with shuffled labels: nothing can be learnt",
@@ -73,8 +79,15 @@ PROBLEMS: Registry[ProblemEntry] = Registry(
     ProblemEntry(
         name="right-or-wrong",
         maker="bestofk.losses.drawn:RightOrWrong",
-        summary="right or wrong on the instances of one test set, independently",
+        summary="right or wrong on the instances of one test set, or of k folds",
         paper="Cochran 1950, The comparison of percentages in matched samples",
+        draws="losses",
+    ),
+    ProblemEntry(
+        name="many-data-sets",
+        maker="bestofk.losses.drawn_over_datasets:ManyDataSets",
+        summary="losses on many data sets: normal, skewed, tied, of unequal variances",
+        paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
         draws="losses",
     ),
     ProblemEntry(

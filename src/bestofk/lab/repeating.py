@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -159,6 +160,7 @@ def replicability(
     df: Any = None,
     procedure: str | None = None,
     correction: str | None = None,
+    options: Mapping[str, Any] | None = None,
     simulation: Simulation | None = None,
     **running: Any,
 ) -> Replicability:
@@ -166,7 +168,9 @@ def replicability(
 
     Parameters
     ----------
-    test, learners, problem, plan, sets, alpha, alternative, df, procedure, correction, **running
+    test, learners, problem, plan, sets, alpha, alternative, df, **running
+        As for `type1_error`.
+    procedure, correction, options
         As for `type1_error`.
     repeats : int
         Choices of random splits of every data set.
@@ -199,7 +203,7 @@ def replicability(
         test, learners, problem, plan, simulation=simulation,
         running={"sets": sets, "repeats": repeats, **running},
         asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
-               "correction": correction},
+               "correction": correction, **(options or {})},
     )  # fmt: skip
     order = found.order
     return Replicability(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats, one_of, whole
+from bestofk.data.column_blocks import ColumnBlocks
 from bestofk.data.own_rows import Degraded
 from bestofk.data.problem import DataProblem
 from bestofk.errors import ArgumentError, Interrupted, RunError
@@ -54,8 +55,8 @@ def simulate(
     Parameters
     ----------
     learners : list or mapping
-        As for `compare`: two or more (one for the problem *degraded*); not used by problems that
-        draw losses directly.
+        As for `compare`: two or more (one for the problems *degraded* and *blocks*, where it meets
+        itself); not used by problems that draw losses directly.
     problem : str or problem
         A name of `PROBLEMS` with its settings, or what `problem` makes.
     plan : str or Plan
@@ -101,15 +102,14 @@ def simulate(
     ]
     begin = time.monotonic()
     found = _run(work, places, Engine(name=engine, jobs=jobs), store, observer(progress))
-    K = len(_names(work))
     design = work.design(first)
-    shape = (K, design.runs, design.folds)
+    shape = (len(work.learners), design.runs, design.folds)
     losses = np.empty((sets, repeats, *shape))
     for place in places:
         losses[place.run, place.repetition] = found[place].reshape(shape)
     return Simulation(
         losses=losses[:, :, :, np.newaxis, :, :, np.newaxis],
-        learners=_names(work),
+        learners=work.learners,
         design=design,
         problem=drawn,
         plan=work.plan.spec,
@@ -125,25 +125,15 @@ def rehearse(learners: Any, problem: Any, plan: Any, loss: Any = None) -> Simula
         return _tables(drawn, 1, 2, 0)
     work = _work(learners, drawn, plan, loss, 0)
     design = work.design(work.splits(0, 0, work.encoded(0)))
-    shape = (1, 2, len(_names(work)), 1, design.runs, design.folds, 1)
+    shape = (1, 2, len(work.learners), 1, design.runs, design.folds, 1)
     return Simulation(
         losses=np.random.default_rng(0).integers(0, 2, shape).astype(np.float64),
-        learners=_names(work),
+        learners=work.learners,
         design=design,
         problem=drawn,
         plan=work.plan.spec,
         random_state=0,
     )
-
-
-def _names(work: Work) -> tuple[str, ...]:
-    names = tuple(contender.name for contender in work.contenders)
-    problem = work.problem
-    if not isinstance(problem, Degraded):
-        return names
-    worse = [f"{names[0]}, degraded{f' {one + 1}' * (problem.copies > 1)}"
-             for one in range(problem.copies)]  # fmt: skip
-    return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
 
 
 def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simulation:
@@ -163,10 +153,15 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
 def _work(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) -> Work:
     named = named_learners(learners)
     contenders = tuple(Contender.of(name, estimator) for name, estimator in named.items())
-    if isinstance(problem, Degraded):
+    if isinstance(problem, Degraded | ColumnBlocks):
         if len(contenders) != 1:
+            name, meets = (
+                ("degraded", "itself made worse")
+                if isinstance(problem, Degraded)
+                else ("blocks", "itself on other columns")
+            )
             raise ArgumentError(
-                "learners for problem 'degraded' must be one, which meets itself made worse; got "
+                f"learners for problem {name!r} must be one, which meets {meets}; got "
                 f"{', '.join(named)}."
             )
     elif len(contenders) < 2:

@@ -9,6 +9,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.lab.problems import Problem
+from bestofk.losses.drawn import TableProblem
 from bestofk.losses.losses import Losses
 from bestofk.plans.design import Design
 from bestofk.wording import counted, number
@@ -54,6 +55,11 @@ class Simulation:
     def repeats(self) -> int:
         """Number of choices of random splits of every data set."""
         return int(self.losses.shape[1])
+
+    @property
+    def drawn(self) -> str:
+        """What the problem drew, as a word: a table of losses, or a data set."""
+        return "table" if isinstance(self.problem, TableProblem) else "data set"
 
     def sample(self, axes: int) -> Floats:
         """(learners, sets, repeats, ...) with the trailing axes that a test takes.
@@ -114,8 +120,11 @@ class Simulation:
         how = f" in plan {self.plan}" if self.plan else ""
         mean, error = self.mean_differences()
         second, first = self.learners[1], self.learners[0]
+        shown = self.learners
+        if len(shown) > 6:
+            shown = (*shown[:2], "...", shown[-1])
         return (
-            f"{counted(self.sets, 'data set')} ({self.problem.describe()}){again}; "
-            f"{', '.join(self.learners)}{how}; seed {self.random_state}. The mean loss of {second} "
+            f"{counted(self.sets, self.drawn)} ({self.problem.describe()}){again}; "
+            f"{', '.join(shown)}{how}; seed {self.random_state}. The mean loss of {second} "
             f"less that of {first} was {number(mean)} (standard error {number(error)})."
         )

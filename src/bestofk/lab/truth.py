@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import whole
+from bestofk.data.binary_attributes import BinaryAttributes
+from bestofk.data.column_blocks import ColumnBlocks
 from bestofk.data.own_rows import Degraded, ShuffledLabels
 from bestofk.data.problem import DataProblem
+from bestofk.errors import ArgumentError
 from bestofk.lab.simulation import Simulation
 from bestofk.learners.plan_errors import errors_of, plan_errors
 from bestofk.learners.specification import named_learners
@@ -55,9 +58,37 @@ class Truth:
         return f"The true difference is {100 * self.difference:.3g} points{sure}, {self.how}."
 
 
+def known_truth(simulation: Simulation) -> Truth:
+    """The truth of problems on which it is known who equals whom and who is better.
+
+    Examples
+    --------
+    >>> from bestofk.lab import simulate
+    >>> known_truth(simulate(problem="right-or-wrong(errors=(0.3, 0.2, 0.2))", sets=1)).means
+    (0.3, 0.2, 0.2)
+    """
+    problem = simulation.problem
+    if isinstance(problem, TableProblem | Degraded | ColumnBlocks):
+        return truth_of(simulation, simulation.learners)
+    if isinstance(problem, BinaryAttributes) and problem.class_probability == 0.5:
+        return Truth(
+            means=(0.5,) * len(simulation.learners),
+            difference=0.0,
+            error=0.0,
+            how="as the class is a fair coin",
+        )
+    raise ArgumentError(
+        "problem must be one of which it is known which learners are equal (blocks, degraded, "
+        "binary with a fair class, or one that draws losses); got "
+        f"{problem.describe()}."
+    )
+
+
 def truth_of(simulation: Simulation, learners: Any) -> Truth:
     """The truth of what was simulated: known, estimated on test rows, or from the losses."""
     problem = simulation.problem
+    if isinstance(problem, ColumnBlocks):
+        return _truth_of_blocks(simulation, problem)
     if isinstance(problem, TableProblem):
         means = problem.true_means
         return Truth(means=means, difference=abs(means[1] - means[0]), error=0.0, how="as set")
@@ -81,6 +112,22 @@ def truth_of(simulation: Simulation, learners: Any) -> Truth:
     sizes = simulation.design.n_train
     n_train = int(np.mean(sizes)) if sizes else getattr(problem, "rows", 300)
     return estimate_truth(learners, problem, n_train=n_train, random_state=simulation.random_state)
+
+
+def _truth_of_blocks(simulation: Simulation, problem: ColumnBlocks) -> Truth:
+    """Learners with equal blocks are equal, and less error is better; how much is estimated."""
+    errors = np.array(problem.errors)
+    kinds, which = np.unique(errors, return_inverse=True)
+    losses = simulation.losses.mean(axis=(0, 1, 3, 4, 5, 6))
+    means = np.sort([losses[which == kind].mean() for kind in range(len(kinds))])[which]
+    mean, error = simulation.mean_differences()
+    same = errors[0] == errors[1]
+    return Truth(
+        means=tuple(means.tolist()),
+        difference=0.0 if same else abs(mean),
+        error=0.0 if same else error,
+        how="by construction" if same else "estimated from the losses themselves",
+    )
 
 
 def estimate_truth(

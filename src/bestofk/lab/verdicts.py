@@ -41,7 +41,7 @@ class Outcomes:
         What two repeats agree on. Pairwise tests: 0, or the learner (1 or 2) that is found to be
         better; tests of K learners: 0 or 1; procedures: the best (from 1), 0 for not found.
     order : int array, shape (sets, repeats, alphas), or None
-        A number for the whole order, for procedures.
+        A number for the whole order, for procedures: the same for the same order.
     pvalue : float array, shape (sets, repeats), or None
         For procedures there is none.
     statistic : float array, shape (sets, repeats), or None
@@ -95,7 +95,7 @@ def outcomes(
     procedure : str, optional
         A name of ``bestofk procedures``, which uses the test.
     alpha, alternative, df, correction, **arguments
-        As for `order`.
+        As for `order`. The preference is as listed unless `prior` says otherwise.
     """
     alphas = levels(alpha)
     side(alternative)
@@ -281,10 +281,12 @@ def _by_procedure(
     from bestofk.ordering.decide import order
 
     PROCEDURES[procedure]
-    K = len(simulation.learners)
+    numbered: dict[tuple[Any, ...], int] = {}
     shape = (simulation.sets, simulation.repeats, len(alphas))
     verdict, whole = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
     place = {name: number for number, name in enumerate(simulation.learners)}
+    # learners are listed with the most preferred first
+    arguments = {"prior": list(simulation.learners), **arguments}
     name = procedure
     for one in range(simulation.sets):
         for repeat in range(simulation.repeats):
@@ -296,10 +298,8 @@ def _by_procedure(
                 )  # fmt: skip
                 if decided.best is not None:
                     verdict[one, repeat, at] = 1 + place[str(decided.best)]
-                code = 0
-                for learner in decided.order:
-                    code = code * (K + 1) + 1 + place[str(learner)]
-                whole[one, repeat, at] = code
+                # any number of learners: orders are numbered as they appear
+                whole[one, repeat, at] = numbered.setdefault(decided.order, len(numbered))
                 name = f"{procedure} ({decided.test}, {decided.correction})"
     return Outcomes(
         name=name,

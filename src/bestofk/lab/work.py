@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats
+from bestofk.data.column_blocks import ColumnBlocks
+from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
 from bestofk.data.own_rows import Degraded
-from bestofk.data.problem import DataProblem
+from bestofk.data.problem import DataProblem, dataset_of
 from bestofk.errors import RunError
 from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
 from bestofk.learners.split_marks import SplitMarks
@@ -66,6 +68,28 @@ class Work:
         )
 
     @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of those whose losses are simulated, most preferred first."""
+        names = tuple(contender.name for contender in self.contenders)
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            return tuple(f"{names[0]} {place + 1}" for place in range(len(problem.errors)))
+        if not isinstance(problem, Degraded):
+            return names
+        worse = [f"{names[0]}, degraded{f' {one + 1}' * (problem.copies > 1)}"
+                 for one in range(problem.copies)]  # fmt: skip
+        return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
+
+    def seen(self, encoded: Encoded) -> list[tuple[Contender, Encoded]]:
+        """Who learns from what: all from the same data, or each from its own columns."""
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            (contender,) = self.contenders
+            return [(contender, problem.block(encoded, place))
+                    for place in range(len(problem.errors))]  # fmt: skip
+        return [(contender, encoded) for contender in self.contenders]
+
+    @property
     def by_instance(self) -> bool:
         """One test set: a loss for each of its instances, as `compare` has it."""
         return self.plan.kind == "holdout" and self.loss.name == "zero-one"
@@ -109,18 +133,17 @@ class SetEvaluator:
         sure = all(is_trusted(contender.estimator) for contender in work.contenders)
         self.send_every = SEND_EVERY if sure else 0.0
         quick = work.loss.name == "zero-one"
-        self._whole = [
-            quick
+        self._whole = {
+            contender.fingerprint: quick
             and hasattr(contender.estimator, "_predict_plan")
             and not seed_names(contender.estimator)
             for contender in work.contenders
-        ]
+        }
 
     def prepare(self) -> None:
         """Load what is loaded once."""
         with contextlib.suppress(Exception):
-            encoded = self.work.encoded(0)
-            for contender in self.work.contenders:
+            for contender, encoded in self.work.seen(self.work.encoded(0)):
                 if hasattr(contender.estimator, "fit_encoded"):
                     warm_up(contender.estimator, encoded, whole_plan=True)
 
@@ -144,34 +167,46 @@ class SetEvaluator:
         work = self.work
         encoded = work.encoded(number)
         splits = work.splits(number, repeat, encoded)
-        shape = (splits.runs, splits.folds)
         if isinstance(work.problem, Degraded):
             return self._degraded(number, encoded, splits)
+        seen = work.seen(encoded)
+        marks = SplitMarks.of(splits)
         if work.by_instance:
-            tested = splits.marks[0]
-            marks = SplitMarks.of(splits)
             assert marks is not None
-            tables = [self._errors(place, number, encoded, splits, marks).wrong[0, tested]
-                      for place in range(len(work.contenders))]  # fmt: skip
+            tested = splits.marks[0]
+            tables = [self._errors(place, number, seen, splits, marks).wrong[0, tested]
+                      for place in range(len(seen))]  # fmt: skip
             return np.stack(tables)[:, np.newaxis, :].astype(np.float64)
-        losses = np.empty((len(work.contenders), *shape))
-        marks = SplitMarks.of(splits) if any(self._whole) else None
+        losses = np.empty((len(seen), splits.runs, splits.folds))
         others = []
-        for place, contender in enumerate(work.contenders):
-            if marks is None or not self._whole[place]:
+        for place, (contender, rows) in enumerate(seen):
+            if marks is None or not self._whole[contender.fingerprint]:
                 others.append(place)
                 continue
-            errors = plan_errors(contender.estimator, encoded, splits, marks)
+            errors = plan_errors(contender.estimator, rows, splits, marks)
             assert errors is not None
             losses[place] = _shares(errors, splits)
-        if others:
-            losses[others] = self._fitted(number, splits, [work.contenders[i] for i in others])
+        if others and isinstance(work.problem, ColumnBlocks):
+            for place in others:
+                data = self._data(number, seen[place][1])
+                losses[place] = self._fitted(number, data, splits, [seen[place][0]])[0]
+        elif others:
+            data = self._data(number)
+            losses[others] = self._fitted(number, data, splits, [seen[i][0] for i in others])
         return losses
 
-    def _fitted(self, number: int, splits: Splits, contenders: list[Contender]) -> Floats:
+    def _data(self, number: int, seen: Encoded | None = None) -> DataSet:
+        """Data set `number`, or what is seen of it, with its columns as learners want them."""
+        name = f"data set {number + 1}"
+        if seen is not None:
+            return dataset_of(seen, name)
+        return self.work.problem.draw(self.work.rng(DATA, number), name=name)
+
+    def _fitted(
+        self, number: int, data: DataSet, splits: Splits, contenders: list[Contender]
+    ) -> Floats:
         """Losses of learners that are fitted split by split, as `compare` does it."""
         work = self.work
-        data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
         experiment = Experiment(
             contenders=tuple(contenders),
             datasets=(data,),
@@ -195,24 +230,31 @@ class SetEvaluator:
         return losses
 
     def _errors(
-        self, place: int, number: int, encoded: Encoded, splits: Splits, marks: SplitMarks
+        self,
+        place: int,
+        number: int,
+        seen: list[tuple[Contender, Encoded]],
+        splits: Splits,
+        marks: SplitMarks,
     ) -> PlanErrors:
         """Which test rows a learner gets wrong."""
         work = self.work
-        estimator = work.contenders[place].estimator
-        if self._whole[place]:
-            errors = plan_errors(estimator, encoded, splits, marks)
+        contender, rows = seen[place]
+        if self._whole[contender.fingerprint]:
+            errors = plan_errors(contender.estimator, rows, splits, marks)
             assert errors is not None
             return errors
-        data = work.problem.draw(work.rng(DATA, number), name=f"data set {number + 1}")
-        seeds = work.rng(SPOIL, number).integers(0, 2**31, len(splits)).tolist()
+        blocks = isinstance(work.problem, ColumnBlocks)
+        data = self._data(number, rows if blocks else None)
+        numbers = (number, place) if blocks else (number,)
+        seeds = work.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
         try:
-            predicted = predict_plan(estimator, data, splits, seeds=seeds)
+            predicted = predict_plan(contender.estimator, data, splits, seeds=seeds)
         except Exception as raised:
             # any learner may raise anything
-            name = work.contenders[place].name
+            name = contender.name
             raise RunError(f"{name} failed on data set {number + 1}: {raised}") from None
-        return errors_of(predicted, encoded.y, splits, marks)
+        return errors_of(predicted, rows.y, splits, marks)
 
     def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
         """One learner, and the same with right answers of some rows counted as wrong."""
@@ -221,7 +263,7 @@ class SetEvaluator:
         marks = SplitMarks.of(splits)
         if marks is None:
             raise RunError("problem 'degraded' takes plans whose splits use every row once.")
-        errors = self._errors(0, number, encoded, splits, marks)
+        errors = self._errors(0, number, work.seen(encoded), splits, marks)
         first = _shares(errors, splits)
         share = min(1.0, work.problem.by / max(1.0 - float(first.mean()), 1e-12))
         tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0

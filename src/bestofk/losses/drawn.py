@@ -121,7 +121,7 @@ class NormalLosses(TableProblem):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RightOrWrong(TableProblem):
-    """Learners that are right or wrong on the instances of one test set, independently.
+    """Learners that are right or wrong on the instances of one test set, or on k folds.
 
     Parameters
     ----------
@@ -129,6 +129,17 @@ class RightOrWrong(TableProblem):
         Error rate of every learner.
     instances : int
         Size of the test set.
+    folds : int, optional
+        Deal the instances to so many folds of equal size, as one run of cross-validation does;
+        the losses are then the shares of wrong answers by fold.
+    shared : float
+        Share of instances that are equally hard for all learners: of two learners of one error
+        rate, both are right there or both are wrong. Elsewhere they err independently.
+
+    Notes
+    -----
+    A learner is wrong on an instance where u < its error rate, u uniform: one u for all learners
+    on shared instances, one for each elsewhere. So the error rates hold whatever is shared.
 
     Examples
     --------
@@ -136,10 +147,14 @@ class RightOrWrong(TableProblem):
     >>> wrong = RightOrWrong(errors=(0.2, 0.4)).tables(np.random.default_rng(0), 2000)
     >>> wrong.mean(axis=(0, 2, 3, 4, 5)).round(2).tolist()
     [0.2, 0.4]
+    >>> RightOrWrong(instances=30, folds=3).tables(np.random.default_rng(0), 5).shape
+    (5, 2, 1, 1, 3, 1)
     """
 
     errors: tuple[float, ...] = (0.2, 0.2)
     instances: int = 200
+    folds: int | None = None
+    shared: float = 0.0
 
     def __post_init__(self) -> None:
         errors = tuple(probability(e, "errors of problem 'right-or-wrong'") for e in self.errors)
@@ -147,10 +162,25 @@ class RightOrWrong(TableProblem):
             raise refuse("errors of problem 'right-or-wrong'", "of two or more learners", errors)
         object.__setattr__(self, "errors", errors)
         whole(self.instances, "instances of problem 'right-or-wrong'", at_least=2)
+        if self.folds is not None:
+            whole(self.folds, "folds of problem 'right-or-wrong'", at_least=2)
+            if self.instances % self.folds:
+                raise refuse(
+                    "folds of problem 'right-or-wrong'",
+                    f"a divisor of the {self.instances} instances",
+                    self.folds,
+                )
+        if not 0 <= self.shared < 1:
+            raise refuse("shared of problem 'right-or-wrong'", "from 0 to below 1", self.shared)
 
     @property
     def design(self) -> Design:
-        return Design(kind="test-set", folds=self.instances)
+        if self.folds is None:
+            return Design(kind="test-set", folds=self.instances)
+        n_test = self.instances // self.folds
+        return Design(
+            kind="cv", folds=self.folds, n_train=(self.instances - n_test,), n_test=(n_test,)
+        )
 
     @property
     def true_means(self) -> tuple[float, ...]:
@@ -158,11 +188,21 @@ class RightOrWrong(TableProblem):
 
     def tables(self, rng: np.random.Generator, count: int) -> Floats:
         shape = (count, len(self.errors), 1, 1, self.instances, 1)
-        wrong = rng.random(shape) < np.reshape(self.errors, (-1, 1, 1, 1, 1))
-        return wrong.astype(np.float64)
+        u = rng.random(shape)
+        if self.shared:
+            common = rng.random((count, 1, *shape[2:])) < self.shared
+            u = np.where(common, u[:, :1], u)
+        wrong = (u < np.reshape(self.errors, (-1, 1, 1, 1, 1))).astype(np.float64)
+        if self.folds is None:
+            return wrong
+        dealt: Floats = wrong.reshape(*shape[:4], self.folds, -1, 1).mean(axis=5)
+        return dealt
 
     def describe(self) -> str:
-        return f"{len(self.errors)} learners, right or wrong on {self.instances} instances"
+        where = "" if self.folds is None else f" in {self.folds} folds"
+        same = f", {100 * self.shared:g} % of them equally hard for all" if self.shared else ""
+        instances = f"{self.instances} instances{where}{same}"
+        return f"{len(self.errors)} learners, right or wrong on {instances}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         kfold_t,
         resampled_t,
     )
+    from bestofk.pairwise.resolution import resolution_of
     from bestofk.pairwise.result import Interval, PairwiseResult
     from bestofk.pairwise.signed_rank import signed_rank_bayes
     from bestofk.pairwise.signs import sign
@@ -50,6 +51,7 @@ _HOMES = {
     "permutation": "permuted",
     "repeated_kfold_t": "repeated_kfold",
     "resampled_t": "resampled",
+    "resolution_of": "resolution",
     "sign": "signs",
     "signed_rank_bayes": "signed_rank",
     "smallest_pvalue": "attainable",
@@ -77,6 +79,7 @@ __all__ = [
     "permutation",
     "repeated_kfold_t",
     "resampled_t",
+    "resolution_of",
     "sign",
     "signed_rank_bayes",
     "smallest_pvalue",

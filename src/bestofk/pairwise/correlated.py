@@ -11,6 +11,7 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.differences import loss_unit, over_pairs, paired_losses, ratio, without_noise
 from bestofk.pairwise.posterior import PosteriorResult, posterior_pvalue, rope_half_width
 from bestofk.pairwise.resampled import rows_ratio
+from bestofk.pairwise.resolution import least_variance, step_of
 from bestofk.pairwise.result import scalar_or_array
 from bestofk.tails import t_sf
 
@@ -24,6 +25,7 @@ def correlated_t(
     n_train: Any = None,
     n_test: Any = None,
     alternative: str = "two-sided",
+    resolution: float | None = None,
 ) -> PosteriorResult:
     """Bayesian correlated t test of Corani and Benavoli.
 
@@ -43,6 +45,10 @@ def correlated_t(
         count.
     alternative : {"two-sided", "greater", "less"}
         Only for `pvalue`; see `PosteriorResult`.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -54,7 +60,8 @@ def correlated_t(
     With m and S^2 the mean and unbiased variance of the n differences, the posterior is
     ``St(m, (1/n + rho / (1 - rho)) S^2, n - 1)``. With ``rope=0`` its tails are the p-values of
     the corrected resampled t test. Without any spread the whole mass lies on m; of learners
-    that never differ it lies in the region of equivalence, and p = 1.
+    that never differ it lies in the region of equivalence, and p = 1. With a resolution r, S^2
+    is at least 2 r^2 / n, but for learners that never differ.
 
     References
     ----------
@@ -77,12 +84,16 @@ def correlated_t(
         raise ArgumentError(f"a must hold at least 2 differences; got {n}.")
     df = float(n - 1)
     region = width / loss_unit(a, b)
+    least = least_variance(step_of(resolution, a, b), n)
     factor = 1.0 / n + _test_over_train(rho, n_train, n_test)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         variance = np.square(d - mean).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
+        if least:
+            alike = (variance == 0) & (mean == 0)
+            variance = np.where(alike, 0.0, np.maximum(variance, least))
         se = np.sqrt(variance * factor)
         sure = se == 0
         t, _ = ratio(mean, se)

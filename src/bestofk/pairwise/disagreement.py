@@ -8,11 +8,12 @@ import numpy as np
 
 from bestofk.checks import Alternative, Floats, refuse, side
 from bestofk.errors import ArgumentError
+from bestofk.pairwise.agreeing import agreeing_interval
+from bestofk.pairwise.attainable import never_zero
 from bestofk.pairwise.differences import over_pairs, paired_losses
 from bestofk.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
@@ -48,7 +49,8 @@ def mcnemar(
     PairwiseResult
         `statistic` is chi-squared with continuity correction (one-sided: its root, signed as
         ``n10 - n01``); in the exact form it is the smaller of n01 and n10 (one-sided: n10).
-        The interval is Tango's score interval for the difference of the error rates.
+        The interval is Tango's score interval for the difference of the error rates, moved to
+        0 where it says another thing of 0 than the p-value.
 
     Notes
     -----
@@ -110,14 +112,14 @@ def _chi_squared(n10: Any, n01: Any, alternative: Alternative) -> tuple[Floats, 
     excess = np.maximum(np.abs(n10 - n01) - 1.0, 0.0)
     chi_squared = np.square(excess) / np.maximum(disagree, 1)
     if alternative == "two-sided":
-        return chi_squared, np.where(n10 == n01, 1.0, chi2_sf(chi_squared, 1.0))
+        return chi_squared, np.where(n10 == n01, 1.0, never_zero(chi2_sf(chi_squared, 1.0)))
     root = np.sign(n10 - n01) * np.sqrt(chi_squared)
-    return root, np.where(disagree == 0, 1.0, pvalue_of_z(root, alternative))
+    return root, np.where(disagree == 0, 1.0, never_zero(pvalue_of_z(root, alternative)))
 
 
 def _binomial(n10: Any, n01: Any, alternative: Alternative) -> tuple[Floats, Floats]:
     statistic = np.minimum(n10, n01) if alternative == "two-sided" else n10
-    return statistic, np.asarray(pvalue_of_count(n10, n10 + n01, alternative))
+    return statistic, np.asarray(never_zero(pvalue_of_count(n10, n10 + n01, alternative)))
 
 
 def _tango_interval(result: PairwiseResult, level: float) -> Interval:
@@ -130,7 +132,7 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
 
     a, b = result.losses
     low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
-    return one_sided(low, high, result.alternative)
+    return agreeing_interval(result, level, low, high, least=-1.0, most=1.0)
 
 
 def _where_score_is(z: float, n10: Any, n01: Any, n: int) -> Floats:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bestofk.checks import Alternative, Floats, side
 from bestofk.pairwise.differences import over_pairs, paired_losses, ratio
+from bestofk.pairwise.resolution import least_variance, step_of
 from bestofk.pairwise.result import Interval, PairwiseResult, one_sided, scalar_or_array
 from bestofk.tails import f_sf, f_upper_quantile, pvalue_of_t
 
@@ -17,7 +19,9 @@ ORDER_DECIDES = (
 )
 
 
-def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
+def five_by_two_t(
+    a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
+) -> PairwiseResult:
     """5x2cv paired t test of Dietterich.
 
     Tests the hypothesis that the two learners have the same expected loss
@@ -30,6 +34,10 @@ def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is the greater one.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -43,7 +51,8 @@ def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
     -----
     With p_i^(j) the difference on fold j of replication i and
     ``s_i^2 = (p_i^(1) - m_i)^2 + (p_i^(2) - m_i)^2``, the statistic is
-    ``t = p_1^(1) / sqrt(sum_i s_i^2 / 5)``. 0/0 is 0 with p = 1; x/0 is infinite.
+    ``t = p_1^(1) / sqrt(sum_i s_i^2 / 5)``. 0/0 is 0 with p = 1; x/0 is infinite. With a
+    resolution r, sum_i s_i^2 is at least r^2.
 
     References
     ----------
@@ -61,15 +70,18 @@ def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
     """
     alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2, trailing=(5, 2))
+    least = least_variance(step_of(resolution, a, b), 2)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         spread = _spread(d, noise)
-        se = np.sqrt(spread / 5.0)
         first = d[0, 0]
-        quiet = se == 0
+        quiet = spread == 0
         if quiet.any():
             first = np.where(quiet & (first * first <= noise[0]), 0.0, first)
+        se = np.sqrt((np.maximum(spread, least) if least else spread) / 5.0)
         t, empty = ratio(first, se)
+        if least:
+            empty = quiet & (first == 0)
         p = pvalue_of_t(t, 5.0, alternative)
         if np.any(empty):
             p = np.where(empty, 1.0, p)
@@ -90,7 +102,9 @@ def five_by_two_t(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
     )
 
 
-def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
+def five_by_two_f(
+    a: Any, b: Any, *, alternative: str = "two-sided", resolution: float | None = None
+) -> PairwiseResult:
     """Combined 5x2cv F test of Alpaydin, the side by the sign of the mean difference.
 
     Tests the hypothesis that the two learners have the same expected loss
@@ -103,6 +117,10 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
         axes broadcast.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is the greater one.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -115,7 +133,7 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
     -----
     ``f = sum_ij (p_i^(j))^2 / (2 sum_i s_i^2)``, s_i^2 as in `five_by_two_t`. Neither the order
     of the runs nor that of the two folds of a run matters. 0/0 is 0 with p = 1; x/0 is infinite
-    with p = 0.
+    with p = 0. With a resolution r, sum_i s_i^2 is at least r^2.
 
     F itself has no direction; the sign of the mean of the ten differences gives it. With p_F
     the tail of F, the one-sided p-value is p_F / 2 on the side of the mean and 1 - p_F / 2 on
@@ -139,12 +157,13 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
     """
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=2, trailing=(5, 2))
+    least = least_variance(step_of(resolution, a, b), 2)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         squares, spread, estimate = _f_parts(d, noise)
-        f, empty = ratio(squares, 2.0 * spread)
+        f, _ = ratio(squares, 2.0 * np.maximum(spread, least))
         p = _directed(f_sf(f, 10.0, 5.0), estimate, sides)
-        return f, np.where(empty, 1.0, p), estimate
+        return f, np.where(squares == 0, 1.0, p), estimate
 
     f, p, estimate = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1))
     return PairwiseResult(
@@ -156,7 +175,7 @@ def five_by_two_f(a: Any, b: Any, *, alternative: str = "two-sided") -> Pairwise
         alternative=sides,
         direction=scalar_or_array(np.sign(estimate)),
         losses=(a, b),
-        interval_rule=_f_interval,
+        interval_rule=partial(_f_interval, least=least),
     )
 
 
@@ -194,7 +213,7 @@ def _directed(p: Floats, mean: Floats, alternative: Alternative) -> Floats:
     return np.asarray(np.where(towards > 0, half, np.where(towards < 0, 1.0 - half, 0.5)))
 
 
-def _f_interval(result: PairwiseResult, level: float) -> Interval:
+def _f_interval(result: PairwiseResult, level: float, *, least: float) -> Interval:
     # sum (d_ij - delta)^2 = SS + 10 (m - delta)^2 <= 2 S f: a quadratic in delta
     two_sided = result.alternative == "two-sided"
     outside = 1.0 - level if two_sided else 2.0 * min(level, 1.0 - level)
@@ -203,7 +222,7 @@ def _f_interval(result: PairwiseResult, level: float) -> Interval:
     outwards = 1.0 if two_sided or level >= 0.5 else -1.0
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
-        mean, spread = _mean(d, noise), _spread(d, noise)
+        mean, spread = _mean(d, noise), np.maximum(_spread(d, noise), least)
         around = np.square(d - mean).sum(axis=(0, 1))
         half = np.sqrt(np.maximum(2.0 * spread * critical - around, 0.0) / 10.0)
         return mean - outwards * half, mean + outwards * half

@@ -1,28 +1,33 @@
-"""Wilcoxon's signed rank test, exact with ties."""
+"""Wilcoxon's signed rank test, exact with ties and zeros."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bestofk.checks import Alternative, Floats, one_of, side
+from bestofk.pairwise.agreeing import agreeing_interval
 from bestofk.pairwise.differences import over_pairs, paired_losses
 from bestofk.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
-from bestofk.pairwise.walsh import nth_walsh_average
-from bestofk.tails import normal_quantile, pvalue_of_z
+from bestofk.pairwise.signed_rank_tails import (
+    Ranks,
+    close_tails,
+    exact_tails,
+    largest_within,
+    normal_tails,
+)
+from bestofk.pairwise.walsh import walsh_averages_at
 
-EXACT_UP_TO = 50
+EXACT_UP_TO = 100
 """Differences up to which ``method="auto"`` is exact."""
+
+_ZEROS = {"wilcox": "wilcox", "drop": "wilcox", "pratt": "pratt", "split": "split"}
 
 
 def wilcoxon(
@@ -30,7 +35,7 @@ def wilcoxon(
     b: Any,
     *,
     alternative: str = "two-sided",
-    zeros: str = "drop",
+    zeros: str = "wilcox",
     method: str = "auto",
 ) -> PairwiseResult:
     """Signed rank test of Wilcoxon.
@@ -45,26 +50,39 @@ def wilcoxon(
         the level of rounding error are ties.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is the greater one.
-    zeros : {"drop", "pratt"}
-        What becomes of differences of 0: dropped before ranking (Wilcoxon), or ranked and then
-        dropped (Pratt).
+    zeros : {"wilcox", "pratt", "split"}
+        What becomes of differences of 0: dropped before ranking (Wilcoxon); ranked and then
+        dropped (Pratt); or ranked, half of their ranks going to each side, one of them being
+        dropped if their number is odd (Demsar). ``"drop"`` is another name of ``"wilcox"``.
     method : {"auto", "exact", "normal"}
-        The null distribution: exact given the ties, or the normal approximation with the
-        correction for ties and none for continuity. ``"auto"``: exact up to 50 differences.
+        The null distribution. ``"exact"``: counted out, given the ties. ``"normal"``: the normal
+        approximation, corrected for ties and for continuity. ``"auto"``: exact up to 100
+        differences, a saddlepoint approximation beyond.
 
     Returns
     -------
     PairwiseResult
         `statistic` is the smaller of the two rank sums when two-sided, else W+, the sum of
         ranks of positive differences. The interval is Hodges and Lehmann's, from the Walsh
-        averages.
+        averages of all differences; it excludes 0 exactly where p is at most 1 - level.
 
     Notes
     -----
     Under the null hypothesis each rank bears a sign of its own with probability 1/2. The exact
     distribution of W+ comes from dynamic programming over the doubled midranks, which are whole
     numbers also with ties. Two-sided p is twice the smaller tail, at most 1; without any
-    difference p = 1.
+    difference p = 1. With ``zeros="split"`` the ranks of the zeros bear random signs too, as in
+    printed tables for n differences: the zeros then speak for equality, where the other two
+    rules take no notice of them.
+
+    From 101 differences on, ``"auto"`` is right to a tenth of a percent of the p-value where the
+    absolute differences have ten or more distinct values, or at most three (p from 1e-6 to 1);
+    with four to nine it is right to a few percent. The normal approximation is up to 5 percent
+    off there for p above 0.01, and doubles a p-value near 1e-6.
+
+    The Walsh averages know nothing of ties and zeros. Where they would put 0 on the other side
+    of an end than the test does, that end is moved to 0 or, where the test rejects, a hair
+    beyond it.
 
     References
     ----------
@@ -73,6 +91,13 @@ def wilcoxon(
 
     J. W. Pratt (1959). Remarks on zeros and ties in the Wilcoxon signed rank procedures. Journal
     of the American Statistical Association 54, 655-667. doi:10.1080/01621459.1959.10501526
+
+    J. Demsar (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7, 1-30.
+
+    R. Lugannani and S. Rice (1980). Saddle point approximation for the distribution of the sum
+    of independent random variables. Advances in Applied Probability 12, 475-490.
+    doi:10.2307/1426607
 
     Examples
     --------
@@ -83,27 +108,23 @@ def wilcoxon(
     (14.0, 0.0625)
     """
     sides: Alternative = side(alternative)
-    one_of(zeros, "zeros", ("drop", "pratt"))
+    rule = _ZEROS[one_of(zeros, "zeros", tuple(_ZEROS))]
     one_of(method, "method", ("auto", "exact", "normal"))
     a, b = paired_losses(a, b, axes=1)
     n = a.shape[-1]
-    exact = method == "exact" or (method == "auto" and n <= EXACT_UP_TO)
+    if method == "auto":
+        method = "exact" if n <= EXACT_UP_TO else "close"
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
-        block = d.shape[1:]
-        flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
-        ranks, signs = doubled_midranks(flat, flat_noise, pratt=zeros == "pratt")
-        plus = np.where(signs > 0, ranks, 0).sum(axis=1)
-        minus = np.where(signs < 0, ranks, 0).sum(axis=1)
-        if exact:
-            p = _exact_pvalues(ranks, plus, minus, sides)
-        else:
-            p = _normal_pvalues(ranks, plus, minus, sides)
+        ranks, plus, minus = _rank_sums(d, noise, rule)
+        p = _tail(ranks, plus, minus, sides, method)
+        if sides == "two-sided":
+            p = np.minimum(2.0 * p, 1.0)
         mean = d.mean(axis=0)
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
-        statistic = np.minimum(plus, minus) if sides == "two-sided" else plus
-        parts = (statistic / 2.0, p, (plus - minus) / 2.0)
-        statistic, p, direction = (np.reshape(x, block) for x in parts)
+        smaller = np.minimum(plus, minus) if sides == "two-sided" else plus
+        parts = (smaller / 2.0, p, (plus - minus) / 2.0)
+        statistic, p, direction = (np.reshape(x, d.shape[1:]) for x in parts)
         return statistic, p, mean, direction
 
     statistic, p, estimate, direction = over_pairs(
@@ -122,12 +143,30 @@ def wilcoxon(
     )
 
 
-def doubled_midranks(
-    d: Floats, noise: Floats, *, pratt: bool
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Twice the midranks of |d| in each row (0 for zeros) and the signs.
+def _rank_sums(d: Floats, noise: Floats, zeros: str) -> tuple[Ranks, Ranks, Ranks]:
+    """The doubled ranks of every pair, one row each, and twice W+ and W-."""
+    n = len(d)
+    flat, flat_noise = (np.reshape(x, (n, -1)).T for x in (d, noise))
+    ranks, signs = doubled_midranks(flat, flat_noise, zeros=zeros)
+    # the ranks of zeros, if they have any, are shared; their sum is even
+    shared = np.where(signs == 0, ranks, 0).sum(axis=1) // 2
+    plus = np.where(signs > 0, ranks, 0).sum(axis=1) + shared
+    return ranks, plus, ranks.sum(axis=1) - plus
 
-    Neighbours in order that differ by no more than their rounding error are tied.
+
+def _tail(ranks: Ranks, plus: Ranks, minus: Ranks, sides: Alternative, method: str) -> Floats:
+    """The tail of the alternative, or the smaller one of both, with what lies at its end."""
+    # the null distribution is symmetric: P(W+ >= w) = P(W+ <= total - w) = P(W+ <= minus)
+    at = {"greater": minus, "less": plus, "two-sided": np.minimum(plus, minus)}[sides]
+    tails = {"exact": exact_tails, "close": close_tails, "normal": normal_tails}[method]
+    return np.asarray(np.minimum(tails(ranks, at), 1.0))
+
+
+def doubled_midranks(d: Floats, noise: Floats, *, zeros: str = "wilcox") -> tuple[Ranks, Ranks]:
+    """Twice the midranks of |d| in each row and the signs.
+
+    Neighbours in order that differ by no more than their rounding error are tied. Zeros have
+    rank 0 unless they are to be split; then they have midranks, but for one of an odd number.
     """
     size, n = d.shape
     tolerance = np.sqrt(noise)
@@ -150,104 +189,33 @@ def doubled_midranks(
     last = np.where(ends, position, n)
     last = np.minimum.accumulate(last[:, ::-1], axis=1)[:, ::-1]
     doubled = first + last
-    if not pratt:
-        doubled = doubled - 2 * zero.sum(axis=1, keepdims=True)
-    doubled = np.where(zero, 0, doubled)
+    count = zero.sum(axis=1, keepdims=True)
+    if zeros == "wilcox":
+        doubled = np.where(zero, 0, doubled - 2 * count)
+    elif zeros == "pratt":
+        doubled = np.where(zero, 0, doubled)
+    else:
+        odd = count % 2
+        # the zeros come first in order; one of an odd number leaves, and the others move up
+        doubled = np.where(zero, count - odd + 1, doubled - 2 * odd)
+        doubled[:, :1] = np.where(odd, 0, doubled[:, :1])
     ranks = np.empty_like(doubled)
     np.put_along_axis(ranks, order, doubled, axis=1)
     return ranks, signs
-
-
-def _null_cdf(ranks: Iterable[int]) -> Floats:
-    """P(W+ <= w), w = 0, 1, ..., when each of these whole ranks bears a random sign."""
-    ranks = [rank for rank in ranks if rank]
-    p = np.zeros(sum(ranks) + 1)
-    p[0] = 1.0
-    reach = 0
-    for rank in ranks:
-        reach += rank
-        p[rank : reach + 1] += p[: reach - rank + 1].copy()
-        p[: reach + 1] *= 0.5
-    return np.minimum(np.cumsum(p), 1.0)
-
-
-@lru_cache(maxsize=256)
-def _untied_cdf(m: int) -> Floats:
-    """The null distribution of the ranks 1..m."""
-    cdf = _null_cdf(range(1, m + 1))
-    cdf.flags.writeable = False
-    return cdf
-
-
-def _at_most(ranks: npt.NDArray[np.int64], at: npt.NDArray[np.int64]) -> Floats:
-    """P(2 W+ <= at) for every row; rows with the same ranks are computed once."""
-    ordered = np.sort(ranks, axis=1)
-    m = np.count_nonzero(ordered, axis=1)
-    n = ranks.shape[1]
-    # the k-th smallest of m untied ranks, doubled, is 2k
-    untied = np.maximum(2 * (np.arange(n) - (n - m)[:, np.newaxis] + 1), 0)
-    simple = (ordered == untied).all(axis=1)
-    p = np.empty(len(ranks))
-    for count in np.unique(m[simple]):
-        rows = simple & (m == count)
-        p[rows] = _untied_cdf(int(count))[at[rows] // 2]
-    rest = np.flatnonzero(~simple)
-    if rest.size:
-        patterns, back = np.unique(ordered[rest], axis=0, return_inverse=True)
-        by_pattern = np.argsort(back.reshape(-1), kind="stable")
-        ends = np.cumsum(np.bincount(back.reshape(-1), minlength=len(patterns)))
-        for pattern, rows in zip(patterns, np.split(rest[by_pattern], ends[:-1]), strict=True):
-            p[rows] = _null_cdf(pattern.tolist())[at[rows]]
-    return p
-
-
-def _exact_pvalues(
-    ranks: npt.NDArray[np.int64],
-    plus: npt.NDArray[np.int64],
-    minus: npt.NDArray[np.int64],
-    alternative: Alternative,
-) -> Floats:
-    # the null distribution is symmetric: P(W+ >= w) = P(W+ <= total - w) = P(W+ <= minus)
-    if alternative == "greater":
-        return _at_most(ranks, minus)
-    if alternative == "less":
-        return _at_most(ranks, plus)
-    return np.minimum(2.0 * _at_most(ranks, np.minimum(plus, minus)), 1.0)
-
-
-def _normal_pvalues(
-    ranks: npt.NDArray[np.int64],
-    plus: npt.NDArray[np.int64],
-    minus: npt.NDArray[np.int64],
-    alternative: Alternative,
-) -> Floats:
-    # W+ - E W+ = (W+ - W-) / 2; its variance is a quarter of the sum of squared ranks, which
-    # holds the corrections for ties and for Pratt's zeros
-    sd = np.sqrt(np.square(ranks.astype(np.float64)).sum(axis=1))
-    nothing = sd == 0
-    z = (plus - minus) / np.where(nothing, 1.0, sd)
-    return np.where(nothing, 1.0, pvalue_of_z(z, alternative))
 
 
 def _hodges_lehmann_interval(result: PairwiseResult, level: float) -> Interval:
     a, b = result.losses
     n = a.shape[-1]
     total = n * (n + 1) // 2
-    tail = tail_level(level, result.alternative)
-    if n <= EXACT_UP_TO:
-        cut = int(np.searchsorted(_untied_cdf(n), tail * (1 + 1e-12), side="right")) - 1
-    else:
-        sd = np.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)
-        cut = int(np.floor(total / 2.0 + sd * float(normal_quantile(tail))))
+    cut = largest_within(n, tail_level(level, result.alternative), EXACT_UP_TO)
 
-    def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:  # noqa: ARG001
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:  # noqa: ARG001
         flat = np.sort(np.reshape(d, (n, -1)), axis=0)
         low, high = np.full(flat.shape[1], -np.inf), np.full(flat.shape[1], np.inf)
         if 0 <= cut < total:
-            for pair in range(flat.shape[1]):
-                low[pair] = nth_walsh_average(flat[:, pair], cut)
-                high[pair] = nth_walsh_average(flat[:, pair], total - 1 - cut)
-        return np.reshape(low, d.shape[1:]), np.reshape(high, d.shape[1:])
+            low, high = walsh_averages_at(flat, (cut, total - 1 - cut))
+        return tuple(np.reshape(x, d.shape[1:]) for x in (low, high, flat[0], flat[-1]))
 
-    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
-    return one_sided(low, high, result.alternative)
+    low, high, least, most = over_pairs(a, b, kernel, axes=1, units=(1, 1, 1, 1))
+    return agreeing_interval(result, level, low, high, least=least, most=most)

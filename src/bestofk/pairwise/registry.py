@@ -38,6 +38,8 @@ class PairwiseTest(FunctionEntry):
     """The function wants `n_train` and `n_test`."""
     takes_test_share: bool = False
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
+    takes_resolution: bool = False
+    """The function takes `resolution`, the step of which all losses are multiples."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -45,11 +47,10 @@ class PairwiseTest(FunctionEntry):
     bayesian: bool = False
     random: bool = False
     """The function takes `random_state`."""
-    takes_resolution: bool = False
-    """The function takes `resolution`, the step of which all losses are multiples."""
     smallest_pvalue: Callable[[int], float] | None = None
     """The smallest two-sided p-value that n units can give; None where any can come out."""
     at_least_units: int = 1
+    """Of fewer data sets, instances or folds procedures take no decision by this test."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -65,6 +66,7 @@ def _variant(name: str, summary: str) -> PairwiseTest:
         paper=_BOUCKAERT,
         axes=2,
         takes_df=True,
+        takes_resolution=True,
         arguments={"variant": name},
     )
 
@@ -81,6 +83,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         axes=2,
         takes_df=True,
         takes_test_share=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="5x2cv-t",
@@ -90,6 +93,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         axes=2,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="5x2cv-f",
@@ -100,6 +104,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Alpaydin 1999, Combined 5x2 cv F test",
         doi="10.1162/089976699300016007",
         axes=2,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="corrected-resampled-t",
@@ -110,6 +115,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1023/A:1024068626366",
         takes_df=True,
         needs_sizes=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="resampled-t",
@@ -119,6 +125,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         takes_df=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="kfold-t",
@@ -128,6 +135,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
         takes_df=True,
+        takes_resolution=True,
     ),
     _variant("use-all-data", "all runs x folds differences as one sample"),
     _variant("folds", "mean of every run as a sample"),
@@ -200,6 +208,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         doi="10.1007/s10994-015-5486-z",
         needs_sizes=True,
         bayesian=True,
+        takes_resolution=True,
     ),
     PairwiseTest(
         name="signed-rank-bayes",

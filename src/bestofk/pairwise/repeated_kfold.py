@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -11,6 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.calibrated_df import df_of_design
 from bestofk.pairwise.differences import over_pairs, paired_losses, without_noise
 from bestofk.pairwise.resampled import degrees_of_freedom, t_from_variance, t_result
+from bestofk.pairwise.resolution import least_variance, step_of
 from bestofk.pairwise.result import (
     Interval,
     PairwiseResult,
@@ -42,6 +44,7 @@ def repeated_kfold_t(
     variant: str = "use-all-data",
     alternative: str = "two-sided",
     df: float | str | None = None,
+    resolution: float | None = None,
 ) -> PairwiseResult:
     """Student t test on r runs of k-fold cross-validation, in one of Bouckaert's ten variants.
 
@@ -63,6 +66,10 @@ def repeated_kfold_t(
         variant, at which most variants reject far too often. ``"calibrated"``: the value whose
         Type I error was measured to be at most 0.05 for this design; see
         `bestofk.pairwise.calibrated_df`.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -95,7 +102,8 @@ def repeated_kfold_t(
     and for the averaged t ``Z = mean_j x_.j / sqrt(s2_.j / (df + 1))`` (folds-averaged-t,
     df = k - 1) or the same over i (runs-averaged-t and its sorted form, df = r - 1). A term 0/0
     of such a mean is 0 and x/0 is infinite; infinite terms of both signs contradict each other
-    and count as no evidence: Z = 0, p = 1.
+    and count as no evidence: Z = 0, p = 1. With a resolution every var (every s2 of an averaged
+    t) is at least twice what a single difference of one step among zeros makes it.
 
     References
     ----------
@@ -123,13 +131,14 @@ def repeated_kfold_t(
         default = _default_df(variant, runs, folds)
         degrees = degrees_of_freedom(df, default, where=f"{runs} runs of {folds} folds")
     if variant.endswith("-averaged-t"):
-        return _averaged_t(variant, a, b, degrees, sides, note)
+        return _averaged_t(variant, a, b, degrees, sides, note, step_of(resolution, a, b))
+    least = _least(variant, runs, folds, step_of(resolution, a, b)) / (degrees + 1.0)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=(0, 1))
         variance = _variance(variant, d, mean)
         mean, variance = without_noise(mean, variance, noise.mean(axis=0))
-        return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides)
+        return t_from_variance(mean, variance / (degrees + 1.0), degrees, sides, least)
 
     t, p, estimate, se = over_pairs(a, b, kernel, axes=2, units=(0, 0, 1, 1))
     return t_result(variant, t, p, degrees, estimate, se, sides, note)
@@ -173,6 +182,15 @@ def _variance(variant: str, d: Floats, mean: Floats) -> Floats:
     return np.asarray(d.var(axis=axis, ddof=1).mean(axis=0))
 
 
+def _least(variant: str, runs: int, folds: int, step: float) -> float:
+    """The smallest variance of the variant: that of one step in one fold of one run, twice."""
+    if variant == "folds":
+        return least_variance(step / folds, runs)
+    if variant in ("runs", "sorted-runs"):
+        return least_variance(step / runs, folds)
+    return least_variance(step, runs * folds)
+
+
 def _groups(variant: str, d: Floats, noise: Floats) -> tuple[Floats, Floats]:
     """Means and variances of the groups whose t statistics are averaged, groups first."""
     if variant == "folds-averaged-t":
@@ -183,16 +201,26 @@ def _groups(variant: str, d: Floats, noise: Floats) -> tuple[Floats, Floats]:
 
 
 def _averaged_t(
-    variant: str, a: Floats, b: Floats, df: float, alternative: Alternative, note: str
+    variant: str,
+    a: Floats,
+    b: Floats,
+    df: float,
+    alternative: Alternative,
+    note: str,
+    step: float,
 ) -> PairwiseResult:
+    # every group has its own variance, so each must be large enough
+    least = least_variance(step, a.shape[-1 if variant == "folds-averaged-t" else -2])
+
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         x, variance = _groups(variant, d, noise)
-        se = np.sqrt(variance / (df + 1.0))
+        alike = ((variance == 0) & (x == 0)).all(axis=0)
+        se = np.sqrt(np.maximum(variance, least) / (df + 1.0))
         sure = se == 0
         finite = np.where(sure, 0.0, x / np.where(sure, 1.0, se)).mean(axis=0)
         up, down = (sure & (x > 0)).any(axis=0), (sure & (x < 0)).any(axis=0)
         z = np.where(up, np.inf, np.where(down, -np.inf, finite))
-        nothing = (up & down) | (sure.all(axis=0) & ~up & ~down)
+        nothing = (up & down) | alike
         z = np.where(nothing, 0.0, z)
         p = np.where(nothing, 1.0, pvalue_of_t(z, df, alternative))
         mean = d.mean(axis=(0, 1))
@@ -209,11 +237,11 @@ def _averaged_t(
         direction=scalar_or_array(z),
         note=note,
         losses=(a, b),
-        interval_rule=_averaged_t_interval,
+        interval_rule=partial(_averaged_t_interval, least=least),
     )
 
 
-def _averaged_t_interval(result: PairwiseResult, level: float) -> Interval:
+def _averaged_t_interval(result: PairwiseResult, level: float, *, least: float) -> Interval:
     """Every delta that is accepted: Z(delta) = Z - delta mean_j(1 / se_j) within +-q.
 
     Groups without spread decide alone: between the smallest and the largest of their means the
@@ -225,7 +253,7 @@ def _averaged_t_interval(result: PairwiseResult, level: float) -> Interval:
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:
         x, variance = _groups(result.test, d, noise)
-        se = np.sqrt(variance / (df + 1.0))
+        se = np.sqrt(np.maximum(variance, least) / (df + 1.0))
         sure = se == 0
         weight = np.where(sure, 0.0, 1.0 / np.where(sure, 1.0, se))
         total = weight.mean(axis=0)

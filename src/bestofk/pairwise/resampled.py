@@ -9,12 +9,18 @@ import numpy as np
 from bestofk.checks import Alternative, Floats, finite_array, positive, refuse, side
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.pairwise.resolution import least_variance, step_of
 from bestofk.pairwise.result import PairwiseResult, scalar_or_array
 from bestofk.tails import pvalue_of_t
 
 
 def kfold_t(
-    a: Any, b: Any, *, alternative: str = "two-sided", df: float | None = None
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    resolution: float | None = None,
 ) -> PairwiseResult:
     """Paired t test on the k folds of one cross-validation.
 
@@ -31,6 +37,10 @@ def kfold_t(
     df : float, optional
         Calibrated degrees of freedom; they replace the default k - 1 in the statistic and in
         the t distribution.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -39,7 +49,8 @@ def kfold_t(
     Notes
     -----
     ``t = m / (S / sqrt(df + 1))`` with m the mean of the differences and S^2 their unbiased
-    variance. 0/0 is 0 with p = 1; x/0 is infinite.
+    variance. 0/0 is 0 with p = 1; x/0 is infinite. With a resolution r, S^2 is at least
+    2 r^2 / k.
 
     References
     ----------
@@ -58,11 +69,24 @@ def kfold_t(
     >>> kfold_t([0.2, 0.3], [0.2, 0.3]).pvalue
     1.0
     """
-    return _paired_t("kfold-t", a, b, alternative=alternative, df=df, shape_words="(folds,)")
+    return _paired_t(
+        "kfold-t",
+        a,
+        b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        shape_words="(folds,)",
+    )
 
 
 def resampled_t(
-    a: Any, b: Any, *, alternative: str = "two-sided", df: float | None = None
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    resolution: float | None = None,
 ) -> PairwiseResult:
     """Paired t test on n random splits, as if they were independent.
 
@@ -79,6 +103,10 @@ def resampled_t(
         ``"greater"``: the loss of `a` is the greater one.
     df : float, optional
         Calibrated degrees of freedom instead of n - 1.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -100,7 +128,15 @@ def resampled_t(
     >>> round(r.statistic, 4), round(r.pvalue, 4)
     (2.7735, 0.0546)
     """
-    return _paired_t("resampled-t", a, b, alternative=alternative, df=df, shape_words="(splits,)")
+    return _paired_t(
+        "resampled-t",
+        a,
+        b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        shape_words="(splits,)",
+    )
 
 
 def corrected_resampled_t(
@@ -111,6 +147,7 @@ def corrected_resampled_t(
     n_test: Any,
     alternative: str = "two-sided",
     df: float | None = None,
+    resolution: float | None = None,
 ) -> PairwiseResult:
     """Corrected resampled t test of Nadeau and Bengio.
 
@@ -128,6 +165,10 @@ def corrected_resampled_t(
     df : float, optional
         Calibrated degrees of freedom; they replace the default n - 1 in the statistic and in
         the t distribution.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -156,6 +197,7 @@ def corrected_resampled_t(
         b,
         alternative=alternative,
         df=df,
+        resolution=resolution,
         test_ratio=rows_ratio(n_train, n_test),
         shape_words="(splits,)",
     )
@@ -170,6 +212,7 @@ def corrected_repeated_kfold_t(
     n_train: Any = None,
     n_test: Any = None,
     test_share: float | None = None,
+    resolution: float | None = None,
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
 
@@ -190,6 +233,10 @@ def corrected_repeated_kfold_t(
         The ratio n_test / n_train itself, instead of the two. Without any of them it is
         1 / (folds - 1), which is right only where no fold was dropped: nine folds of ten keep
         the ratio 1/9 (see `bestofk.plans.Design.test_share`).
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.pairwise.resolution`). None: as published.
 
     Returns
     -------
@@ -226,6 +273,7 @@ def corrected_repeated_kfold_t(
         flat_b,
         alternative=alternative,
         df=df,
+        resolution=resolution,
         test_ratio=share,
         shape_words="(runs * folds,)",
     )
@@ -276,6 +324,7 @@ def _paired_t(
     *,
     alternative: str,
     df: float | None,
+    resolution: float | None,
     shape_words: str,
     test_ratio: float | None = None,
 ) -> PairwiseResult:
@@ -289,23 +338,29 @@ def _paired_t(
     factor = 1.0 / (degrees + 1.0)
     if test_ratio is not None:
         factor *= 1.0 + n * test_ratio
+    least = least_variance(step_of(resolution, a, b), n)
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)
         variance = np.square(d - mean).sum(axis=0) / (n - 1)
         mean, variance = without_noise(mean, variance, noise)
-        return t_from_variance(mean, variance * factor, degrees, sides)
+        return t_from_variance(mean, variance * factor, degrees, sides, least * factor)
 
     t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
     return t_result(test, t, p, degrees, estimate, se, sides)
 
 
 def t_from_variance(
-    mean: Floats, variance: Floats, df: float, alternative: Alternative
+    mean: Floats, variance: Floats, df: float, alternative: Alternative, least: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
-    """Statistic, p-value, mean and standard error, degenerate cases settled."""
-    se = np.sqrt(variance)
+    """Statistic, p-value, mean and standard error, degenerate cases settled.
+
+    The variance is at least `least`; learners that never differ have p = 1 all the same.
+    """
+    se = np.sqrt(np.maximum(variance, least) if least else variance)
     t, empty = ratio(mean, se)
+    if least:
+        empty = (variance == 0) & (mean == 0)
     p = pvalue_of_t(t, df, alternative)
     if np.any(empty):
         p = np.where(empty, 1.0, p)

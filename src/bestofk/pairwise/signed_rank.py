@@ -147,7 +147,7 @@ def _sorted_pairs(d: Floats, noise: Floats, width: float, place: float) -> list[
     """The rows of `d` prepared; row position n stands for the pseudo-difference."""
     if width == 0:
         # only the order of |z| matters: ranks make ties of opposite sign cancel exactly
-        ranks, signs = doubled_midranks(d, noise, pratt=False)
+        ranks, signs = doubled_midranks(d, noise)
         z, slack = (ranks * signs).astype(np.float64), np.zeros(len(d))
     else:
         z = np.where(d * d <= noise, 0.0, d)

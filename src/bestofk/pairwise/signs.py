@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Alternative, Floats, side
+from bestofk.pairwise.agreeing import agreeing_interval
+from bestofk.pairwise.attainable import never_zero
 from bestofk.pairwise.differences import over_pairs, paired_losses
 from bestofk.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
@@ -36,12 +37,13 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
     -------
     PairwiseResult
         `statistic` is the number of wins of `a` (smaller losses). The interval is that of the
-        median difference, between order statistics.
+        median difference, between order statistics; it excludes 0 exactly where p is at most
+        1 - level.
 
     Notes
     -----
     Ties are dropped; the number of wins is then binomial with probability 1/2. Without any
-    difference p = 1.
+    difference p = 1; from many wins p is tiny, but never 0.
 
     References
     ----------
@@ -67,7 +69,7 @@ def sign(a: Any, b: Any, *, alternative: str = "two-sided") -> PairwiseResult:
         mean = np.where(mean * mean <= noise.mean(axis=0), 0.0, mean)
         return (
             wins_a,
-            pvalue_of_count(wins_b, wins_a + wins_b, sides),
+            never_zero(pvalue_of_count(wins_b, wins_a + wins_b, sides)),
             mean,
             np.asarray(wins_b - wins_a, dtype=np.float64),
         )
@@ -92,12 +94,14 @@ def _median_interval(result: PairwiseResult, level: float) -> Interval:
     tail = tail_level(level, result.alternative)
     k = int((binomial_at_most(np.arange(n), n) <= tail).sum()) - 1
 
-    def kernel(d: Floats, noise: Floats) -> tuple[Floats, Floats]:  # noqa: ARG001
-        if k < 0:
-            return np.full(d.shape[1:], -np.inf), np.full(d.shape[1:], np.inf)
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:  # noqa: ARG001
         ordered = np.sort(d, axis=0)
-        return ordered[k], ordered[n - 1 - k]
+        if k < 0:
+            ends = np.full(d.shape[1:], -np.inf), np.full(d.shape[1:], np.inf)
+        else:
+            ends = ordered[k], ordered[n - 1 - k]
+        return *ends, ordered[0], ordered[-1]
 
     a, b = result.losses
-    low, high = over_pairs(a, b, kernel, axes=1, units=(1, 1))
-    return one_sided(low, high, result.alternative)
+    low, high, least, most = over_pairs(a, b, kernel, axes=1, units=(1, 1, 1, 1))
+    return agreeing_interval(result, level, low, high, least=least, most=most)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk.ordering.result import Order
+from bestofk.planning.advice import advice
+from bestofk.planning.expectation import expectation, expectation_as_json
 from bestofk.presenting import Reported
 from bestofk.wording import shortened
 
@@ -154,7 +156,8 @@ class Study(Reported):
             parts.extend(self.decision.explain().split("\n")[1:])
         parts.extend(self.notes)
         if self.decision is not None:
-            parts.extend(advice(self.decision, self.losses))
+            parts.extend(expectation(self.decision))
+            parts.extend(advice(self.decision))
         parts.extend(self.warnings)
         if self.replication is not None:
             parts.append(self.replication.explain())
@@ -191,6 +194,7 @@ class Study(Reported):
                 }
                 for name, cost in self.costs.items()
             },
+            "expected": None if self.decision is None else expectation_as_json(self.decision),
             "plan": self.plan,
             "loss": self.loss,
             "seed": self.random_state,
@@ -211,9 +215,3 @@ class Study(Reported):
 
     def __repr__(self) -> str:
         return f"Study(recommended={self.best!r}, order={self.order!r})"
-
-
-def advice(decision: Order, losses: Losses) -> Sequence[str]:
-    """What would settle the pair that matters; nothing where every pair is settled."""
-    del decision, losses
-    return ()

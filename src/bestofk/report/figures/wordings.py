@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
-from bestofk.ordering.sentences import PROCEDURE_WORDS, correction_words
+from bestofk.ordering.sentences import PROCEDURE_WORDS, correction_words, level_words
+from bestofk.wording import pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
@@ -25,6 +26,17 @@ def decision_of(value: Any) -> Order:
     if decision is None:
         raise ArgumentError("figure: the study has no decision to draw, only failures.")
     raise ArgumentError(f"figure: an Order or a Study is needed; got {type(value).__name__}.")
+
+
+def preferring(value: Any, kind: str) -> Order:
+    """As `decision_of`, for figures that show how the data override a preference."""
+    order = decision_of(value)
+    if not order.preference.stated:
+        raise ArgumentError(
+            f"figure {kind!r}: it shows where the data override a preference, and none was stated: "
+            "decide with prior=, or draw 'forest', 'matrix' or 'losses'."
+        )
+    return order
 
 
 def losses_of(value: Any, losses: Any = None) -> Losses | None:
@@ -72,6 +84,24 @@ def basis(order: Order) -> str:
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
+def p_words(order: Order) -> str:
+    """What the p-values of the evidence are."""
+    if order.evidence.family.size == 1:
+        return "the p-value"
+    return "the p-value, not adjusted" if order.correction == "none" else "the adjusted p-value"
+
+
+def interval_words(order: Order) -> str:
+    """What the intervals of the evidence promise."""
+    family = order.evidence.family
+    level = level_words(order.alpha)
+    if family.size == 1:
+        return f"Interval: {level}."
+    if family.correction == "none":
+        return f"Intervals: {level}, for each pair alone."
+    return f"Intervals: {level}, for all pairs together."
+
+
 def aligned(values: Sequence[float]) -> tuple[str, ...]:
     """Numbers with equally many decimals, for a column.
 
@@ -92,16 +122,13 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def short_p(p: float) -> str:
-    """A p-value in little room.
+def short_p(p: float, alpha: float | None = None) -> str:
+    """A p-value in little room, with the digits that sentences give it.
 
     Examples
     --------
-    >>> short_p(0.0312), short_p(2e-7), short_p(1.0)
-    ('0.031', '<0.0001', '1')
+    >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
+    ('0.031', '<0.0001', '1', '0.0503')
     """
-    if p < 1e-4:
-        return "<0.0001"
-    if p >= 0.9995:
-        return "1" if p == 1.0 else ">0.999"
-    return f"{p:.4f}" if p < 1e-3 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    words = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
+    return words.replace(" ", "")

@@ -1,0 +1,217 @@
+"""Tables of many measured cases: a row per case, written as they come, resumed where it stopped."""
+
+from __future__ import annotations
+
+import csv
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatch
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from bestofk.data.column_blocks import ColumnBlocks
+from bestofk.errors import ArgumentError
+from bestofk.lab.problems import Problem
+from bestofk.lab.simulating import simulate
+from bestofk.lab.simulation import Simulation
+from bestofk.run.engines import Engine
+
+Row = dict[str, str]
+Measure = Callable[["Case", Simulation], Row]
+MARKS = ("case", "sets", "seed")
+"""Columns by which a row is known again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What one row of a table measures.
+
+    Attributes
+    ----------
+    name : str
+        Its parts separated by slashes, unique in its table.
+    problem : Problem
+        What draws the tables, or the data sets.
+    sets : int
+        How many of them.
+    decision : str
+        How `order` decides.
+    learner : str
+        For *blocks*: the kind of the learners; else empty.
+    plan : str
+        For *blocks*: the plan.
+    first : int, optional
+        Use the first learners only, so that cases of several K share one simulation.
+    by, within : float
+        As for `worst_chosen`.
+    """
+
+    name: str
+    problem: Problem
+    sets: int
+    decision: str
+    learner: str = ""
+    plan: str = ""
+    first: int | None = None
+    by: float = 0.0
+    within: float = 0.0
+
+    @property
+    def drawn(self) -> tuple[Any, ...]:
+        """What the losses depend on: cases that have it in common share them."""
+        return (repr(self.problem), self.learner, self.plan, self.sets)
+
+    def simulate(self, seed: int, store: str | None) -> Simulation:
+        """The losses of all learners, those of a store where it has them."""
+        asked: dict[str, Any] = {"sets": self.sets, "random_state": seed, "jobs": 1,
+                                 "engine": "serial"}  # fmt: skip
+        if not self.learner:
+            return simulate(problem=self.problem, **asked)
+        return simulate([self.learner], self.problem, self.plan, store=store, **asked)
+
+    def of(self, simulation: Simulation) -> Simulation:
+        """The losses of this case's learners."""
+        if self.first is None:
+            return simulation
+        assert isinstance(self.problem, ColumnBlocks)
+        return replace(
+            simulation,
+            losses=simulation.losses[:, :, : self.first],
+            learners=simulation.learners[: self.first],
+            problem=self.problem.first(self.first),
+        )
+
+
+def select(cases: Sequence[Case], pattern: str | None) -> list[Case]:
+    """The cases whose names match a pattern such as ``learners/nn/*``."""
+    if pattern is None:
+        return list(cases)
+    found = [case for case in cases if fnmatch(case.name, pattern)]
+    if not found:
+        raise ArgumentError(
+            f"case must match a name such as {cases[0].name!r} (* stands for anything); "
+            f"{pattern!r} matches none."
+        )
+    return found
+
+
+def fill(
+    path: str | os.PathLike[str],
+    cases: Sequence[Case],
+    measure: Measure,
+    *,
+    pattern: str | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    store: str | None = None,
+    again: bool = False,
+    told: Callable[[str], None] | None = None,
+) -> list[Row]:
+    """Measure the cases that a table lacks, writing it after every one.
+
+    Parameters
+    ----------
+    path : path
+        The table, a CSV file; made where it is not there.
+    cases : sequence of Case
+        All cases of the table, in its order.
+    measure : callable
+        What gives the row of a case; a function of a module, so that workers can call it.
+    pattern : str, optional
+        Measure only the cases whose names match; the rows of others stay.
+    seed, jobs, store
+        Of the simulations; `store` for those that run learners.
+    again : bool
+        Measure also what the table has, as after a change of the tests.
+    told : callable, optional
+        Is given a line on every case, with the seconds that the processor needed.
+
+    Returns
+    -------
+    list of rows
+        Of the whole table.
+    """
+    table = Path(path)
+    table.parent.mkdir(parents=True, exist_ok=True)
+    wanted = select(cases, pattern)
+    rows = {row["case"]: row for row in _read(table)}
+    order = {case.name: place for place, case in enumerate(cases)}
+    rows = {name: row for name, row in rows.items() if name in order}
+
+    def known(case: Case) -> bool:
+        row = rows.get(case.name, {})
+        return [row.get(mark) for mark in MARKS] == [case.name, str(case.sets), str(seed)]
+
+    missing = [case for case in wanted if again or not known(case)]
+    groups = [list(group) for _, group in groupby(missing, key=lambda case: case.drawn)]
+    done, spent = 0, 0.0
+    for found in _measured(groups, measure, seed, jobs, store):
+        rows |= {row["case"]: row for row, _ in found}
+        _write(table, [rows[name] for name in sorted(rows, key=order.__getitem__)])
+        for row, seconds in found:
+            done, spent = done + 1, spent + seconds
+            if told is not None:
+                told(f"{done} of {len(missing)}: {row['case']} ({seconds:.1f} s of {spent:.0f})")
+    return [rows[name] for name in sorted(rows, key=order.__getitem__)]
+
+
+def _measured(
+    groups: Sequence[list[Case]], measure: Measure, seed: int, jobs: int, store: str | None
+) -> Iterator[list[tuple[Row, float]]]:
+    workers = min(Engine(jobs=jobs).workers, len(groups))
+    if workers < 2:
+        for group in groups:
+            yield measure_group(group, measure, seed, store)
+        return
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        futures = [pool.submit(measure_group, group, measure, seed, store) for group in groups]
+        for future in as_completed(futures):
+            yield future.result()
+
+
+def measure_group(
+    cases: list[Case], measure: Measure, seed: int, store: str | None
+) -> list[tuple[Row, float]]:
+    """The rows of cases that share one simulation, and the processor's seconds for each."""
+    begin = time.process_time()
+    simulation = cases[0].simulate(seed, store)
+    rows = []
+    for case in cases:
+        row: Row = {"case": case.name, **measure(case, case.of(simulation))}
+        row |= {"sets": str(case.sets), "seed": str(seed)}
+        rows.append((row, time.process_time() - begin))
+        begin = time.process_time()
+    return rows
+
+
+def _read(path: Path) -> list[Row]:
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if rows and not set(MARKS) <= set(rows[0]):
+        raise ArgumentError(f"{path} must be a table that this command wrote; it has no cases.")
+    return rows
+
+
+def _write(path: Path, rows: Iterable[Row]) -> None:
+    rows = list(rows)
+    columns = dict.fromkeys(column for row in rows for column in row)
+    part = path.with_suffix(".part")
+    with part.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    part.replace(path)
+
+
+def markdown(columns: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> list[str]:
+    """A table in Markdown: the first columns to the left, numbers to the right."""
+    rule = ["---"] * left + ["---:"] * (len(columns) - left)
+    return [f"| {' | '.join(cells)} |" for cells in (columns, rule, *lines)]

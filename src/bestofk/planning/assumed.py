@@ -1,0 +1,208 @@
+"""A design without losses: planned from assumed numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats, one_of, positive, probability, whole
+from bestofk.errors import ArgumentError
+from bestofk.planning.designs import Disagreements, Halvings, Planned, Splits, Units
+from bestofk.planning.observed import units_t_power
+from bestofk.planning.power_five_by_two import five_by_two_f_power, five_by_two_t_power
+from bestofk.planning.power_permutation import permutation_power
+from bestofk.planning.power_signed_rank import EFFICIENCY, signed_rank_power
+
+PAIRED_T = "paired-t"
+"""The paired t test over data sets."""
+
+_LEFT_OUT = float(np.exp(-1.0))
+"""Share of the rows that a bootstrap sample leaves out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assumed:
+    """A design and a test, from assumed numbers; one pair stands for all."""
+
+    planned: Planned
+    design: str
+    test: str
+
+
+def assume(
+    *,
+    design: str | None,
+    rows: int | None,
+    datasets: int | None,
+    instances: int | None,
+    sd: float | None,
+    discordance: float | None,
+    error_rates: tuple[float, float] | None,
+    difference: float | None,
+    test: str,
+    level: float,
+) -> Assumed:
+    """The design that the numbers describe."""
+    given = {"design": design, "datasets": datasets, "instances": instances}
+    named = [name for name, value in given.items() if value is not None]
+    if len(named) != 1:
+        came = " and ".join(named) if named else "none of them"
+        raise ArgumentError(
+            "plan_size: without losses, one of design (such as '10x10'), datasets or instances "
+            f"must be given; got {came}."
+        )
+    disagree = _discordance(discordance, error_rates)
+    if instances is not None:
+        return _test_set(instances, sd, disagree, difference, test, level)
+    if datasets is not None:
+        n = whole(datasets, "datasets", at_least=2)
+        test = one_of("wilcoxon" if test == "auto" else test, "test", tuple(_UNITS))
+        spread = np.array([_spread(sd, "data set")])
+        return Assumed(
+            planned=_units(spread, n, "data sets", test, level),
+            design=f"{n} data sets",
+            test=test,
+        )
+    assert design is not None
+    return _resampled(design, rows, sd, disagree, test, level)
+
+
+_UNITS: dict[str, Any] = {
+    "wilcoxon": (signed_rank_power, EFFICIENCY),
+    "permutation": (permutation_power, 1.0),
+    PAIRED_T: (units_t_power, 1.0),
+}
+
+
+def _units(sd: Floats, n: int, unit: str, test: str, level: float) -> Units:
+    power, efficiency = _UNITS[test]
+    return Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=level)
+
+
+def _test_set(
+    instances: int,
+    sd: float | None,
+    discordance: float | None,
+    difference: float | None,
+    test: str,
+    level: float,
+) -> Assumed:
+    n = whole(instances, "instances", at_least=2)
+    words = f"one test set of {n} instances"
+    if test == "auto":
+        test = "mcnemar" if sd is None else "permutation"
+    one_of(test, "test", ("mcnemar", *_UNITS))
+    if test != "mcnemar":
+        spread = np.array([_spread(sd, "instance")])
+        return Assumed(planned=_units(spread, n, "instances", test, level), design=words, test=test)
+    if discordance is None:
+        raise ArgumentError(
+            "plan_size: for a test set discordance (how often just one of two learners is wrong) "
+            "or error_rates must be given; got neither."
+        )
+    if difference is not None and difference > discordance:
+        raise ArgumentError(
+            f"difference must be at most the discordance, {discordance:g}; got {difference:g}."
+        )
+    planned = Disagreements(discordance=np.array([discordance]), n=n, level=level)
+    return Assumed(planned=planned, design=words, test=test)
+
+
+def _resampled(
+    spec: str,
+    rows: int | None,
+    sd: float | None,
+    discordance: float | None,
+    test: str,
+    level: float,
+) -> Assumed:
+    from bestofk.plans.design import Design
+    from bestofk.plans.specification import specify
+
+    wanted = specify(spec, {})
+    rows = None if rows is None else whole(rows, "rows", at_least=2)
+    if wanted.kind == "holdout":
+        raise ArgumentError(
+            f"plan_size: {spec!r} is one test set; give the number of its instances instead."
+        )
+    folds = wanted.folds
+    if folds is None:
+        if rows is None:
+            raise ArgumentError("plan_size: leave-one-out needs rows; got none.")
+        folds = rows
+    if wanted.runs * folds < 2:
+        raise ArgumentError(f"plan_size: {spec!r} gives one difference; at least 2 are needed.")
+    design = Design(kind=wanted.kind, runs=wanted.runs, folds=folds)
+    words = design.describe() + ("" if rows is None else f", {rows} rows")
+    tested = {"cv": 1.0 / folds, "loo": 1.0 / folds, "bootstrap": _LEFT_OUT}.get(
+        wanted.kind, wanted.test_fraction
+    )
+    assert tested is not None
+    spread = np.array([_fold_spread(sd, discordance, rows, tested)])
+    if wanted.kind == "cv" and (wanted.runs, folds) == (5, 2) and test in (
+        "auto", "5x2cv-f", "5x2cv-t"
+    ):  # fmt: skip
+        test = "5x2cv-f" if test == "auto" else test
+        return Assumed(planned=_halvings(spread, test, rows, level), design=words, test=test)
+    repeated = wanted.kind in ("cv", "loo")
+    fitting = "corrected-repeated-kfold-t" if repeated else "corrected-resampled-t"
+    one_of(fitting if test == "auto" else test, "test", (fitting,))
+    planned = Splits(
+        sd=spread,
+        runs=wanted.runs if repeated else folds,
+        folds=folds,
+        test_ratio=tested / (1.0 - tested),
+        rows=rows,
+        level=level,
+        unit="runs" if repeated else "splits",
+        fixed="leave-one-out has one run only" if wanted.kind == "loo" else "",
+    )
+    return Assumed(planned=planned, design=words, test=fitting)
+
+
+def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings:
+    return Halvings(
+        sd=sd,
+        effect_power=partial(five_by_two_f_power, correlation=0.5)
+        if test == "5x2cv-f"
+        else five_by_two_t_power,
+        mean_variance=0.5,
+        rows=rows,
+        level=level,
+    )
+
+
+def _fold_spread(
+    sd: float | None, discordance: float | None, rows: int | None, tested: float
+) -> float:
+    """The given one; for right and wrong the binomial one of a fold's instances."""
+    if sd is not None or discordance is None or rows is None:
+        return _spread(sd, "fold or split", " (or discordance and rows)")
+    return float(np.sqrt(discordance / (tested * rows)))
+
+
+def _spread(sd: float | None, what: str, instead: str = "") -> float:
+    if sd is None:
+        raise ArgumentError(
+            f"plan_size: without losses, sd, the standard deviation of the difference of two "
+            f"learners from one {what} to the next, must be given{instead}; got none."
+        )
+    return positive(sd, "sd")
+
+
+def _discordance(
+    discordance: float | None, error_rates: tuple[float, float] | None
+) -> float | None:
+    """The given one, or that of learners with these error rates that err independently."""
+    if discordance is not None:
+        return probability(discordance, "discordance")
+    if error_rates is None:
+        return None
+    rates = [probability(rate, "error_rates") for rate in error_rates]
+    if len(rates) != 2:
+        raise ArgumentError(f"error_rates must be two numbers; got {len(rates)}.")
+    p, q = rates
+    return p * (1.0 - q) + q * (1.0 - p)

@@ -1,0 +1,239 @@
+"""The loss of the learner with the smallest mean, without the luck of having been chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.checks import Floats, RandomState, generator, probability, whole
+from bestofk.errors import DesignError
+from bestofk.wording import number
+
+if TYPE_CHECKING:
+    from bestofk.ordering.problem import Problem
+
+SHARED_ROWS = (
+    "Random splits share rows, so that the correction is too small; losses by instance or by fold "
+    "would give the whole of it."
+)
+_AT_A_TIME = 1 << 21
+"""Numbers held at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectedMinimum:
+    """The smallest of K mean losses, and what to expect of the learner that has it.
+
+    Attributes
+    ----------
+    chosen : name
+        The learner with the smallest mean loss.
+    naive : float
+        That mean: the smallest of K, and so too good on average.
+    corrected : float
+        The mean loss of learners chosen on one part of the data, on the rest.
+    bias : float
+        ``naive - corrected``: negative where the naive mean is too good.
+    low, high : float
+        Interval of the true loss of the chosen learner.
+    level : float
+        Its nominal coverage.
+    unit : str
+        What was resampled: ``"instances"``, ``"data sets"``, ``"splits"`` or ``"folds of a run"``.
+    units : int
+        How many there are (in one run).
+    learners : int
+        K.
+    resamples : int
+        How often.
+    """
+
+    chosen: int | str
+    naive: float
+    corrected: float
+    bias: float
+    low: float
+    high: float
+    level: float
+    unit: str
+    units: int
+    learners: int
+    resamples: int
+
+    def explain(self) -> str:
+        """The estimate in sentences."""
+        return (
+            f"{self.chosen} has the smallest of {self.learners} mean losses, "
+            f"{number(self.naive)}; being the smallest, it is too good an estimate of what to "
+            f"expect. Corrected for the choice, expect {number(self.corrected)} "
+            f"({100 * self.level:g} % interval {number(self.low)} to {number(self.high)}): the "
+            f"mean, over {self.resamples} bootstrap samples of the {self.units} {self.unit}, of "
+            "the loss outside the sample of the learner that is best inside it."
+            + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a strict JSON writer takes."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def __str__(self) -> str:
+        return self.explain()
+
+
+def corrected_minimum(
+    losses: Any,
+    *,
+    resamples: int = 1000,
+    level: float = 0.95,
+    random_state: RandomState = 0,
+    missing: str = "refuse",
+) -> CorrectedMinimum:
+    """What loss to expect of the learner with the smallest mean of K.
+
+    The smallest of K means is too small: for ten equal learners by about 1.5 standard errors.
+    This is bootstrap-bias-corrected cross-validation: the choice is made again in every
+    bootstrap sample and judged by what the sample leaves out.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame, array (K, ...) or Problem
+        As for `order`.
+    resamples : int
+        Number of bootstrap samples.
+    level : float
+        Coverage of the interval.
+    random_state : int, Generator or None
+        Source of the samples.
+    missing : {"refuse", "drop"}
+        What to do with cells that some learner lacks.
+
+    Returns
+    -------
+    CorrectedMinimum
+        With `naive`, `corrected`, `bias`, `low`, `high` and `chosen`.
+
+    Notes
+    -----
+    Units are drawn with replacement, as many as there are; the learner with the smallest mean
+    in the sample is judged by its mean on the units left out; `corrected` is the mean over the
+    samples. Units are the data sets, the instances of a test
+    set, random splits, or the folds of one run, every run in turn: folds of one run hold
+    different rows, so that what is left out is new. All folds of all runs together would not
+    do: every row returns in every run, the rows left out have been seen in the sample, and
+    hardly anything would be corrected. (Random splits share rows too; there the correction is
+    too small. Give the losses by instance where you have them.)
+
+    In every sample the choice is made from fewer different units than there are: where the
+    learners differ, `corrected` errs on the safe side, by 0.1 to 0.3 standard errors.
+
+    The losses outside a sample are means of m of the n units, about a third: their deviations
+    from `corrected` are multiplied by sqrt(m / (n - m)), which gives them the spread of a mean of
+    n units, and the interval holds the middle of them. (The percentiles as published, without
+    that factor, cover more than 99 percent where 95 are asked for.)
+
+    References
+    ----------
+    I. Tsamardinos, E. Greasidou and G. Borboudakis (2018). Bootstrapping the out-of-sample
+    predictions for efficient and accurate cross-validation. Machine Learning 107, 1895-1922.
+    doi:10.1007/s10994-018-5714-4
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = corrected_minimum(rng.normal(0.2, 0.05, (10, 20)))
+    >>> round(found.naive, 3), round(found.corrected, 3), found.bias < 0
+    (0.183, 0.201, True)
+    """
+    from bestofk.ordering.understood import as_problem
+
+    problem = as_problem(losses, missing=missing)
+    resamples = whole(resamples, "resamples", at_least=1)
+    level = probability(level, "level")
+    table, unit = _units_of(problem)
+    means = problem.means()
+    chosen = int(np.argmin(means))
+    left_out, how_many = _left_out_losses(table, resamples, generator(random_state))
+    corrected = float(left_out.mean())
+    # the mean of m of n units varies by S^2 (1/m - 1/n), that of n units by S^2 / n
+    n = table.shape[2]
+    spread = (left_out - corrected) * np.sqrt(how_many / (n - how_many))
+    tail = 0.5 * (1.0 - level)
+    low, high = corrected + np.quantile(spread, [tail, 1.0 - tail])
+    return CorrectedMinimum(
+        chosen=problem.names[chosen],
+        naive=float(means[chosen]),
+        corrected=corrected,
+        bias=float(means[chosen]) - corrected,
+        low=float(low),
+        high=float(high),
+        level=level,
+        unit=unit,
+        units=table.shape[2],
+        learners=len(table),
+        resamples=resamples,
+    )
+
+
+def _units_of(problem: Problem) -> tuple[Floats, str]:
+    """(K, runs, units): the losses of units that may be drawn within each run."""
+    values = problem.values
+    situation = problem.situations[0] if problem.situations else ""
+    if situation == "datasets":
+        table, unit = values[:, np.newaxis, :], "data sets"
+    elif situation == "test-set":
+        table, unit = values, "instances"
+    elif situation in ("resample", "bootstrap"):
+        table, unit = values, "splits"
+    else:
+        table, unit = values, "folds of a run"
+    if table.shape[2] < 2:
+        raise DesignError(
+            f"corrected_minimum: the losses are {problem.describe()}, one number per learner; "
+            "give losses by fold, by data set or by test instance."
+        )
+    return table, unit
+
+
+def _left_out_losses(
+    table: Floats, resamples: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """For every sample the loss, on what it leaves out, of the learner best inside it.
+
+    And how many units it leaves out.
+    """
+    _, runs, n = table.shape
+    found, how_many = np.empty(resamples), np.empty(resamples)
+    # the samples go through the runs in turn
+    run_of = np.arange(resamples) % runs
+    step = max(1, _AT_A_TIME // n)
+    for run in range(min(runs, resamples)):
+        mine = np.flatnonzero(run_of == run)
+        losses = table[:, run].T
+        for start in range(0, len(mine), step):
+            rows = mine[start : start + step]
+            counts = _counts(len(rows), n, rng)
+            best = np.argmin(counts @ losses, axis=1)
+            out = (counts == 0).astype(np.float64)
+            how_many[rows] = out.sum(axis=1)
+            total = np.take_along_axis(out @ losses, best[:, np.newaxis], axis=1)[:, 0]
+            found[rows] = total / how_many[rows]
+    return found, how_many
+
+
+def _counts(samples: int, n: int, rng: np.random.Generator) -> Floats:
+    """(samples, n): how often each unit was drawn; every sample leaves out at least one."""
+    counts = _drawn(samples, n, rng)
+    full = np.flatnonzero((counts > 0).all(axis=1))
+    while full.size:
+        counts[full] = _drawn(full.size, n, rng)
+        full = full[(counts[full] > 0).all(axis=1)]
+    return counts
+
+
+def _drawn(samples: int, n: int, rng: np.random.Generator) -> Floats:
+    units = rng.integers(0, n, size=(samples, n))
+    units += n * np.arange(samples)[:, np.newaxis]
+    counts = np.bincount(units.ravel(), minlength=samples * n)
+    return counts.reshape(samples, n).astype(np.float64)

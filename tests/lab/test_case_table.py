@@ -1,0 +1,212 @@
+"""Tables of measured cases: all cases run, nothing is measured twice, pages say what they hold."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from bestofk.cli import main
+from bestofk.errors import ArgumentError
+from bestofk.lab import case_table, chosen_table, claims_table
+from bestofk.lab.case_table import Case, fill, select
+from bestofk.losses.drawn_over_datasets import ManyDataSets
+
+CASES = [
+    Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",
+         problem=ManyDataSets(datasets=n), sets=6, decision="default")
+    for n in (6, 7)
+]  # fmt: skip
+
+
+def counted(case: Case, simulation) -> dict[str, str]:
+    """A measure that only says what it was given."""
+    calls.append(case.name)
+    return {"mean": f"{simulation.losses.mean():.6f}", "learners": str(len(simulation.learners))}
+
+
+calls: list[str] = []
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.fixture(autouse=True)
+def _no_calls() -> None:
+    calls.clear()
+
+
+def test_cases_that_are_there_are_not_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "table.csv"
+    first = fill(path, CASES, counted, pattern="*/7 data sets/*")
+    assert [row["case"] for row in first] == [CASES[1].name]
+    both = fill(path, CASES, counted)
+    assert calls == [CASES[1].name, CASES[0].name]
+    assert [row["case"] for row in both] == [case.name for case in CASES]
+    assert fill(path, CASES, counted) == both
+    assert len(calls) == 2
+    assert read(path) == both
+
+
+def test_other_numbers_or_seeds_are_other_rows(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    before = fill(path, CASES, counted)
+    more = [replace(case, sets=9) for case in CASES]
+    after = fill(path, more, counted)
+    assert [row["sets"] for row in after] == ["9", "9"]
+    assert fill(path, more, counted, seed=1) != after
+    fill(path, CASES, counted, again=True)
+    assert len(calls) == 8
+    assert read(path) == before
+
+
+def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+
+    def fails(case: Case, simulation) -> dict[str, str]:
+        if case is CASES[1]:
+            raise KeyboardInterrupt
+        return counted(case, simulation)
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(path, CASES, fails)
+    assert [row["case"] for row in read(path)] == [CASES[0].name]
+    fill(path, CASES, counted)
+    assert calls == [case.name for case in CASES]
+
+
+def test_rows_of_cases_that_are_no_more_go(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    fill(path, CASES, counted)
+    assert len(fill(path, CASES[:1], counted)) == 1
+
+
+def test_workers_write_the_same_rows(tmp_path: Path) -> None:
+    cases = [replace(case, sets=4) for case in chosen_table.chosen_cases()[::4][:2]]
+    serial = fill(tmp_path / "a.csv", cases, chosen_table.chosen_row)
+    assert fill(tmp_path / "b.csv", cases, chosen_table.chosen_row, jobs=2) == serial
+
+
+def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n1,2\n")
+    with pytest.raises(ArgumentError, match="must be a table that this command wrote"):
+        fill(path, CASES, counted)
+    assert path.read_text() == "x,y\n1,2\n"
+
+
+def test_a_pattern_that_matches_nothing() -> None:
+    with pytest.raises(ArgumentError, match="'learners/nm' matches none"):
+        select(CASES, "learners/nm")
+
+
+def test_the_cases_of_the_published_table() -> None:
+    cases = claims_table.claims_cases()
+    names = [case.name for case in cases]
+    assert len(names) == len(set(names))
+    for K in (2, 5, 10):
+        for family in claims_table.FAMILIES:
+            assert sum(f"/K={K}/{family}" in name for name in names) == len(names) / 6
+    for case in cases:
+        assert case.sets >= (400 if case.learner else 2000)
+        K = int(case.name.split("/K=")[1].split("/")[0])
+        means = getattr(case.problem, "true_means", None)
+        if means is not None:
+            assert len(means) == K
+            assert (len(set(means)) > 1) == ("half are worse" in case.name)
+        else:
+            assert case.first == K
+    # cases that share their losses follow each other, so that they are drawn once
+    drawn = [case.drawn for case in cases]
+    changes = sum(a != b for a, b in pairwise(drawn))
+    assert changes == len(set(drawn)) - 1
+
+
+def test_the_first_learners_of_a_simulation() -> None:
+    case = next(
+        case for case in claims_table.claims_cases(2, 2)
+        if case.name == "learners/binary/naive-bayes/100 rows/K=5/default"
+    )  # fmt: skip
+    made = case.simulate(0, None)
+    some = case.of(made)
+    assert made.losses.shape[2] == 10
+    assert some.losses.shape[2] == len(some.learners) == len(some.problem.errors) == 5
+
+
+def test_a_small_table_from_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["measure", "claims", "--table", "--smoke", "--out", str(tmp_path), "--jobs", "1"]
+    pattern = ["--case", "*/naive-bayes/100 rows/K=[25]/default"]
+    assert main([*words, *pattern]) == 0
+    said = capsys.readouterr()
+    assert said.out.split() == [str(tmp_path / "claims.csv"), str(tmp_path / "claims.md")]
+    assert "4 of 4: learners/binary/naive-bayes/100 rows/K=5/default" in said.err
+    page = (tmp_path / "claims.md").read_text()
+    assert "| binary | naive-bayes | 100 |" in page
+    assert "bestofk measure claims --table --seed 0" in page
+    assert main([*words, *pattern, "--quiet"]) == 0
+    assert capsys.readouterr().err == ""
+    assert main(["measure", "chosen", "--table", "--smoke", "--out", str(tmp_path), "--jobs", "1",
+                 "--case", "all equal/12*/smallest mean", "--quiet"]) == 0  # fmt: skip
+    assert "| all equal | 12 | smallest mean | 0.0 |" in (tmp_path / "chosen.md").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["claims", "--problem", "many-data-sets(means=(0.3, 0.2, 0.2))"],
+        ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--plan", "2x4",
+         "--prefer", "nmc 1,nmc 2"],
+        ["chosen", "--by", "0.1", "--within", "0.01", "--test", "sign", "--alpha", "0.1"],
+    ],
+)  # fmt: skip
+def test_one_problem_from_the_command_line(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = ["measure", *words, "--sets", "8", "--quiet"]
+    assert main([*call, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["measure"] == words[0]
+    assert found["sets"] == 8
+    assert main(call) == 0
+    assert capsys.readouterr().out.strip() == found["explanation"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["claims", "--problem", "gaussian"],
+        ["claims", "--smoke"],
+        ["claims", "--case", "x"],
+        ["chosen", "--by", "-1"],
+        ["claims", "--table", "--case", "nothing"],
+    ],
+)
+def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["measure", *words, "--out", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("bestofk: ")
+    assert said.count("\n") == 1
+
+
+def test_bold_is_more_than_chance() -> None:
+    row = {"false": "130", "sets": "2000"}
+    # scipy's binomial: P(X >= 130) = 0.0019 with 2,000 draws of 5 percent, P(X >= 136) = 0.0002
+    assert stats.binom.sf(129, 2000, 0.05) > 0.001 > stats.binom.sf(135, 2000, 0.05)
+    assert claims_table._shown(row) == "6.5"
+    assert claims_table._shown({**row, "false": "136"}) == "**6.8**"
+    assert claims_table._shown({**row, "false": "0"}) == "0.0"
+    assert claims_table._shown(None) == ""
+
+
+def test_markdown() -> None:
+    assert case_table.markdown(["a", "b"], [["x", "1.0"]]) == [
+        "| a | b |", "| --- | ---: |", "| x | 1.0 |",
+    ]  # fmt: skip

@@ -1,0 +1,213 @@
+"""Every figure that the pages quote of our measurements is in the tables that were measured."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).resolve().parents[1] / "docs"
+PAGE = DOCS / "which-test.md"
+TEXT = " ".join(PAGE.read_text().split())
+OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
+DEFAULTS = {
+    "10x10": "corrected-repeated-kfold-t",
+    "kfold:10": "corrected-repeated-kfold-t",
+    "resample:10:0.1": "corrected-resampled-t",
+    "5x2": "5x2cv-f",
+    "holdout:0.33": "mcnemar",
+}
+NAMES = {
+    "corrected repeated k-fold t": "corrected-repeated-kfold-t",
+    "use-all-data": "use-all-data",
+    "k-fold t": "kfold-t",
+    "corrected resampled t": "corrected-resampled-t",
+    "resampled t": "resampled-t",
+    "5x2cv F": "5x2cv-f",
+    "5x2cv t": "5x2cv-t",
+    "McNemar": "mcnemar",
+}
+
+
+def measured(name: str) -> list[dict[str, str]]:
+    return list(csv.DictReader((DOCS / "measured" / f"{name}.csv").read_text().splitlines()))
+
+
+def row_of(test: str, plan: str, df: str = "default") -> dict[str, str]:
+    (row,) = [
+        row
+        for row in measured("tests")
+        if (row["test"], row["plan"], row["df"]) == (test, plan, df)
+    ]
+    return row
+
+
+def table(heading: str, section: str) -> list[list[str]]:
+    """The cells of a section's table whose first column has that heading, without its head."""
+    text = PAGE.read_text()
+    lines = text[text.index(section) :].splitlines()
+    begin = next(at for at, line in enumerate(lines) if line.startswith(f"| {heading} |"))
+    rows = []
+    for line in lines[begin + 2 :]:
+        if not line.startswith("|"):
+            break
+        rows.append([cell.strip() for cell in line.strip("|").split("|")])
+    return rows
+
+
+def near(shown: str, value: str) -> bool:
+    """A figure of so many digits is the value, rounded (a half either way)."""
+    shown = shown.strip("*")
+    digits = len(shown.split(".")[1]) if "." in shown else 0
+    return abs(float(shown) - float(value)) <= 0.5 * 10**-digits + 1e-9
+
+
+def test_what_each_test_is_worth() -> None:
+    rows = table("test", "## How often each test errs")
+    assert len(rows) == 11
+    for name, plan, *figures in rows:
+        word = name.replace("**", "").removesuffix(" (default)")
+        word, _, setting = word.partition(", ")
+        df = setting.removesuffix(" df") if setting.endswith(" df") else "default"
+        row = row_of(NAMES[word], plan, "default" if df == "default" else df)
+        columns = ("type1 5 %", "power Set 2", "power Set 3", "power Set 4", "two agree")
+        for shown, column in zip(figures, columns, strict=True):
+            assert near(shown, row[column]), (name, plan, column)
+        # bold: more than 5 % for certain
+        low = float(row["interval at 5 %"].split("-")[0])
+        assert figures[0].startswith("**") == (low > 5)
+        assert ("(default)" in name) == (DEFAULTS[plan] == NAMES[word])
+
+
+def ratios(test: str, plan: str, df: str = "default") -> list[float]:
+    best, other = row_of(DEFAULTS["10x10"], "10x10"), row_of(test, plan, df)
+    return [float(best[power]) / float(other[power]) for power in ("power Set 2", "power Set 3")]
+
+
+def spoken(values: list[float]) -> str:
+    """``2.6 times``, ``1.9 to 2.0 times``."""
+    shown = sorted({f"{value:.1f}" for value in values})
+    return f"{' to '.join(shown)} times"
+
+
+def test_how_much_more_ten_runs_notice() -> None:
+    assert f"{spoken(ratios('corrected-resampled-t', 'resample:10:0.1'))} as much as ten" in TEXT
+    one_run = spoken(ratios("corrected-repeated-kfold-t", "kfold:10"))
+    assert f"{one_run} as much as one run of ten folds" in TEXT
+    held_out = f"{spoken(ratios('mcnemar', 'holdout:0.33'))} as much as one third held out"
+    assert held_out in TEXT
+    calibrated = row_of("kfold-t", "kfold:10", "6")
+    assert f"({float(calibrated['type1 5 %']):g}, with 6 df)" in TEXT
+    both = " and ".join(f"{float(calibrated[p]):.0f}" for p in ("power Set 2", "power Set 3"))
+    assert f"one run of ten folds notices {both} percent" in TEXT
+    assert f"ten runs notice {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
+    for plan in OTHERS:
+        assert all(ratio > 1 for ratio in ratios(DEFAULTS[plan], plan))
+
+
+def test_how_often_tests_reject_too_often() -> None:
+    bold = [float(row_of(*which)["type1 5 %"]) / 5 for which in (
+        ("kfold-t", "kfold:10"), ("resampled-t", "resample:10:0.1"), ("use-all-data", "10x10"),
+    )]  # fmt: skip
+    assert (round(min(bold)), round(max(bold))) == (2, 11)
+    assert "two to eleven times as often as they promise" in TEXT
+    on_folds = [
+        float(row_of(name, "10x10")["type1 5 %"])
+        for name in ("anova", "repeated-measures-anova", "friedman", "nemenyi")
+    ]
+    assert f"({min(on_folds):.0f} to {max(on_folds):.0f} percent at 10x10)" in TEXT
+
+
+def test_replicability() -> None:
+    ten = {plan: float(row_of(test, plan)["all ten agree"]) for plan, test in DEFAULTS.items()}
+    assert f"On {ten['10x10']:.0f} percent of the data sets ten people" in TEXT
+    low, high = (pick(ten[plan] for plan in OTHERS) for pick in (min, max))
+    assert f"on {low:.0f} to {high:.0f} percent from the defaults of the other plans" in TEXT
+
+
+def test_calibrated_degrees_of_freedom() -> None:
+    from bestofk.pairwise import calibrated_df as room
+
+    asked = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
+             "5x2": (5, 2, 300)}  # fmt: skip
+    df = {name: room.calibrated_df("use-all-data", runs, folds, rows=rows).df
+          for name, (runs, folds, rows) in asked.items()}  # fmt: skip
+    assert f"df = {df['10x10, 300']:g} is not universal" in TEXT
+    assert f"It is {df['1000']:g} at 1,000 rows" in TEXT
+    assert f"{df['one']:g} for one run of ten folds and {df['5x2']:g} for 5x2" in TEXT
+
+
+def test_bayesian_and_interval_tests() -> None:
+    for plan in ("10x10", "kfold:10", "resample:10:0.1"):
+        same, other = row_of("correlated-t", plan), row_of(DEFAULTS[plan], plan)
+        assert {**same, "test": ""} == {**other, "test": ""}
+    over = {row["test"]: row for row in measured("many_data_sets")}
+    bayes, cautious = over["signed-rank-bayes"], over["bootstrap-b"]
+    assert f"({bayes['type1 5 %']} percent of {bayes['sets']} tables here)" in TEXT
+    assert f"in {cautious['type1 5 %']} percent of {cautious['sets']} tables" in TEXT
+
+
+def test_what_multitest_is_worth() -> None:
+    rows = table("test", "## What MultiTest is worth")
+    assert len(rows) == 4
+    found = measured("multitest")
+    for name, plan, *figures in rows:
+        correction = "holm" if "Holm" in name else "bonferroni"
+        mine = [row for row in found if (row["plan"], row["correction"]) == (plan, correction)]
+        assert len(mine) == 4
+        for shown, row in zip(figures, mine, strict=True):
+            assert near(shown, row["best is another (error), or is found"].split(" ")[0])
+    errors = [float(row[2]) for row in rows]
+    assert max(errors) < 5
+    assert "On these data the error stays below 5 percent" in TEXT
+
+
+def test_every_included_table_says_how_it_was_made() -> None:
+    for name in re.findall(r"\{include\} (measured/\w+\.md)", PAGE.read_text()):
+        path = DOCS / name
+        if not path.exists():
+            continue
+        assert "Made by `bestofk measure" in path.read_text()
+        assert path.with_suffix(".csv").exists()
+
+
+@pytest.mark.parametrize("name", ["claims", "chosen"])
+def test_published_cases_are_all_there(name: str) -> None:
+    path = DOCS / "measured" / f"{name}.csv"
+    if not path.exists():
+        pytest.skip("not measured yet")
+    from bestofk.lab import chosen_table, claims_table
+
+    wanted = {"claims": claims_table.claims_cases, "chosen": chosen_table.chosen_cases}[name]()
+    rows = measured(name)
+    assert [(row["case"], int(row["sets"])) for row in rows] == [
+        (case.name, case.sets) for case in wanted
+    ]
+    page = {"claims": claims_table.claims_page, "chosen": chosen_table.chosen_page}[name]
+    assert path.with_suffix(".md").read_text() == "\n".join(page(rows, int(rows[0]["seed"])))
+
+
+def test_the_chosen_test_is_the_one_that_order_takes() -> None:
+    import numpy as np
+
+    import bestofk as bk
+    from bestofk.ordering.result import Order
+
+    if not hasattr(Order, "claims"):
+        pytest.skip("the page describes the decisions that state their claims")
+    rng = np.random.default_rng(0)
+    tables = {
+        "several runs": bk.Losses(rng.random((3, 10, 10))),
+        "one run": bk.Losses(rng.random((3, 10)), dims=("algorithm", "fold")),
+        "five halvings": bk.Losses(rng.random((3, 5, 2)), design="5x2"),
+        "several data sets |": bk.Losses(rng.random((3, 30)), dims=("algorithm", "dataset")),
+    }
+    words = {**NAMES, "Wilcoxon's signed rank": "wilcoxon"}
+    for start, losses in tables.items():
+        line = next(line for line in PAGE.read_text().splitlines() if start in line)
+        chosen = line.split("|")[2]
+        word = re.search(r"\[(.*?)\]", chosen)
+        assert word is not None
+        assert bk.order(losses).test == words[word.group(1)]
