@@ -52,8 +52,6 @@ class PairwiseTest(FunctionEntry):
     """The function takes `random_state`."""
     smallest_pvalue: Callable[[int], float] | None = None
     """The smallest two-sided p-value that n units can give; None where any can come out."""
-    at_least_units: int = 1
-    """Of fewer data sets, instances or folds procedures take no decision by this test."""
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
