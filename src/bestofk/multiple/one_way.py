@@ -18,7 +18,13 @@ from bestofk.multiple.tables import (
     read_only,
     sum_of_squares,
 )
-from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
+from bestofk.multiple.wording import (
+    batch_words,
+    everybody,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+)
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
@@ -64,10 +70,10 @@ class AnovaResult(Presented):
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"all {len(named)} learners have the same expected loss"
+        claim = f"{everybody(len(named))} have the same expected loss"
         numbers = (
             f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
-            f"{number(float(self.statistic))}, {pvalue_words(p)}"
+            f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
         )
         return (
             f"{extremes_words(self.means, named, 'mean loss')} "
@@ -114,9 +120,9 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
     >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
     (15.8, 0.004063, (2.0, 6.0))
     >>> print(result.explain(names=["svm", "tree", "knn"]))
-    The smallest mean loss has tree (0.22), the largest svm (0.32). The hypothesis that all 3
+    tree has the smallest mean loss (0.22), svm the largest (0.32). The hypothesis that all 3
     learners have the same expected loss is rejected at level 0.05 (analysis of variance,
-    F(2, 6) = 15.8, p = 0.004063).
+    F(2, 6) = 15.8, p = 0.0041).
     """
     from bestofk.tails import f_sf
 
