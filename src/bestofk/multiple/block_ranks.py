@@ -72,8 +72,8 @@ class FriedmanResult(Presented):
         return (
             f"{extremes_words(self.average_ranks, named, 'average rank')} "
             f"Over {self.blocks} blocks, Friedman's chi-squared is "
-            f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p, alpha)}) and Iman "
-            f"and Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
+            f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p, alpha)}) and "
+            f"Iman and Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
             f"{number(float(self.f_statistic))} ({pvalue_words(f_p, alpha)}): the hypothesis that "
             f"{everybody(len(named))} are ranked alike {outcome} at level {alpha:g}."
         )

@@ -178,7 +178,8 @@ class LooneyResult(Presented):
         numbers = (
             f"Looney's F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
             f"{pvalue_words(self.pvalue, alpha)}; F+ with epsilon = {number(self.epsilon)} and "
-            f"degrees of freedom {number(a)} and {number(b)}, {pvalue_words(self.adjusted_pvalue, alpha)}"
+            f"degrees of freedom {number(a)} and {number(b)}, "
+            f"{pvalue_words(self.adjusted_pvalue, alpha)}"
         )
         claim = _CLAIM.format(everybody(len(named)))
         return (
