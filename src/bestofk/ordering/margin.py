@@ -12,9 +12,10 @@ from bestofk.ordering.evidence import Evidence, Name
 from bestofk.ordering.graph import Bools
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import Choice
+from bestofk.pairwise.disagreement import tango_score
+from bestofk.tails import pvalue_of_z
 
 NOT_WORSE = "not worse by more than the margin"
-_HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,20 +107,11 @@ def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
     """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
         return np.asarray(choice(a - margin, b, "less").pvalue, dtype=float)
-    # losses of 0 or 1 cannot be shifted: the level at which the bound reaches the margin
-    result = choice(a, b, "less")
-    low, high = np.zeros(len(b)), np.ones(len(b))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        bounds = np.array(
-            [
-                float(np.asarray(result.confidence_interval(1.0 - p).high)[k])
-                for k, p in enumerate(np.clip(middle, 1e-12, 1 - 1e-12))
-            ]
-        )
-        below = bounds < margin
-        high, low = np.where(below, middle, high), np.where(below, low, middle)
-    return high
+    # losses of 0 or 1 cannot be shifted: Tango's score asks for any difference
+    d = a - b
+    n10, n01 = (d > 0).sum(axis=-1), (d < 0).sum(axis=-1)
+    score = tango_score(np.full(len(b), margin), n10, n01, a.shape[-1])
+    return np.asarray(pvalue_of_z(score, "less"), dtype=float)
 
 
 def _step_down(pvalues: Floats, most_true: int) -> Floats:

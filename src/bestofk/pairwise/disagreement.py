@@ -140,12 +140,17 @@ def _where_score_is(z: float, n10: Any, n01: Any, n: int) -> Floats:
     low, high = np.full(np.shape(n10), -1.0), np.full(np.shape(n10), 1.0)
     for _ in range(64):
         delta = (low + high) / 2
-        above = _score(delta, n10, n01, n) > z
+        above = tango_score(delta, n10, n01, n) > z
         low, high = np.where(above, delta, low), np.where(above, high, delta)
     return (low + high) / 2
 
 
-def _score(delta: Floats, n10: Any, n01: Any, n: int) -> Floats:
+def tango_score(delta: Any, n10: Any, n01: Any, n: int) -> Floats:
+    """Tango's score of the hypothesis that the error rates of a and b differ by delta.
+
+    It is about standard normal where they do, falls with delta, and is below 0 where the data
+    speak for a smaller difference.
+    """
     # q is the maximum likelihood estimate of P(only b wrong) when the difference is delta
     linear = -(n10 + n01) + (2 * n - n10 + n01) * delta
     constant = -n01 * delta * (1.0 - delta)
