@@ -167,7 +167,7 @@ def claims(**given: Any) -> None:
     Examples:
       bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
-      bestofk measure claims --table --case 'learners/gaussian/nn/*' --out measured
+      bestofk measure claims --table --smoke --case 'folds/*/K=2/*' --out measured
     """
     if given["table"]:
         from bestofk.lab.claims_table import write_claims
@@ -194,7 +194,7 @@ def chosen(**given: Any) -> None:
     \b
     Examples:
       bestofk measure chosen --sets 200 --by 0.1
-      bestofk measure chosen --table --smoke --out measured
+      bestofk measure chosen --table --smoke --case 'all equal/*' --out measured
     """
     if given["table"]:
         from bestofk.lab.chosen_table import write_chosen
