@@ -139,8 +139,8 @@ def test_plain_svg_is_well_formed_and_names_are_text(pictures, kind, n):
 
 
 SNAPSHOTS = {
-    ("graph", 5): "c721a2057acc",
-    ("graph", 60): "82c18941fbf8",
+    ("graph", 5): "06ff7512c16b",
+    ("graph", 60): "af4593f60658",
     ("forest", 5): "0a6f748876d1",
     ("forest", 60): "1f4bf0287311",
     ("steps", 5): "aeb7d557eccb",

@@ -80,6 +80,9 @@ const bestofk = (() => {
     return smallest;
   }
 
+  // Python's format(alpha, "g"), for what is not very small.
+  const level = (alpha) => String(Number(alpha.toPrecision(6))).replace(/e-(\d)$/, "e-0$1");
+
   // Python's format(p, ".{places}f"): halves go to the even digit.
   function fixed(value, places) {
     const [whole, part] = value.toFixed(100).split(".");
@@ -93,7 +96,8 @@ const bestofk = (() => {
 
   // As bestofk.wording.pvalue_words: two digits, more where two would cross alpha.
   function pvalueWords(p, alpha) {
-    if (p < 1e-4 && alpha >= 1e-4) return "p < 0.0001";
+    const least = alpha >= 1e-4 ? 1e-4 : alpha / 100;
+    if (p < least) return `p < ${level(least)}`;
     if (p >= 0.995) return p === 1 ? "p = 1" : "p > 0.99";
     let places = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
     let text = fixed(p, places);
@@ -103,8 +107,6 @@ const bestofk = (() => {
     }
     return `p = ${text}`;
   }
-
-  const level = (alpha) => String(Number(alpha.toPrecision(6)));
 
   // A sentence is a list of texts, of {learner} and of {p}, so that names stay names.
   function joined(items) {
