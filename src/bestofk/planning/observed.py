@@ -269,8 +269,12 @@ def rows_of(problem: Problem) -> int | None:
 
 
 def _test_ratio(problem: Problem, choice: Choice) -> float:
-    if "n_train" in choice.arguments:
-        return float(np.mean(choice.arguments["n_test"]) / np.mean(choice.arguments["n_train"]))
+    """n_test / n_train as the test takes it: as told, or that of complete runs of folds."""
+    told = choice.arguments
+    if told.get("test_share") is not None:
+        return float(told["test_share"])
+    if told.get("n_train") is not None:
+        return float(np.mean(told["n_test"]) / np.mean(told["n_train"]))
     return 1.0 / (problem.design.folds - 1)
 
 

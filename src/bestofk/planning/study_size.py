@@ -12,16 +12,16 @@ from bestofk.checks import Floats, one_of, positive, probability, whole
 from bestofk.errors import ArgumentError
 from bestofk.planning.assumed import assume
 from bestofk.planning.designs import Planned
-from bestofk.planning.family import (
+from bestofk.planning.observed import observe
+from bestofk.planning.planned_pairs import (
     FAMILIES,
-    Family,
+    PlannedPairs,
     adjusted_level,
     checked_alpha,
-    family_of_order,
-    family_of_problem,
+    pairs_of_order,
+    pairs_of_problem,
     wanted_rows,
 )
-from bestofk.planning.observed import observe
 from bestofk.planning.result import Name, Needed, PairPlan, PlanSize
 from bestofk.planning.sentences import nothing_shown
 
@@ -160,15 +160,15 @@ def plan_size(
         "alpha": alpha, "family": family, "control": control, "correction": correction
     }  # fmt: skip
     if isinstance(losses, Order):
-        study = family_of_order(losses, test, given, **wanted)
+        study = pairs_of_order(losses, test, given, **wanted)
     else:
         problem = as_problem(losses, missing=missing)
-        study = family_of_problem(problem, test, given, **wanted)
+        study = pairs_of_problem(problem, test, given, **wanted)
     return _from_losses(study, rows=rows, difference=difference, power=power, only=only)
 
 
 def _from_losses(
-    study: Family,
+    study: PlannedPairs,
     *,
     rows: int | None,
     difference: float | None,

@@ -22,7 +22,7 @@ FAMILIES = ("all", "prior", "control")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Family:
+class PlannedPairs:
     """Losses, a test, and a family of pairs with what is known of their p-values."""
 
     problem: Problem
@@ -36,7 +36,7 @@ class Family:
     correction: str
 
 
-def family_of_order(
+def pairs_of_order(
     order: Order,
     test: Any,
     given: dict[str, Any],
@@ -45,12 +45,13 @@ def family_of_order(
     family: str | None,
     control: Name | None,
     correction: str | None,
-) -> Family:
+) -> PlannedPairs:
     """What an order was decided from; its p-values are taken where nothing else is asked for."""
     if order.problem is None:
         raise ArgumentError("plan_size: the order does not say what it was decided from.")
     alpha = order.alpha if alpha is None else alpha
-    decided = str(getattr(order, "family", "all"))
+    # evidence that knows its family tells it; else it is that of all pairs
+    decided = str(getattr(getattr(order.evidence, "family", None), "name", "all"))
     as_decided = (
         order.choice is not None
         and len(order.evidence) > 0
@@ -61,12 +62,12 @@ def family_of_order(
         and control is None
     )
     if not as_decided:
-        return family_of_problem(
+        return pairs_of_problem(
             order.problem, test, given, alpha=alpha, family=family or decided, control=control,
             correction=correction or ("holm" if order.choice is None else order.correction),
         )  # fmt: skip
     assert order.choice is not None
-    return Family(
+    return PlannedPairs(
         problem=order.problem,
         choice=order.choice,
         first=np.asarray(order.evidence.first, dtype=np.intp),
@@ -78,7 +79,7 @@ def family_of_order(
     )
 
 
-def family_of_problem(
+def pairs_of_problem(
     problem: Problem,
     test: Any,
     given: dict[str, Any],
@@ -87,7 +88,7 @@ def family_of_problem(
     family: str | None,
     control: Name | None,
     correction: str | None,
-) -> Family:
+) -> PlannedPairs:
     """All pairs of a problem, or those with the control, under the test that covers them."""
     from bestofk.ordering.selection import choose_test
 
@@ -102,7 +103,7 @@ def family_of_problem(
         first, second = first[mine], second[mine]
     elif control is not None:
         raise ArgumentError("control applies to family='control'; leave it out.")
-    return Family(
+    return PlannedPairs(
         problem=problem,
         choice=choose_test(problem, test, one_sided=False, random_state=0, **given),
         first=first,
@@ -121,7 +122,7 @@ def adjusted_level(alpha: float, family: str, correction: str, comparisons: int)
     return min(2.0 * level, 0.99) if family == "prior" else level
 
 
-def wanted_rows(only: tuple[Name, Name] | None, study: Family) -> Pairs:
+def wanted_rows(only: tuple[Name, Name] | None, study: PlannedPairs) -> Pairs:
     """The places in the family of the pairs that are asked for."""
     if only is None:
         return np.arange(len(study.first))
