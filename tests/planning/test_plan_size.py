@@ -299,7 +299,8 @@ def test_the_sentence_names_the_pair_and_marks_the_observed_difference():
     said = bk.plan_size(losses).pair("nn", "c4.5")
     assert re.fullmatch(
         r"About [\d,]+ rows \(now 300\) would settle nn against c4\.5( \(difference [\d.]+\))? "
-        r"with probability 0\.8, if the true difference is the observed one; more runs alone would not\.",
+        r"with probability 0\.8, if the true difference is the observed one; more runs alone "
+        r"would not\.",
         said,
     ), said
     given = bk.plan_size(losses, difference=0.03)
