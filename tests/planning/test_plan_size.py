@@ -269,6 +269,13 @@ def test_an_order_without_pairs_is_planned_for_as_its_losses_are():
     assert bk.plan_size(bk.order(losses, procedure="anova-choice")) == bk.plan_size(losses)
 
 
+def test_the_test_is_the_one_that_order_takes():
+    few = data_sets(n=5)
+    assert bk.plan_size(few).test == bk.order(few).test == "paired-t"
+    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "wilcoxon"
+    assert bk.plan_size(folds(), correction="shaffer").comparisons == 3
+
+
 def test_families():
     losses = folds(K=5)
     control = bk.plan_size(losses, family="control", control="nmc")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats, one_of, probability
 from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.ordering.family import FAMILIES, Family
 from bestofk.planning.observed import Pairs
 from bestofk.planning.result import Name
 
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from bestofk.ordering.problem import Problem
     from bestofk.ordering.result import Order
     from bestofk.ordering.selection import Choice
-
-FAMILIES = ("all", "prior", "control")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,9 +29,7 @@ class PlannedPairs:
     second: Pairs
     adjusted: Floats | None
     """Adjusted p-values, where an order has them already."""
-    alpha: float
-    family: str
-    correction: str
+    family: Family
 
 
 def pairs_of_order(
@@ -50,8 +46,7 @@ def pairs_of_order(
     if order.problem is None:
         raise ArgumentError("plan_size: the order does not say what it was decided from.")
     alpha = order.alpha if alpha is None else alpha
-    # evidence that knows its family tells it; else it is that of all pairs
-    decided = str(getattr(getattr(order.evidence, "family", None), "name", "all"))
+    decided = order.evidence.family.name
     as_decided = (
         order.choice is not None
         and len(order.evidence) > 0
@@ -73,9 +68,7 @@ def pairs_of_order(
         first=np.asarray(order.evidence.first, dtype=np.intp),
         second=np.asarray(order.evidence.second, dtype=np.intp),
         adjusted=order.evidence.adjusted_pvalue,
-        alpha=checked_alpha(alpha),
-        family=decided,
-        correction=order.correction,
+        family=replace(order.evidence.family, alpha=checked_alpha(alpha)),
     )
 
 
@@ -92,34 +85,34 @@ def pairs_of_problem(
     """All pairs of a problem, or those with the control, under the test that covers them."""
     from bestofk.ordering.selection import choose_test
 
-    family = one_of(family or "all", "family", FAMILIES)
-    names = problem.names
-    first, second = np.triu_indices(len(names), 1)
-    if family == "control":
-        if control not in names:
-            raise UnknownNameError("learner", control, [str(name) for name in names])
-        at = names.index(control)
-        mine = (first == at) | (second == at)
-        first, second = first[mine], second[mine]
-    elif control is not None:
+    name, names = one_of(family or "all", "family", FAMILIES), problem.names
+    if name == "control" and control not in names:
+        raise UnknownNameError("learner", control, [str(known) for known in names])
+    if name != "control" and control is not None:
         raise ArgumentError("control applies to family='control'; leave it out.")
+    pairs = Family(
+        name=name,
+        learners=len(names),
+        alpha=checked_alpha(alpha),
+        correction=correction or "holm",
+        control=None if control is None else names.index(control),
+    )
+    first, second = pairs.pairs()
     return PlannedPairs(
         problem=problem,
-        choice=choose_test(problem, test, one_sided=False, random_state=0, **given),
-        first=first,
-        second=second,
+        choice=choose_test(problem, test, family=pairs, random_state=0, **given),
+        first=first.astype(np.intp),
+        second=second.astype(np.intp),
         adjusted=None,
-        alpha=checked_alpha(alpha),
-        family=family,
-        correction=one_of(correction or "holm", "correction", tuple(CORRECTIONS)),
+        family=pairs,
     )
 
 
-def adjusted_level(alpha: float, family: str, correction: str, comparisons: int) -> float:
+def adjusted_level(family: Family) -> float:
     """The level of one pair at the first step of the correction, both sides together."""
-    level = alpha if correction == "none" else alpha / comparisons
+    level = family.alpha if family.correction == "none" else family.alpha / family.size
     # a one-sided test at level a shows what a two-sided one at level 2 a shows
-    return min(2.0 * level, 0.99) if family == "prior" else level
+    return min(2.0 * level, 0.99) if family.name == "prior" else level
 
 
 def wanted_rows(only: tuple[Name, Name] | None, study: PlannedPairs) -> Pairs:

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.checks import Floats, one_of, positive, probability, whole
+from bestofk.checks import Floats, positive, probability, whole
 from bestofk.errors import ArgumentError
+from bestofk.ordering.family import Family
 from bestofk.planning.assumed import assume
 from bestofk.planning.designs import Planned
 from bestofk.planning.observed import observe
 from bestofk.planning.planned_pairs import (
-    FAMILIES,
     PlannedPairs,
     adjusted_level,
     checked_alpha,
@@ -175,7 +174,8 @@ def _from_losses(
     power: float,
     only: tuple[Name, Name] | None,
 ) -> PlanSize:
-    level = adjusted_level(study.alpha, study.family, study.correction, len(study.first))
+    family = study.family
+    level = adjusted_level(family)
     names = study.problem.names
     wanted = wanted_rows(only, study)
     if study.adjusted is not None:
@@ -186,18 +186,16 @@ def _from_losses(
         first, second, wanted_here = study.first, study.second, wanted
     seen = observe(
         study.problem, study.choice, first, second, level=level,
-        one_sided=study.family == "prior", rows=rows,
+        one_sided=family.name == "prior", rows=rows,
     )  # fmt: skip
     adjusted = (
-        adjust(seen.pvalue, study.correction)[wanted]
-        if study.adjusted is None
-        else study.adjusted[wanted]
+        family.adjust(seen.pvalue)[wanted] if study.adjusted is None else study.adjusted[wanted]
     )
     differences = seen.difference if difference is None else np.full(len(first), difference)
     columns = _Columns.of(seen.planned, differences, power)
     pairs = []
     for place, row in enumerate(wanted_here.tolist()):
-        settled = bool(adjusted[place] <= study.alpha)
+        settled = bool(adjusted[place] <= family.alpha)
         pairs.append(
             PairPlan(
                 first=names[first[row]],
@@ -213,10 +211,10 @@ def _from_losses(
         tuple(pairs),
         design=_words(study.problem, rows),
         test=study.choice.name,
-        alpha=study.alpha,
-        family=study.family,
-        correction=study.correction,
-        comparisons=len(study.first),
+        alpha=family.alpha,
+        family=family.name,
+        correction=family.correction,
+        comparisons=family.size,
         level=level,
         power=power,
         difference=difference,
@@ -236,10 +234,8 @@ def _from_numbers(
 ) -> PlanSize:
     learners = assumptions.pop("learners")
     K = 2 if learners is None else whole(learners, "learners", at_least=2)
-    one_of(family, "family", FAMILIES)
-    one_of(correction, "correction", tuple(CORRECTIONS))
-    m = K - 1 if family == "control" else K * (K - 1) // 2
-    level = adjusted_level(alpha, family, correction, m)
+    pairs = Family(name=family, learners=K, alpha=alpha, correction=correction)
+    level = adjusted_level(pairs)
     found = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
     planned = found.planned
     columns = _Columns.of(planned, None if difference is None else np.array([difference]), power)
@@ -254,7 +250,7 @@ def _from_numbers(
         alpha=alpha,
         family=family,
         correction=correction,
-        comparisons=m,
+        comparisons=pairs.size,
         level=level,
         power=power,
         difference=difference,
