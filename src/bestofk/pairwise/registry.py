@@ -45,6 +45,9 @@ class PairwiseTest(FunctionEntry):
     discrete: bool = False
     """The statistic has atoms: one-sided p-values add up to more than 1."""
     bayesian: bool = False
+    """The result is a posterior: its `pvalue` promises no rate of errors."""
+    at_least_units: int = 0
+    """On fewer data sets the result is not to be relied on, and procedures refuse it."""
     random: bool = False
     """The function takes `random_state`."""
     smallest_pvalue: Callable[[int], float] | None = None
@@ -220,5 +223,6 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         bayesian=True,
         discrete=True,
         random=True,
+        at_least_units=10,
     ),
 )
