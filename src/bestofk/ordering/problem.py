@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Name = int | str
 Prior = Sequence[str] | Mapping[str, float] | None
+BOTH_PARTS = -1
+"""Asks `Problem.sample` for the losses of all runs and of those on parts of the rows, in one axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -36,6 +38,8 @@ class Problem:
     """Given as an array: its shape is all that is known of the design."""
     notes: tuple[str, ...] = ()
     losses: Losses | None = None
+    subset_values: Floats | None = None
+    """(K, subset runs, folds), where one data set has runs on parts of its rows."""
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -53,6 +57,10 @@ class Problem:
 
     def sample(self, axes: int) -> Floats:
         """(K, n) or (K, runs, folds), as a test with that many trailing axes wants it."""
+        if axes == BOTH_PARTS:
+            parts = (self.values, self.subset_values)
+            flat = [part.reshape(len(part), -1) for part in parts if part is not None]
+            return np.concatenate(flat, axis=1)
         if self.values.ndim == 1 + axes:
             return self.values
         if axes == 1:
@@ -135,7 +143,16 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         bare=False,
         notes=notes,
         losses=losses,
+        subset_values=_one_subset_part(losses, design) if n_datasets == 1 else None,
     )
+
+
+def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
+    """(K, subset runs, folds) of one data set, mean over the repetitions."""
+    if losses.subset_values is None or design.subsets is None:
+        return None
+    part: Floats = losses.subset_values[:, 0].mean(axis=3)
+    return part
 
 
 def arrange(names: Sequence[str], prior: Prior) -> tuple[tuple[str, ...], tuple[str, ...]]:
