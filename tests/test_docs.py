@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-CELL = re.compile(r"^```\{code-cell\} python\n((?:^:.*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL)
+CELL = re.compile(
+    r"^```\{code-cell\} python\n((?:^:[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
+)
 PAGES = sorted(
     page
     for page in DOCS.rglob("*.md")
@@ -20,6 +22,14 @@ PAGES = sorted(
 
 def test_there_are_pages():
     assert len(PAGES) > 30
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
+def test_every_cell_is_found(page):
+    # a pattern that runs past the end of a cell would leave the next ones unrun
+    found = [match.group(2) for match in CELL.finditer(page.read_text())]
+    assert len(found) == page.read_text().count("```{code-cell}")
+    assert all(cell.strip() and "```" not in cell for cell in found)
 
 
 @pytest.mark.filterwarnings("default")
@@ -40,6 +50,26 @@ def test_cells_run(page, tmp_path, monkeypatch):
         else:
             exec(compile("\n".join(lines), str(page), "exec"), names)
     pyplot.close("all")
+
+
+def _names_of_methods():
+    from bestofk.multiple.registry import MULTIPLE_TESTS
+    from bestofk.ordering.registry import PROCEDURES
+    from bestofk.pairwise.registry import PAIRWISE_TESTS
+
+    return [*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES]
+
+
+@pytest.mark.parametrize("name", _names_of_methods())
+def test_every_test_and_procedure_has_a_page(name):
+    pages = [page for page in (DOCS / "methods").glob("*.md") if page.stem != "index"]
+    assert any(page.stem == name or f"`{name}`" in page.read_text() for page in pages)
+
+
+def test_the_index_of_methods_lists_every_page():
+    pages = {page.stem for page in (DOCS / "methods").glob("*.md")} - {"index"}
+    listed = (DOCS / "methods" / "index.md").read_text().splitlines()
+    assert pages <= set(listed), pages - set(listed)
 
 
 def test_every_link_between_pages_leads_somewhere():

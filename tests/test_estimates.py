@@ -51,7 +51,9 @@ def test_632_by_hand_with_efrons_weights():
         (0.1, 0.3, 0.5, 0.1 + 0.2 * 0.632 / 0.816, 0.5),
         (0.0, 0.5, 0.5, 0.5, 1.0),
         (0.2, 0.2, 0.5, 0.2, 0.0),
-        (0.1, 0.6, 0.5, 0.6, 1.0),  # worse than no information: R is cut to 1
+        # worse than no information, equation 32 with Err1' = .5 and R = 1:
+        # .368 * .1 + .632 * .6 + (.5 - .1) * .368 * .632 / .632
+        (0.1, 0.6, 0.5, 0.5632, 1.0),
         (0.3, 0.2, 0.5, 0.368 * 0.3 + 0.632 * 0.2, 0.0),  # R below 0 is cut to 0
         (0.5, 0.6, 0.5, 0.368 * 0.5 + 0.632 * 0.6, 0.0),  # gamma = err: x / 0
         (0.5, 0.5, 0.5, 0.5, 0.0),  # 0 / 0
@@ -62,6 +64,8 @@ def test_632_plus_by_hand(apparent, left_out, gamma, expected, r):
     result = estimates.bootstrap_632_plus(apparent, left_out, gamma)
     assert result.estimate == pytest.approx(expected, rel=1e-14)
     assert result.overfitting == pytest.approx(r, rel=1e-14)
+    shares = (1 - result.weight) * apparent + result.weight * left_out
+    assert shares == pytest.approx(expected, rel=1e-14)
 
 
 @given(rates, rates, rates)

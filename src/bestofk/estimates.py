@@ -188,12 +188,14 @@ def bootstrap_632_plus(
     With err the apparent error, Err1 the leave-one-out bootstrap error and gamma the
     no-information rate::
 
-        R = (Err1 - err) / (gamma - err), clipped to [0, 1]
-        w = .632 / (1 - .368 R)
-        .632+ = (1 - w) err + w Err1
+        Err1' = min(Err1, gamma)
+        R = (Err1' - err) / (gamma - err), or 0 where Err1' or gamma does not exceed err
+        .632+ = .632 estimate + (Err1' - err) (.368 .632 R) / (1 - .368 R)
 
-    R is 0 where Err1 or gamma does not exceed err. Without overfitting (R = 0) it is the .632
-    estimate, with full overfitting (R = 1) it is Err1.
+    (equation 32 of the paper). Where Err1 is at most gamma that is (1 - w) err + w Err1 with
+    w = .632 / (1 - .368 R): without overfitting (R = 0) the .632 estimate, with full overfitting
+    (R = 1) Err1. An Err1 above gamma counts with its weight of .632, gamma with .368; `weight`
+    is then what the two errors would need to give the same.
 
     References
     ----------
@@ -211,18 +213,17 @@ def bootstrap_632_plus(
     err = _number(apparent, "apparent")
     err_1 = _number(leave_one_out_bootstrap, "leave_one_out_bootstrap")
     gamma = _number(no_information, "no_information")
-    if err_1 <= err or gamma <= err:
-        R = 0.0
-    elif err_1 >= gamma:
-        R = 1.0
-    else:
-        R = (err_1 - err) / (gamma - err)
-    w = WEIGHT_LEFT_OUT / (1.0 - WEIGHT_APPARENT * R)
+    err_1_prime = min(err_1, gamma)
+    R = (err_1_prime - err) / (gamma - err) if err_1_prime > err else 0.0
+    # equation 32
+    more = (err_1_prime - err) * WEIGHT_APPARENT * WEIGHT_LEFT_OUT * R / (1.0 - WEIGHT_APPARENT * R)
+    estimate = WEIGHT_APPARENT * err + WEIGHT_LEFT_OUT * err_1 + more
+    weight = min(WEIGHT_LEFT_OUT + (more / (err_1 - err) if R else 0.0), 1.0)
     return Bootstrap632(
-        estimate=(1.0 - w) * err + w * err_1,
+        estimate=estimate,
         apparent=err,
         left_out=err_1,
-        weight=w,
+        weight=weight,
         no_information=gamma,
         overfitting=R,
         method=".632+",

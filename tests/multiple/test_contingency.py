@@ -114,7 +114,7 @@ def test_explains_in_the_right_direction():
     x = np.array([[1, 0, 0, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1, 0], [1, 1, 0, 0, 1, 0, 0]])
     for result in (cochran_q(x), looney(x)):
         text = result.explain(names=["svm", "tree", "knn"])
-        assert "The smallest share of right answers has svm (0.2857), the largest tree" in text
+        assert "svm has the smallest share of right answers (0.2857), tree the largest" in text
     assert "F(2, 12)" in looney(x).explain()
     assert "on 4 of 7 instances" in cochran_q(x).explain()
 

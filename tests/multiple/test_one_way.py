@@ -107,7 +107,7 @@ def test_the_unit_does_not_matter(unit):
 def test_explains_in_the_right_direction():
     losses = np.array([[0.5, 0.6, 0.55], [0.1, 0.2, 0.15], [0.3, 0.35, 0.3]])
     text = anova(losses).explain(names=["svm", "tree", "knn"])
-    assert text.startswith("The smallest mean loss has tree (0.15), the largest svm (0.55).")
+    assert text.startswith("tree has the smallest mean loss (0.15), svm the largest (0.55).")
     assert "is rejected at level 0.05" in text
     assert "is not rejected" in anova(losses).explain(alpha=1e-6)
     many = anova(np.stack([losses, losses[:, ::-1]]))
@@ -116,7 +116,7 @@ def test_explains_in_the_right_direction():
 
 def test_a_tie_for_the_smallest_is_named():
     text = anova([[1.0, 2.0], [2.0, 1.0], [5.0, 9.0]]).explain()
-    assert "learner 0 and learner 1 (tied) (1.5)" in text
+    assert "Learner 0 and learner 1 (tied) have the smallest mean loss (1.5)" in text
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestofk.errors import ArgumentError
-from bestofk.ordering.graph import candidates_of_steps, sort_by_overrides
+from bestofk.ordering.graph import sort_by_overrides, steps_of
 
 
 def edges(n, *pairs):
@@ -31,8 +31,10 @@ def test_figure_2_of_the_paper():
     figure_2 = edges(4, (0, 1), (0, 2), (0, 3), (1, 2))
     order = sort_by_overrides(figure_2)
     assert order.tolist() == [2, 1, 3, 0]
-    found = [c.tolist() for c in candidates_of_steps(figure_2, order)]
-    assert found == [[2, 3], [1, 3], [3], [0]]
+    steps = steps_of(figure_2)
+    assert [free.tolist() for free, _, _ in steps] == [[2, 3], [1, 3], [3], [0]]
+    assert [taken for _, taken, _ in steps] == order.tolist()
+    assert all(passed.size == 0 for _, _, passed in steps)
 
 
 def test_without_edges_the_prior_stands():
@@ -54,8 +56,7 @@ def test_equals_the_pseudocode(n, seed, share):
     matrix = np.triu(np.random.default_rng(seed).random((n, n)) < share, 1)
     order, candidates = by_the_pseudocode(matrix)
     assert sort_by_overrides(matrix).tolist() == order
-    found = candidates_of_steps(matrix, np.array(order))
-    assert [c.tolist() for c in found] == candidates
+    assert [free.tolist() for free, _, _ in steps_of(matrix)] == candidates
 
 
 def test_refuses_an_edge_against_the_prior():

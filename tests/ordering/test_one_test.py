@@ -8,12 +8,15 @@ from bestofk import multiple
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.ordering.one_test import run_test
 
-RNG = np.random.default_rng(5)
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 
 
+def drawn(*shape, seed=5):
+    return np.random.default_rng(seed).random(shape)
+
+
 def many_sets():
-    return bk.Losses(RNG.random((3, 6, 2, 4, 3)), dims=DIMS, algorithms=["a", "b", "c"])
+    return bk.Losses(drawn(3, 6, 2, 4, 3), dims=DIMS, algorithms=["a", "b", "c"])
 
 
 def test_bootstraps_see_data_sets_folds_and_repetitions():
@@ -31,11 +34,11 @@ def test_blocks_are_the_means_of_the_data_sets():
     means = losses.values.mean(axis=(2, 3, 4))
     report = run_test(losses, "friedman")
     assert report.result.statistic == multiple.friedman(means).statistic
-    assert "mean losses on 6 data sets" in report.explain()
+    assert "means on 6 data sets" in report.explain()
 
 
 def test_right_answers_of_one_test_set():
-    wrong = RNG.integers(0, 2, (3, 1, 1, 50, 1))
+    wrong = np.random.default_rng(5).integers(0, 2, (3, 1, 1, 50, 1))
     losses = bk.Losses(wrong, dims=DIMS, design=bk.Design(kind="test-set", folds=50))
     expected = multiple.cochran_q(1 - wrong[:, 0, 0, :, 0])
     assert run_test(losses, "cochran-q").result.statistic == expected.statistic
@@ -51,8 +54,6 @@ def test_arguments_that_do_not_apply():
             run_test(losses, "friedman", **{name: value})
     with pytest.raises(UnknownNameError, match="'d'"):
         run_test(losses, "sign", pair=("a", "d"))
-    with pytest.raises(DesignError, match="two-sided only"):
-        run_test(bk.Losses(RNG.random((2, 5, 2))), "5x2cv-f", alternative="less")
 
 
 def test_reports_are_strict_json():
@@ -69,9 +70,9 @@ def test_reports_are_strict_json():
 
 
 def test_arrays_of_five_axes_are_data_sets_with_repetitions():
-    values = RNG.random((3, 4, 1, 5, 2))
+    values = drawn(3, 10, 1, 5, 2)
     decision = bk.ordering.multitest(values)
-    assert decision.test == "permutation"
+    assert decision.test == "wilcoxon"
     assert "5-fold cross-validation, 2 repetitions of each" in decision.explain()
     np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
     single = bk.ordering.multitest(values[:, :1])
@@ -81,9 +82,9 @@ def test_arrays_of_five_axes_are_data_sets_with_repetitions():
 
 
 def test_two_folds_are_a_cross_validation_and_one_is_none():
-    assert bk.ordering.multitest(RNG.random((3, 1, 5, 2, 2))).test == "5x2cv-t"
-    assert bk.ordering.multitest(RNG.random((3, 5, 2))).test == "5x2cv-t"
-    assert bk.ordering.multitest(RNG.random((3, 2))).test == "corrected-repeated-kfold-t"
+    assert bk.ordering.multitest(drawn(3, 1, 5, 2, 2)).test == "5x2cv-f"
+    assert bk.ordering.multitest(drawn(3, 5, 2)).test == "5x2cv-f"
+    assert bk.ordering.multitest(drawn(3, 2)).test == "corrected-repeated-kfold-t"
     for shape in ((3, 1), (3, 1, 1), (3, 1, 1, 1, 2)):
         with pytest.raises(DesignError, match="nothing to test"):
-            bk.ordering.multitest(RNG.random(shape))
+            bk.ordering.multitest(drawn(*shape))

@@ -15,11 +15,24 @@ def table(n, seed, runs=3, folds=4):
     return mean + 0.05 * rng.standard_normal((n, runs, folds))
 
 
-@pytest.mark.parametrize("correction", ["holm", "bonferroni", "benjamini-hochberg", "none"])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"guard": False},
+        {"family": "prior"},
+        {"family": "prior", "guard": False, "correction": "bonferroni"},
+        {"family": "control", "control": 1},
+        {"correction": "benjamini-hochberg"},
+        {"correction": "none"},
+        {"correction": "shaffer"},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize(("n", "seed"), [(2, 1), (5, 2), (9, 3)])
-def test_every_level_gives_the_order_of_a_new_decision(n, seed, correction):
+def test_every_level_gives_the_order_of_a_new_decision(n, seed, asked):
     losses = table(n, seed)
-    order = multitest(losses, correction=correction)
+    order = multitest(losses, **asked)
     path = orders_by_alpha(order)
     assert len(path.orders) == len(path.breaks) + 1
     assert all(a != b for a, b in zip(path.orders, path.orders[1:], strict=False))
@@ -27,7 +40,7 @@ def test_every_level_gives_the_order_of_a_new_decision(n, seed, correction):
         [np.geomspace(0.001, 0.5, 25), path.breaks, np.nextafter(path.breaks, 0)]
     )
     for alpha in levels:
-        again = multitest(losses, correction=correction, alpha=float(alpha))
+        again = multitest(losses, alpha=float(alpha), **asked)
         assert path.at(float(alpha)) == again.order
 
 
@@ -37,8 +50,9 @@ def test_breaks_are_found():
     assert "the order changes" in path.explain()
 
 
+@pytest.mark.parametrize("asked", [{}, {"guard": False}, {"family": "prior"}], ids=str)
 @pytest.mark.parametrize("test", ["auto", "sorted-runs", "sign"])
-def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test):
+def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test, asked):
     n = 6
     names = [f"learner {k}" for k in range(n)]
     values = table(n, 11) if test != "sign" else table(n, 11, runs=20, folds=1)
@@ -46,14 +60,15 @@ def test_every_place_in_the_prior_gives_the_order_of_a_new_decision(test):
         losses = bk.Losses(values[:, :, 0], dims=("algorithm", "dataset"), algorithms=names)
     else:
         losses = bk.Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
-    order = bk.order(losses, test=test, alpha=0.2)
+    asked = {**asked, "test": test, "alpha": 0.2}
+    order = bk.order(losses, prior="listed", **asked)
     for learner in (names[0], names[4]):
         path = orders_by_prior(order, learner)
         assert path.positions == tuple(range(1, n + 1))
         rest = [name for name in names if name != learner]
         for place, found in enumerate(path.orders):
             prior = [*rest[:place], learner, *rest[place:]]
-            assert found == bk.order(losses, test=test, alpha=0.2, prior=prior).order
+            assert found == bk.order(losses, prior=prior, **asked).order
         assert path.orders[path.position - 1] == order.order
     assert orders_by_prior(order).learner == names[-1]
 
@@ -63,12 +78,13 @@ def test_sentences_say_when_a_learner_is_the_best():
         [[0.50, 0.52, 0.51, 0.50], [0.11, 0.12, 0.10, 0.12], [0.12, 0.11, 0.11, 0.10]],
         algorithms=["max", "nn", "nmc"],
     )
-    order = bk.order(losses, test="kfold-t")
+    order = bk.order(losses, test="kfold-t", prior="listed")
     assert orders_by_prior(order, "max").explain() == (
-        "max is not the best wherever it stands in the prior."
+        "max is never recommended, wherever it stands in the preference."
     )
     assert orders_by_prior(order, "nmc").explain() == (
-        "nmc is the best when it stands in the prior at 1 and 2 of 3; it stands at 3."
+        "nmc is recommended when it stands at places 1 and 2 of 3 in the preference; it stands at "
+        "3."
     )
 
 
@@ -80,3 +96,5 @@ def test_what_is_refused():
         orders_by_alpha(order, low=0.2, high=0.1)
     with pytest.raises(UnknownNameError, match="There is no learner"):
         orders_by_prior(order, "nobody")
+    with pytest.raises(ArgumentError, match="without a preference the smallest mean"):
+        orders_by_alpha(bk.order(bk.Losses(table(3, 1))))

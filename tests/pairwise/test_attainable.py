@@ -44,6 +44,35 @@ def test_nothing_gives_less(entry, n):
     assert (call(entry, a, b).pvalue >= entry.smallest_pvalue(n) * (1 - 1e-12)).all()
 
 
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("sign", {}),
+        ("wilcoxon", {}),
+        ("wilcoxon", {"method": "normal"}),
+        ("wilcoxon", {"zeros": "split"}),
+        ("permutation", {"random_state": 0}),
+        ("mcnemar", {}),
+        ("mcnemar", {"exact": True}),
+        ("paired-t", {}),
+        ("paired-t", {"resolution": 1e-3}),
+        ("signed-rank-bayes", {"random_state": 0, "samples": 200}),
+    ],
+)
+def test_no_number_of_units_makes_a_pvalue_of_0(name, options):
+    # 2^-n leaves the range of numbers from n = 1075 on
+    entry = PAIRWISE_TESTS[name]
+    n = 100_000 if name in ("sign", "mcnemar", "wilcoxon", "paired-t") else 3_000
+    b = np.zeros(n)
+    a = b + 1.0 if entry.zero_one else b + np.arange(1, n + 1) / n
+    for alternative, other in (("two-sided", None), ("greater", "less"), ("less", "greater")):
+        first, second = (b, a) if alternative == "less" else (a, b)
+        result = entry.load()(first, second, alternative=alternative, **options)
+        assert 0.0 < result.pvalue < 0.05
+        if other and not entry.bayesian:
+            assert entry.load()(first, second, alternative=other, **options).pvalue == 1.0
+
+
 def test_by_hand():
     assert smallest_pvalue(5) == 2 / 32
     assert smallest_pvalue(5, "less") == 1 / 32

@@ -5,9 +5,10 @@ from __future__ import annotations
 import baycomp
 import numpy as np
 import pytest
+from scipy import stats
 
 from bestofk.errors import ArgumentError
-from bestofk.pairwise import signed_rank_bayes
+from bestofk.pairwise import PAIRWISE_TESTS, correlated_t, signed_rank_bayes
 
 N = 14
 
@@ -109,3 +110,32 @@ def test_refusals():
             signed_rank_bayes(a, b, **{name: value})
     with pytest.raises(ArgumentError, match="signed-rank-bayes"):
         signed_rank_bayes(a, b, samples=10).confidence_interval()
+
+
+def test_probabilities_of_many_pairs():
+    rng = np.random.default_rng(2)
+    learners = rng.normal(0.3, 0.03, (4, N)) + 0.02 * np.arange(4)[:, None]
+    i, j = np.triu_indices(4, 1)
+    for result in (
+        signed_rank_bayes(learners[i], learners[j], rope=0.01, samples=2_000, random_state=1),
+        correlated_t(learners[i], learners[j], rope=0.01, rho=0.1),
+    ):
+        better, equivalent, worse = result.probabilities
+        assert better.shape == equivalent.shape == worse.shape == (6,)
+        np.testing.assert_allclose(better + equivalent + worse, 1.0, atol=1e-12)
+        assert result.probabilities.a_better[2] > 0.9  # learner 0 against learner 3
+        np.testing.assert_array_equal(better, result.left)
+        np.testing.assert_array_equal(worse, result.right)
+    one = correlated_t(learners[0], learners[3], rope=0.01, rho=0.1).probabilities
+    assert all(type(p) is float for p in one)
+    assert one == pytest.approx(tuple(p[2] for p in result.probabilities), rel=1e-12)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(2, 0.5), (5, 0.125), (12, 0.066)])
+def test_of_few_data_sets_the_posterior_is_no_pvalue(n, rate):
+    # equal learners called different: benchmarks/posterior_rates.py
+    a, b = np.random.default_rng([7, n]).normal(0.3, 0.05, (2, 1_000, n))
+    p = signed_rank_bayes(a, b, samples=1_000, random_state=0).pvalue
+    found = int((p <= 0.05).sum())
+    assert min(stats.binom.cdf(found, 1_000, rate), stats.binom.sf(found - 1, 1_000, rate)) > 1e-4
+    assert PAIRWISE_TESTS["signed-rank-bayes"].at_least_units == 10

@@ -15,7 +15,7 @@ from bestofk.plans import Design, plan
         ("5x2", ("5x2", "repeated-kfold")),
         ("10x10", ("repeated-kfold",)),
         ("kfold:10", ("kfold",)),
-        ("loo", ("kfold",)),
+        ("loo", ("kfold", "loo")),
         ("resample:30:0.1", ("resample",)),
         ("bootstrap:20", ("bootstrap",)),
         ("holdout:0.3", ()),

@@ -245,7 +245,7 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--out", metavar="DIR", default="measured", show_default=True,
               help="Where the tables go, as CSV and Markdown.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:

@@ -122,9 +122,9 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
     >>> result.statistic, round(result.pvalue, 6), result.average_ranks.tolist()
     (6.5, 0.038774, [2.75, 1.0, 2.25])
     >>> print(result.explain(names=["svm", "tree", "knn"]))
-    The smallest average rank has tree (1), the largest svm (2.75). Over 4 blocks, Friedman's
-    chi-squared is 6.5 (df = 2, p = 0.03877) and Iman and Davenport's F(2, 6) is 13 (p =
-    0.006592): the hypothesis that all 3 learners are ranked alike is rejected by both at level
+    tree has the smallest average rank (1), svm the largest (2.75). Over 4 blocks, Friedman's
+    chi-squared is 6.5 (df = 2, p = 0.039) and Iman and Davenport's F(2, 6) is 13 (p =
+    0.0066): the hypothesis that all 3 learners are ranked alike is rejected by both at level
     0.05.
     """
     from bestofk.tails import chi2_sf, f_sf

@@ -114,9 +114,9 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
     >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
     (15.8, 0.004063, (2.0, 6.0))
     >>> print(result.explain(names=["svm", "tree", "knn"]))
-    The smallest mean loss has tree (0.22), the largest svm (0.32). The hypothesis that all 3
+    tree has the smallest mean loss (0.22), svm the largest (0.32). The hypothesis that all 3
     learners have the same expected loss is rejected at level 0.05 (analysis of variance,
-    F(2, 6) = 15.8, p = 0.004063).
+    F(2, 6) = 15.8, p = 0.0041).
     """
     from bestofk.tails import f_sf
 

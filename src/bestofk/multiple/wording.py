@@ -12,12 +12,14 @@ from bestofk.errors import ArgumentError
 from bestofk.wording import joined, number, pvalue_words, shortened
 
 _LISTED = 10
+_NAMELESS = "learner "
+"""How learners without a name are called, before their number."""
 
 
 def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
     """The names to print: those given, or ``learner 0`` and so on."""
     if names is None:
-        return [f"learner {index}" for index in range(count)]
+        return [f"{_NAMELESS}{index}" for index in range(count)]
     if isinstance(names, str) or len(names) != count:
         raise ArgumentError(
             f"names must hold one name for each of the {count} learners; got {names!r:.80}."
@@ -32,19 +34,23 @@ def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> s
 
 
 def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
-    """Who has the smallest and who the largest of `values`; ties are named as ties."""
+    """Who has the smallest and who the largest of `values`; several with the same are all named."""
     low, high = float(values.min()), float(values.max())
     if low == high:
         return f"All {len(names)} learners are tied: they have the same {what} ({number(low)})."
+    first, have = _holders(values, low, names)
+    last, _ = _holders(values, high, names)
+    if first.startswith(_NAMELESS):
+        first = f"{first[0].upper()}{first[1:]}"
     return (
-        f"The smallest {what} has {_holders(values, low, names)} ({number(low)}), "
-        f"the largest {_holders(values, high, names)} ({number(high)})."
+        f"{first} {have} the smallest {what} ({number(low)}), {last} the largest ({number(high)})."
     )
 
 
-def _holders(values: Floats, value: float, names: Sequence[str]) -> str:
+def _holders(values: Floats, value: float, names: Sequence[str]) -> tuple[str, str]:
+    """Who has the value, and the verb for so many."""
     held = [name for name, own in zip(names, values.tolist(), strict=True) if own == value]
-    return held[0] if len(held) == 1 else f"{shortened(held)} (tied)"
+    return (held[0], "has") if len(held) == 1 else (f"{shortened(held)} (tied)", "have")
 
 
 def batch_words(test: str, pvalue: Any, alpha: float, learners: int) -> str:

@@ -76,7 +76,7 @@ def difference_words(order: Order, standing: Standing) -> str:
 def explain_order(order: Order) -> str:
     """All sentences of a verdict, one paragraph for each matter."""
     parts = [order.headline()]
-    parts.extend(_standing_sentences(order))
+    parts.extend(standing_sentences(order))
     if len(order.order) > 1:
         parts.append(_order_sentence(order))
     parts.extend(_margin_sentences(order))
@@ -89,7 +89,7 @@ def explain_order(order: Order) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _standing_sentences(order: Order) -> list[str]:
+def standing_sentences(order: Order) -> list[str]:
     """The groups, each learner with its mean and the numbers of its pair."""
     if order.recommended is None:
         return []

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bestofk.pairwise.paired_t import paired_t
     from bestofk.pairwise.pairs import AllPairs, all_pairs
     from bestofk.pairwise.permuted import permutation
-    from bestofk.pairwise.posterior import PosteriorResult
+    from bestofk.pairwise.posterior import PosteriorResult, Probabilities
     from bestofk.pairwise.ranks import wilcoxon
     from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
     from bestofk.pairwise.repeated_kfold import repeated_kfold_t
@@ -38,6 +38,7 @@ _HOMES = {
     "PairwiseResult": "result",
     "PairwiseTest": "registry",
     "PosteriorResult": "posterior",
+    "Probabilities": "posterior",
     "all_pairs": "pairs",
     "correlated_t": "correlated",
     "corrected_repeated_kfold_t": "resampled",
@@ -66,6 +67,7 @@ __all__ = [
     "PairwiseResult",
     "PairwiseTest",
     "PosteriorResult",
+    "Probabilities",
     "all_pairs",
     "corrected_repeated_kfold_t",
     "corrected_resampled_t",

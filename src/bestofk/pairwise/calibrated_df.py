@@ -12,6 +12,7 @@ from warnings import warn
 
 from bestofk.checks import one_of, probability, whole
 from bestofk.errors import BestOfKWarning, DesignError
+from bestofk.wording import joined
 
 USUAL_PAIR = ("naive-bayes", "c4.5")
 USUAL_ROWS = 300
@@ -141,7 +142,7 @@ def df_of_design(
     note = f"The df of {df:g} is calibrated: {entry}."
     if not exact:
         size = "" if rows is None else f" of {rows} rows"
-        pair = "" if learners is None else f" with {' and '.join(learners)}"
+        pair = "" if learners is None else f" with {joined(list(learners))}"
         asked = f"{runs} runs of {folds} folds{size}{pair}"
         shown = f"{runs} x {folds} folds{size}{pair}"
         message = (

@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from bestofk.checks import Alternative, probability, refuse
 from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array
 from bestofk.wording import number
+
+
+class Probabilities(NamedTuple):
+    """What is known of two learners: three probabilities that add up to 1.
+
+    Attributes
+    ----------
+    a_better, equivalent, b_better : float or ndarray
+        That the loss of `a` is smaller by more than the region of practical equivalence, that
+        the two are equivalent, and that the loss of `b` is smaller.
+    """
+
+    a_better: FloatOrArray
+    equivalent: FloatOrArray
+    b_better: FloatOrArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +40,19 @@ class PosteriorResult(PairwiseResult):
         Half the width of the region: differences from -rope_width to rope_width.
     pvalue : float or ndarray
         What stands in a procedure where a p-value would: 1 - right (``"greater"``), 1 - left
-        (``"less"``), or twice the smaller of the two, at most 1 (``"two-sided"``).
+        (``"less"``), or twice the smaller of the two, at most 1 (``"two-sided"``). It is a
+        posterior probability and promises no rate of errors.
     """
 
     left: FloatOrArray
     rope: FloatOrArray
     right: FloatOrArray
     rope_width: float
+
+    @property
+    def probabilities(self) -> Probabilities:
+        """That `a` is better, that both are equivalent, that `b` is better."""
+        return Probabilities(self.left, self.rope, self.right)
 
     def explain(self, a: str = "a", b: str = "b", alpha: float = 0.05) -> str:
         """The result in sentences, ready to print.

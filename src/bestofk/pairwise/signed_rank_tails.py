@@ -151,10 +151,11 @@ def saddlepoint_tails(ranks: Ranks, at: Ranks) -> Floats:
     # in units of sd, seen from the middle; the tail beyond the middle is the mirrored one
     z = (total / 2 - at - step / 2) / sd
     r, x, g = ranks / sd[:, np.newaxis], np.abs(z), step / sd
-    far = (x > _NEAR_THE_MIDDLE) & ~nothing
-    tail = normal_sf(x)
+    beyond_all = (at >= total) | nothing
+    far = (x > _NEAR_THE_MIDDLE) & ~beyond_all
+    tail = np.where(beyond_all, 0.0, normal_sf(x))
     tail[far] = _beyond(r[far], x[far], g[far])
-    return np.asarray(np.where(nothing, 1.0, never_zero(np.where(z >= 0, tail, 1.0 - tail))))
+    return np.asarray(never_zero(np.where((z >= 0) & ~beyond_all, tail, 1.0 - tail)))
 
 
 def _beyond(r: Floats, x: Floats, step: Floats) -> Floats:

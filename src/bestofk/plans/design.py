@@ -12,6 +12,52 @@ from bestofk.errors import ArgumentError
 
 Kind = Literal["cv", "resample", "holdout", "loo", "bootstrap", "test-set", "scores"]
 KINDS: tuple[str, ...] = get_args(Kind)
+SUBSETS = ("halves", "nested")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subsets:
+    """Runs of cross-validation on parts of the rows, beside those on all of them.
+
+    They say how much a mean loss would vary with other data; no mean is taken over them.
+
+    Parameters
+    ----------
+    kind : {"halves", "nested"}
+        ``"halves"``: the rows are halved at random, and each half is cross-validated on its own;
+        runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``: each fold of each run
+        is left out in turn, and the rows that remain are cross-validated with the other folds.
+    runs, folds : int
+        How many such runs there are, and folds in each.
+
+    Examples
+    --------
+    >>> Subsets(kind="halves", runs=20, folds=5).describe()
+    '10 halvings of the rows, each half with 5-fold cross-validation of its own'
+    """
+
+    kind: str
+    runs: int
+    folds: int
+
+    def __post_init__(self) -> None:
+        one_of(self.kind, "kind of subsets", SUBSETS)
+        whole(self.runs, "runs of subsets", at_least=2 if self.kind == "halves" else 1)
+        whole(self.folds, "folds of subsets", at_least=1)
+        if self.kind == "halves" and self.runs % 2:
+            raise ArgumentError(f"runs of halves must be even, two a halving; got {self.runs}.")
+
+    @property
+    def halvings(self) -> int:
+        """Pairs of halves; 0 for nested runs."""
+        return self.runs // 2 if self.kind == "halves" else 0
+
+    def describe(self) -> str:
+        """The runs on parts of the rows in words."""
+        if self.kind == "nested":
+            return f"nested cross-validation with {self.folds} folds inside each fold"
+        many = f"{self.halvings} halvings" if self.halvings > 1 else "one halving"
+        return f"{many} of the rows, each half with {self.folds}-fold cross-validation of its own"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +82,8 @@ class Design:
     planned_folds : int or None
         Folds of a run as planned, where only `folds` of them are left (see `kept`); None where
         all of them are there.
+    subsets : Subsets or None
+        Runs on parts of the rows, which tests of unstable learners need.
 
     Examples
     --------
@@ -53,6 +101,7 @@ class Design:
     n_test: tuple[int, ...] | None = None
     stratified: bool | None = None
     planned_folds: int | None = None
+    subsets: Subsets | None = None
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
@@ -78,11 +127,15 @@ class Design:
         """What tests can be made for, the most particular first (see pairwise.registry)."""
         if n_datasets > 1:
             return ("datasets",)
+        if self.subsets is not None:
+            return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
         if self.kind == "test-set":
             return ("test-set",)
         if self.kind in ("resample", "bootstrap") and self.runs * self.folds > 1:
             return (self.kind,)
-        if self.kind in ("cv", "loo"):
+        if self.kind == "loo" and self.folds > 1:
+            return ("kfold", "loo")
+        if self.kind == "cv":
             if self.runs == 5 and self.folds == self._folds_of_a_run == 2:
                 return ("5x2", "repeated-kfold")
             if self.runs > 1 and self.folds > 1:
@@ -170,6 +223,8 @@ class Design:
             words = f"{words}, stratified"
         if self.repetitions > 1:
             words = f"{words}, {self.repetitions} repetitions of each"
+        if self.subsets is not None:
+            words = f"{words}, with {self.subsets.describe()}"
         return words
 
     def with_(self, **changes: Any) -> Design:

@@ -12,18 +12,19 @@ import numpy.typing as npt
 from bestofk.checks import RandomState, refuse, whole
 from bestofk.errors import ArgumentError
 from bestofk.plans import remarks
-from bestofk.plans.design import Design
+from bestofk.plans.design import Design, Subsets
 from bestofk.plans.drawing import (
     draw_with_replacement,
     rows_to_test,
     split_at_random,
     split_groups_at_random,
 )
-from bestofk.plans.folding import deal, deal_groups, distinct_partitions
+from bestofk.plans.folding import FoldOf, deal, deal_groups, distinct_partitions
 from bestofk.plans.labelling import Labelling, are_labels, column_of, is_categorical
 from bestofk.plans.specification import Specification, specify
 from bestofk.plans.splits import Split, Splits
 from bestofk.plans.streams import seed_of
+from bestofk.plans.subsetting import halves, nested
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,13 +54,18 @@ class Plan:
     test_fraction: float | None
     stratified: bool | None
     seed: int
+    subsets: Subsets | None = None
 
     @property
     def spec(self) -> str:
         """The specification in its one spelling, which `plan` takes back."""
         return str(
             Specification(
-                kind=self.kind, runs=self.runs, folds=self.folds, test_fraction=self.test_fraction
+                kind=self.kind,
+                runs=self.runs,
+                folds=self.folds,
+                test_fraction=self.test_fraction,
+                subsets=self.subsets,
             )
         )
 
@@ -107,7 +113,7 @@ class Plan:
         }[self.stratified]
         if self.kind == "loo":
             return "The plan 'loo': every row is tested once by what all the others teach."
-        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1)
+        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
         tested = (
             "" if self.test_fraction is None else f", {self.test_fraction:g} of the rows tested"
         )
@@ -152,6 +158,7 @@ class Plan:
         n_train: npt.NDArray[Any],
         n_test: npt.NDArray[Any],
         stratified: bool,
+        subset_marks: npt.NDArray[np.int32] | None = None,
     ) -> Splits:
         design = Design(
             kind=kind,
@@ -160,6 +167,7 @@ class Plan:
             n_train=tuple(n_train.ravel().tolist()),
             n_test=tuple(n_test.ravel().tolist()),
             stratified=stratified,
+            subsets=None if subset_marks is None else self.subsets,
         )
         return Splits.of(
             spec=self.spec,
@@ -167,6 +175,7 @@ class Plan:
             design=design,
             marks=marks,
             notes=(*rows.notes, *notes),
+            subset_marks=subset_marks,
         )
 
     def _cross_validation(self, rows: _Rows) -> Splits:
@@ -199,6 +208,22 @@ class Plan:
             n_train=n - n_test,
             n_test=n_test,
             stratified=rows.classes is not None,
+            subset_marks=self._subset_marks(rows, fold_of),
+        )
+
+    def _subset_marks(self, rows: _Rows, fold_of: FoldOf) -> FoldOf | None:
+        """The folds of the runs on parts of the rows."""
+        if self.subsets is None:
+            return None
+        if self.subsets.kind == "nested":
+            return nested(fold_of, self.subsets.folds + 1)
+        return halves(
+            rows.n,
+            rows.classes,
+            rows.groups,
+            halvings=self.subsets.halvings,
+            folds=self.subsets.folds,
+            seed=self.seed,
         )
 
     def _leave_one_out(self, rows: _Rows) -> Splits:
@@ -319,8 +344,11 @@ def plan(
     spec : str or Plan
         ``"10x10"`` (runs x folds), ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"`` (the share of the
         rows that is tested), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
-        ``"bootstrap:200"``; or a name alone with its numbers by keyword. A Plan comes back as it
-        is.
+        ``"bootstrap:200"``; or a name alone with its numbers by keyword. After runs of folds,
+        ``"+halves:10x5"`` adds ten random halvings of the rows, each half with a 5-fold
+        cross-validation of its own, and ``"+nested"`` cross-validation inside each fold: runs on
+        parts of the rows, from which tests of unstable learners take the variance of a mean. A
+        Plan comes back as it is.
     runs, folds, splits, samples, test_fraction
         The numbers of the keyword form: ``plan("kfold", folds=10)`` (and ``runs``),
         ``plan("resample", splits=30, test_fraction=0.1)``, ``plan("bootstrap", samples=200)``.
@@ -385,4 +413,5 @@ def plan(
         test_fraction=understood.test_fraction,
         stratified=None if stratified is None else bool(stratified),
         seed=seed_of(random_state),
+        subsets=understood.subsets,
     )

@@ -51,6 +51,26 @@ PLANS: Registry[PlanEntry] = Registry(
         doi="10.1111/j.2517-6161.1974.tb00994.x",
     ),
     PlanEntry(
+        name="halves",
+        pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
+        example="10x10+halves:10x5",
+        summary="beside the runs, random halvings of the rows, each half cross-validated on its "
+        "own: how much the means would vary with other data",
+        kind="cv",
+        paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
+        doi="10.1023/A:1024068626366",
+    ),
+    PlanEntry(
+        name="nested",
+        pattern="RUNSxFOLDS+nested",
+        example="10x5+nested",
+        summary="beside the runs, cross-validation inside the rows that each fold trains on",
+        kind="cv",
+        paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
+        "well does it do it?",
+        doi="10.1080/01621459.2023.2197686",
+    ),
+    PlanEntry(
         name="holdout",
         pattern="holdout:SHARE",
         example="holdout:0.33",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bestofk.checks import probability, refuse, whole
 from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.plans.design import Subsets
 from bestofk.plans.registry import PLANS
 
 _RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
@@ -22,6 +23,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "loo": (),
     "bootstrap": ("samples",),
 }
+_HALVES = re.compile(r"halves\s*:\s*(\d+)\s*[x×*]\s*(\d+)")
 _LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
 
@@ -34,10 +36,12 @@ class Specification:
     folds: int | None
     """Folds of a run, random splits or samples; None for leave-one-out, which takes every row."""
     test_fraction: float | None
+    subsets: Subsets | None = None
 
     def __str__(self) -> str:
         if self.kind == "cv":
-            return f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
+            runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
+            return runs + _written(self.subsets)
         if self.kind == "holdout":
             return f"holdout:{self.test_fraction!r}"
         if self.kind == "resample":
@@ -50,6 +54,9 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
     if not isinstance(spec, str):
         raise refuse("plan", f"a text such as {_examples()}", spec)
     given = {name: value for name, value in given.items() if value is not None}
+    runs, plus, rest = spec.partition("+")
+    if plus:
+        return _with_subsets(specify(runs, given), rest, spec)
     name, written = _read(spec)
     takes = _TAKES[name]
     if not written and takes:
@@ -67,6 +74,37 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
     else:
         values = dict(zip(takes, written, strict=True))
     return _checked(name, values, spec)
+
+
+def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
+    """The runs of cross-validation with what is written after the plus."""
+    text = text.strip().lower()
+    if runs.kind != "cv" or runs.folds is None:
+        raise ArgumentError(
+            f"plan {spec!r}: only runs of folds take '+halves' or '+nested', as in "
+            f"{PLANS['halves'].example!r}; got {str(runs)!r} before the plus."
+        )
+    if text == "nested":
+        if runs.folds < 3:
+            raise ArgumentError(
+                f"plan {spec!r}: nested cross-validation must have at least 3 folds; got "
+                f"{runs.folds}."
+            )
+        subsets = Subsets(kind="nested", runs=runs.runs * runs.folds, folds=runs.folds - 1)
+        return replace(runs, subsets=subsets)
+    halves = _HALVES.fullmatch(text)
+    if not halves:
+        near = "nested" if text.startswith("n") else "halves"
+        raise _malformed(spec, near)
+    halvings = whole(int(halves[1]), f"halvings of plan {spec!r}", at_least=2)
+    folds = whole(int(halves[2]), f"folds of the halves of plan {spec!r}", at_least=2)
+    return replace(runs, subsets=Subsets(kind="halves", runs=2 * halvings, folds=folds))
+
+
+def _written(subsets: Subsets | None) -> str:
+    if subsets is None:
+        return ""
+    return "+nested" if subsets.kind == "nested" else f"+halves:{subsets.halvings}x{subsets.folds}"
 
 
 def _read(spec: str) -> tuple[str, list[Any]]:

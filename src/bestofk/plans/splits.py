@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -43,6 +43,9 @@ class Splits:
         What the reader should know, one sentence each.
     fingerprint : str
         SHA-256 over the specification and the marks: the same splits have the same one.
+    subset_marks : ndarray or None
+        Read-only (subset runs, n): the fold that tests the row in a run on part of the rows, -1
+        for rows that take no part in it. These runs are numbered after the others.
     """
 
     spec: str
@@ -52,6 +55,7 @@ class Splits:
     marks: npt.NDArray[Any]
     notes: tuple[str, ...]
     fingerprint: str
+    subset_marks: npt.NDArray[np.int32] | None = None
 
     @classmethod
     def of(
@@ -62,13 +66,19 @@ class Splits:
         design: Design,
         marks: npt.NDArray[Any],
         notes: tuple[str, ...],
+        subset_marks: npt.NDArray[np.int32] | None = None,
     ) -> Splits:
-        """The value with its fingerprint; `marks` is made read-only."""
-        marks.setflags(write=False)
-        portable = marks.astype(marks.dtype.newbyteorder("<"), copy=False)
-        digest = sha256(f"bestofk splits 1\n{spec}\n{portable.dtype.str} {marks.shape}\n".encode())
-        for row in portable:
-            digest.update(row.tobytes())
+        """The value with its fingerprint; `marks` and `subset_marks` are made read-only."""
+        digest = sha256()
+        for number, table in enumerate((marks, subset_marks)):
+            if table is None:
+                continue
+            table.setflags(write=False)
+            portable = table.astype(table.dtype.newbyteorder("<"), copy=False)
+            head = "subsets" if number else f"bestofk splits 1\n{spec}"
+            digest.update(f"{head}\n{portable.dtype.str} {table.shape}\n".encode())
+            for row in portable:
+                digest.update(row.tobytes())
         return cls(
             spec=spec,
             seed=seed,
@@ -77,6 +87,7 @@ class Splits:
             marks=marks,
             notes=notes,
             fingerprint=digest.hexdigest(),
+            subset_marks=subset_marks,
         )
 
     @property
@@ -94,11 +105,45 @@ class Splits:
         """(runs, n) the fold that tests each row; None where a row has no one fold."""
         return self.marks if self.design.kind in ("cv", "loo") else None
 
+    @property
+    def subset_runs(self) -> int:
+        """Number of runs on parts of the rows, which follow the others."""
+        return 0 if self.subset_marks is None else len(self.subset_marks)
+
+    def folds_in(self, run: int) -> int:
+        """Folds of one run, also of one on part of the rows."""
+        subsets = self.design.subsets
+        return self.folds if run < self.runs or subsets is None else subsets.folds
+
+    @property
+    def main(self) -> Splits:
+        """The splits of all rows alone."""
+        if self.subset_marks is None:
+            return self
+        return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
+
+    def subset(self, run: int) -> tuple[Indices, Splits]:
+        """The rows of a run on part of them, and its splits as of a data set of those rows."""
+        assert self.subset_marks is not None
+        marks = self.subset_marks[run - self.runs]
+        rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
+        folds = self.folds_in(run)
+        alone = Splits(
+            spec=f"kfold:{folds}",
+            seed=self.seed,
+            n=len(rows),
+            design=Design(kind="cv", folds=folds, stratified=self.design.stratified),
+            marks=marks[rows][np.newaxis],
+            notes=(),
+            fingerprint=f"{self.fingerprint}, run {run}",
+        )
+        return rows, alone
+
     def train(self, run: int, fold: int) -> Indices:
         """Rows that train, ascending; a bootstrap sample repeats the rows drawn repeatedly."""
         row, fold = self._at(run, fold)
         if self.design.kind in ("cv", "loo"):
-            return np.flatnonzero(row != fold).astype(np.int64, copy=False)
+            return np.flatnonzero((row != fold) & (row >= 0)).astype(np.int64, copy=False)
         if self.design.kind == "bootstrap":
             return np.repeat(np.arange(self.n, dtype=np.int64), row)
         return np.flatnonzero(~row).astype(np.int64, copy=False)
@@ -115,20 +160,29 @@ class Splits:
     def _at(self, run: int, fold: int) -> tuple[npt.NDArray[Any], int]:
         run = whole(run, "run", at_least=0)
         fold = whole(fold, "fold", at_least=0)
-        if run >= self.runs or fold >= self.folds:
+        if run >= self.runs + self.subset_runs or fold >= self.folds_in(run):
             raise ArgumentError(
-                f"run and fold must be below {self.runs} and {self.folds}; "
-                f"got run {run}, fold {fold}."
+                f"run and fold must be below {self.runs + self.subset_runs} and "
+                f"{self.folds_in(run)}; got run {run}, fold {fold}."
             )
+        if run >= self.runs and self.subset_marks is not None:
+            return self.subset_marks[run - self.runs], fold
         return self.marks[run if self.design.kind in ("cv", "loo") else fold], fold
 
     def __iter__(self) -> Iterator[Split]:
-        for run in range(self.runs):
-            for fold in range(self.folds):
-                yield run, fold, self.train(run, fold), self.test(run, fold)
+        for run, fold in self.places():
+            yield run, fold, self.train(run, fold), self.test(run, fold)
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """(run, fold) of every split, those on parts of the rows last."""
+        for run in range(self.runs + self.subset_runs):
+            for fold in range(self.folds_in(run)):
+                yield run, fold
 
     def __len__(self) -> int:
-        return self.runs * self.folds
+        subsets = self.design.subsets
+        beside = 0 if subsets is None else self.subset_runs * subsets.folds
+        return self.runs * self.folds + beside
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Splits) and self.fingerprint == other.fingerprint

@@ -20,7 +20,7 @@ Keys = npt.NDArray[np.uint64]
 Indices = npt.NDArray[np.int64]
 
 # Part of every seed: changing one of these numbers changes every plan of that sort.
-FOLDS, RANDOM_SPLITS, BOOTSTRAP = 1, 2, 3
+FOLDS, RANDOM_SPLITS, BOOTSTRAP, HALVES = 1, 2, 3, 4
 
 _BLOCK = 1 << 22
 """Random keys held at once (32 MiB)."""
@@ -43,6 +43,12 @@ def raw_keys(seed: int, purpose: int, number: int, width: int, *, skip: int = 0)
     """`width` raw 64-bit keys of stream `number`, after the first `skip` of them."""
     stream = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(purpose, number)))
     return stream.random_raw(skip + width)[skip:]
+
+
+def seed_within(seed: int, purpose: int, *numbers: int) -> int:
+    """The seed of one of several plans that a plan holds."""
+    stream = np.random.SeedSequence(seed, spawn_key=(purpose, *numbers))
+    return int(stream.generate_state(1, np.uint64)[0])
 
 
 def blocks_of_keys(seed: int, purpose: int, count: int, width: int) -> Iterator[tuple[slice, Keys]]:

@@ -15,8 +15,6 @@ from bestofk.registry import resolve
 from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.vector import svg
 
-MOST_INTERVALS = 500
-"""Pairs whose intervals are found for a figure, where the test is exact."""
 FEW = 8
 """Learners whose steps are drawn one by one."""
 
@@ -38,8 +36,7 @@ class _Figure:
     caption: str
     layout: str
     belongs: Callable[[Order, Losses], bool]
-    takes: str = "order"
-    """The order alone, the losses too, or those and what the test was given."""
+    takes_losses: bool = False
 
 
 def _multitest(order: Order, _: Losses) -> bool:
@@ -74,15 +71,15 @@ _ROOM = "bestofk.report.figures."
 FIGURES = (
     _Figure(
         name="forest",
-        caption="Differences from the recommended learner, with intervals that hold for all pairs "
-        "together. To the right of 0 a learner is worse.",
+        caption="How much worse than the recommended learner the others are, with the interval of "
+        "each difference.",
         layout=f"{_ROOM}forest:layout_forest",
         belongs=_standing,
     ),
     _Figure(
         name="graph",
-        caption="The learners by preference, the most preferred first. An arrow leads from a learner "
-        "to one that is shown to be better, which the data put before it.",
+        caption="The learners by preference, the most preferred first. An arrow leads from a "
+        "learner to one that is shown to be better.",
         layout=f"{_ROOM}multitest_graph:layout_graph",
         belongs=_multitest,
     ),
@@ -91,21 +88,20 @@ FIGURES = (
         caption="What was measured, by learner, with intervals of the means.",
         layout=f"{_ROOM}loss_points:layout_losses",
         belongs=_spread,
-        takes="losses",
+        takes_losses=True,
     ),
     _Figure(
         name="pairs",
-        caption="Every pair: the difference, the adjusted p-value, and which one is better.",
+        caption="Every pair: the difference, the adjusted p-value, and which one is shown to be "
+        "better.",
         layout=f"{_ROOM}pair_matrix:layout_matrix",
         belongs=_pairs,
-        takes="test",
     ),
     _Figure(
         name="critical-difference",
-        caption="Learners that a bar joins do not differ significantly.",
+        caption="Learners that a bar joins are not shown to differ.",
         layout=f"{_ROOM}critical_difference:layout_critical_difference",
         belongs=_several_sets,
-        takes="test",
     ),
     _Figure(
         name="intervals",
@@ -121,17 +117,11 @@ FIGURES = (
     ),
     _Figure(
         name="steps",
-        caption="Step by step: candidates are thick, the one taken is shaded.",
+        caption="Step by step: candidates and choices.",
         layout=f"{_ROOM}multitest_steps:layout_steps",
         belongs=_few,
     ),
 )
-
-
-def _intervals_quick(order: Order) -> dict[str, Any]:
-    """No intervals from exact tests of many pairs, which take minutes."""
-    slow = order.choice is None or order.choice.entry is None or order.choice.entry.discrete
-    return {"level": None} if slow and len(order.evidence) > MOST_INTERVALS else {}
 
 
 def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
@@ -140,9 +130,7 @@ def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
     for figure in FIGURES:
         if not figure.belongs(order, losses):
             continue
-        options: dict[str, Any] = {} if figure.takes == "order" else {"losses": losses}
-        if figure.takes == "test":
-            options |= _intervals_quick(order)
+        options: dict[str, Any] = {"losses": losses} if figure.takes_losses else {}
         try:
             layout: Any = resolve(figure.layout)(order, **options)
         except BestOfKError:

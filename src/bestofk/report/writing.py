@@ -16,6 +16,7 @@ from markupsafe import Markup
 from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.result import Order
+from bestofk.ordering.sentences import standing_sentences
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
 from bestofk.report.assumptions import assumptions_of
@@ -33,6 +34,7 @@ from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.table import Table
+from bestofk.report.verdict_groups import GROUPS, groups_of
 from bestofk.run.study import Study
 from bestofk.version import __version__
 from bestofk.wording import counted
@@ -104,7 +106,9 @@ def render_report(
         "style": _style(),
         "script": script,
         "verdict": [html_sentence(line, names) for line in _verdict(order, study, names)],
+        "groups": groups_of(order),
         "order": [] if order is None else [html_name(name) for name in order.order],
+        "group_titles": GROUPS,
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": figures_of(order, losses),
         "tables": [_shown(table) for table in _tables(order, losses, study)],
@@ -179,9 +183,10 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     if order is None:
         assert study is not None
         return paragraphs(study.explain(), names)[:1]
-    # notes come under what was left out; the order is shown as a list
+    # notes come under what was left out; the order and the groups are shown as lists
     told = paragraphs(replace(order, notes=()).explain(), names)
-    lines = [line for line in told if not line.startswith("Order: ")]
+    grouped = set(paragraphs("\n".join(standing_sentences(order)), names))
+    lines = [line for line in told if not line.startswith("Order: ") and line not in grouped]
     lines += expectation(order)
     lines += advice(order)
     if study is not None:

@@ -11,8 +11,10 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.wording import learner_names
+from bestofk.ordering.evidence import Signs
 from bestofk.ordering.graph import Bools
-from bestofk.ordering.sentences import correction_words, family_words, level_words
+from bestofk.ordering.sentences import correction_words, family_words
+from bestofk.report.figures.wordings import interval_words, p_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order
@@ -26,7 +28,7 @@ class Comparisons:
     ----------
     names : tuple of str
     scores : (K,) array
-        What they are ordered by, the smallest best: mean losses or average ranks.
+        Means in the user's metric, or average ranks.
     score_name : str
     order : tuple of int
         The learners, best first.
@@ -34,9 +36,13 @@ class Comparisons:
         Score of the row less that of the column.
     pvalue : (K, K) array
         Adjusted; 1 on the diagonal, NaN where a pair was not compared.
+    better : (K, K) array of int
+        -1: the row is shown to be better; 1: the column is; 0: no evidence of a difference. It
+        need not be the one with the better mean: some tests go by ranks.
     different : (K, K) array of bool
+        A claim is made about the pair.
     low, high : (K, K) arrays or None
-        Ends of the interval of `difference`.
+        Ends of the interval of `difference`; infinite where an end is open or not known.
     note : str
         On what all this rests.
     """
@@ -47,16 +53,24 @@ class Comparisons:
     order: tuple[int, ...]
     difference: Floats
     pvalue: Floats
+    better: Signs
     different: Bools
     low: Floats | None = None
     high: Floats | None = None
     critical_difference: float | None = None
+    alpha: float = 0.05
     higher_is_better: bool = False
     """Whether the larger score is the better one."""
+    p_words: str = "the adjusted p-value"
     two_sided: bool = True
     """Whether a pair was tested both ways; otherwise some that differ count as not different."""
     note: str = ""
     interval_note: str = ""
+
+    def by_score(self) -> tuple[int, ...]:
+        """The learners by their scores, best first."""
+        losses = -self.scores if self.higher_is_better else self.scores
+        return tuple(np.argsort(losses, kind="stable").tolist())
 
 
 def learners_of(value: Any) -> int:
@@ -80,7 +94,6 @@ def comparisons_of(
     value: Any,
     *,
     names: Sequence[object] | None = None,
-    losses: Any = None,  # noqa: ARG001
     alpha: float = 0.05,
     level: float | None = 0.95,
 ) -> Comparisons:
@@ -91,8 +104,6 @@ def comparisons_of(
     value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     names : sequence, optional
         Of the learners, for results that know none.
-    losses : Losses or array, optional
-        Not needed: an order has its evidence.
     alpha : float
         Level, for results that have none.
     level : float or None
@@ -120,6 +131,7 @@ def comparisons_of(
             np.abs(ranks[:, None] - ranks) > value.critical_difference,
             f"Nemenyi's test over {value.blocks} blocks, alpha = {value.alpha:g}.",
             critical_difference=value.critical_difference,
+            alpha=value.alpha,
         )
     if isinstance(value, NewmanKeulsResult):
         K = len(value.order)
@@ -129,7 +141,7 @@ def comparisons_of(
         note = f"Newman-Keuls, alpha = {value.alpha:g} for each range."
         p = np.full((K, K), np.nan)
         np.fill_diagonal(p, 1.0)
-        return _finished(value.means, "mean loss", names, p, apart, note)
+        return _finished(value.means, "mean loss", names, p, apart, note, alpha=value.alpha)
     if isinstance(value, TukeyResult):
         level = 0.95 if level is None else level
         interval = value.confidence_interval(level)
@@ -140,20 +152,24 @@ def comparisons_of(
             value.pvalues,
             value.pvalues <= alpha,
             f"Tukey's honestly significant differences, alpha = {alpha:g}.",
-            interval_note=f"Intervals: {level:.0%}, simultaneous.",
+            interval_note=f"Intervals: {100 * level:g} %, for all pairs together.",
             low=np.asarray(interval.low),
             high=np.asarray(interval.high),
+            alpha=alpha,
         )
     if isinstance(value, PosthocResult):
         p = value.matrix()
+        none = value.correction == "none"
+        adjusted = "not adjusted" if none else f"adjusted by {value.correction}"
         return _finished(
             value.means,
             "mean loss",
             names,
             p,
             (p <= alpha) & ~np.eye(len(p), dtype=bool),
-            f"Two-sided {value.test} tests, p-values adjusted by {value.correction}, "
-            f"alpha = {alpha:g}.",
+            f"Two-sided {value.test} tests, p-values {adjusted}, alpha = {alpha:g}.",
+            alpha=alpha,
+            p_words="the p-value" if none else "the adjusted p-value",
         )
     raise ArgumentError(
         "figure: a result with pairs of learners is needed (an Order or Study, posthoc, tukey, "
@@ -179,6 +195,7 @@ def _finished(
         order=tuple(np.argsort(scores, kind="stable").tolist()),
         difference=np.subtract.outer(scores, scores),
         pvalue=pvalue,
+        better=np.sign(np.subtract.outer(scores, scores)).astype(np.int8) * different,
         different=different,
         note=note,
         **more,
@@ -194,22 +211,22 @@ def _of_order(order: Order, level: float | None) -> Comparisons:
             "'multitest' or 'most-wins' in the family 'all'."
         )
     i, j = evidence.first, evidence.second
-    pvalue, different = np.ones((K, K)), np.zeros((K, K), dtype=bool)
+    pvalue, better = np.ones((K, K)), np.zeros((K, K), dtype=np.int8)
     pvalue[i, j] = pvalue[j, i] = evidence.adjusted_pvalue
-    different[i, j] = different[j, i] = evidence.rejected
+    better[i, j], better[j, i] = evidence.better, -evidence.better
     two_sided = evidence.alternative == "two-sided"
     note = f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
-    note += f"{correction_words(evidence)}; p-values are adjusted."
+    note += f"{correction_words(evidence)}."
     ends: dict[str, Any] = {}
     metric = order.metric
-    if level is not None and np.isfinite(evidence.low).all() and np.isfinite(evidence.high).all():
+    if level is not None and np.isfinite([evidence.low, evidence.high]).any():
         low, high = np.zeros((K, K)), np.zeros((K, K))
         low[i, j], high[i, j] = metric.interval(evidence.low, evidence.high)
         low[j, i], high[j, i] = 0.0 - high[i, j], 0.0 - low[i, j]
         ends = {
             "low": low,
             "high": high,
-            "interval_note": f"Intervals: {level_words(order.alpha)}, simultaneous.",
+            "interval_note": interval_words(order),
         }
     losses = np.array([order.means[name] for name in order.prior])
     scores = metric.shown(losses)
@@ -221,11 +238,14 @@ def _of_order(order: Order, level: float | None) -> Comparisons:
         names=tuple(str(name) for name in order.prior),
         scores=scores,
         score_name=metric.mean,
+        alpha=order.alpha,
+        p_words=p_words(order),
         higher_is_better=metric.higher_is_better,
         order=ranked,
         difference=np.subtract.outer(scores, scores),
         pvalue=pvalue,
-        different=different,
+        better=better,
+        different=np.asarray(better != 0),
         two_sided=two_sided,
         note=note,
         **ends,

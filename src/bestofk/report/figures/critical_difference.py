@@ -1,4 +1,4 @@
-"""The critical difference diagram: scores on a line, bars over learners that do not differ."""
+"""The critical difference diagram: scores on a line, bars where no difference is shown."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CriticalDifferenceLayout:
-    """Learners on a line, best at the left.
+    """Learners on a line: small scores at the left, so that the best of a loss stands there.
 
     Attributes
     ----------
@@ -50,18 +50,18 @@ class CriticalDifferenceLayout:
 
 
 def layout_critical_difference(value: Any, **options: Any) -> CriticalDifferenceLayout:
-    """Place learners by their scores and join those that do not differ.
+    """Place learners by their scores and join those that are not shown to differ.
 
     Parameters
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
     **options
-        As for `comparisons_of`: `names`, `losses`, `alpha`.
+        As for `comparisons_of`: `names`, `alpha`.
 
     Notes
     -----
-    A bar joins all learners between its ends only if no two of them differ, ends and equal
-    scores included; two that do not differ may therefore stand under no common bar where one
+    A bar joins all learners between its ends only if no two of them are shown to differ, ends
+    and equal scores included; two that are not may therefore stand under no common bar where one
     between them differs from either. Compact letters show every pair.
 
     References
@@ -92,7 +92,8 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
     axis = 30.0
     if pairs.critical_difference is not None:
         axis = _ruler(sheet, scale, pairs.critical_difference)
-    title = f"{pairs.score_name}, the best at the left"
+    best = K - 1 if pairs.higher_is_better else 0
+    title = f"{pairs.score_name}, the best at the {'right' if best else 'left'}"
     sheet.say((start + end) / 2, axis - 22, title, size=SMALL, colour="muted", anchor="middle")
     ticks = scale.ticks(8)
     sheet.line((start, axis), (end, axis), colour="ink", width=1.2)
@@ -111,7 +112,7 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
         row = k if left else K - 1 - k
         y = below + (row + 0.5) * pitch
         edge = start - 10 if left else end + 10
-        colour = "blue" if k == 0 else "ink"
+        colour = "blue" if k == best else "ink"
         sheet.line((x, axis), (x, y), (edge, y), colour="faint", width=0.8)
         sheet.dot(x, axis, 2.2, fill=colour)
         if left:
@@ -125,9 +126,9 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
     bottom = below + half * pitch + 6
     width = end + 14 + right_width + 10
     joined = (
-        "Bars join learners that do not differ significantly"
+        "Bars join learners without evidence of a difference between any two of them"
         if bars
-        else ("No bars: all learners differ significantly")
+        else "No bars: every two neighbours differ significantly"
     )
     bottom = sheet.note(f"{joined}. {pairs.note}", left=10, top=bottom, width=width - 20)
     return CriticalDifferenceLayout(
@@ -136,7 +137,9 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
         places=places,
         bars=bars,
         bar_heights=heights,
-        picture=sheet.picture(width, bottom + 6, alt=_alt(pairs, labels, bars), x_scale=scale),
+        picture=sheet.picture(
+            width, bottom + 6, alt=_alt(pairs, labels[best], bars), x_scale=scale
+        ),
     )
 
 
@@ -202,8 +205,9 @@ def _ruler(sheet: Sheet, scale: Scale, critical_difference: float) -> float:
     return 50.0
 
 
-def _alt(pairs: Comparisons, labels: tuple[str, ...], bars: tuple[tuple[int, int], ...]) -> str:
+def _alt(pairs: Comparisons, best: str, bars: tuple[tuple[int, int], ...]) -> str:
     return printable(
-        f"Critical difference diagram of {counted(len(labels), 'learner')} by {pairs.score_name}, "
-        f"best {labels[0]}; {counted(len(bars), 'bar')} of learners that do not differ."
+        f"Critical difference diagram of {counted(len(pairs.names), 'learner')} by "
+        f"{pairs.score_name}, {best} the best; {counted(len(bars), 'bar')} over learners without "
+        "evidence of a difference."
     )

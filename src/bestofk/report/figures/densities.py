@@ -1,4 +1,4 @@
-"""Error densities beside the graph: what the data look like where they override the prior."""
+"""Densities beside the graph: what the data look like where they override the preference."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from bestofk.report.figures.multitest_graph import (
     draw_arcs,
     draw_nodes,
     edges_of,
-    places_of,
 )
 from bestofk.report.figures.painting import paint
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.wordings import basis, decision_of, losses_of
+from bestofk.report.figures.wordings import basis, losses_of, preferring
 from bestofk.wording import printable
 
 if TYPE_CHECKING:
@@ -33,17 +32,17 @@ _POINTS = 96
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DensitiesLayout:
-    """A row a learner, by prior: its node, its name, and the density of its losses.
+    """One row per learner, by preference: its node, its name, and the density of its values.
 
     Attributes
     ----------
     labels : tuple of str
     nodes : tuple of points
-        Middle of each node, top to bottom by prior.
+        Middle of each node, top to bottom by preference.
     edges : tuple of (int, int)
-        Places in the prior, as in the graph.
+        Places in the preference, as in the graph.
     grid : tuple of float
-        Losses at which the densities are given.
+        Values of the user's metric at which the densities are given.
     densities : tuple of tuple of float
         Of each learner at `grid`.
     means : tuple of float
@@ -60,17 +59,18 @@ class DensitiesLayout:
 
 
 def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
-    """Place the graph upright, and beside each learner the density of its losses.
+    """Place the graph upright, and beside each learner the density of its values.
 
     Parameters
     ----------
     value : Study or Order
+        With a stated preference.
     losses : Losses, optional
         What the order was found from, where it does not say so itself.
 
     Notes
     -----
-    Gaussian kernel with Silverman's width, 0.9 min(s, IQR / 1.34) n^(-1/5), over all losses of
+    Gaussian kernel with Silverman's width, 0.9 min(s, IQR / 1.34) n^(-1/5), over all folds of
     a learner; over data-set means where there are several data sets.
 
     References
@@ -79,16 +79,21 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
 
     B. W. Silverman, Density estimation for statistics and data analysis (1986), eq. 3.31.
     """
-    order = decision_of(value)
+    order = preferring(value, "densities")
     table = losses_of(value, losses)
     if table is None:
         raise ArgumentError(
             "figure 'densities': the order does not say what it was decided from; give losses=."
         )
-    sample = sample_of(table, tuple(str(name) for name in order.prior))
+    metric = table.metric
+    if losses is None and order.problem is not None and not table.complete:
+        # what was decided on, so that the means are those of the decision
+        sample = metric.shown(order.problem.sample(1))
+    else:
+        sample = metric.shown(sample_of(table, tuple(str(name) for name in order.prior)))
     K = len(order.prior)
     edges = edges_of(order)
-    chosen = None if order.best is None else order.prior.index(order.best)
+    chosen = None if order.recommended is None else order.prior.index(order.recommended)
     pitch = 34.0 if K <= 8 else max(15.0, min(26.0, 620.0 / K))
     size = SIZE if K <= 30 else SMALL
     labels = all_fitted(order.prior, 190.0, size)
@@ -116,12 +121,13 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
     densities = [_density(row[np.isfinite(row)], grid) for row in sample]
     means = [float(np.nanmean(row)) for row in sample]
     bottom = top + (K - 1) * pitch + 8
-    end = x_axis(sheet, scale, top=8, bottom=bottom, title=printable(table.loss_name))
+    end = x_axis(sheet, scale, top=8, bottom=bottom, title=printable(metric.name))
     # A height says as much in every row; a lone spike must not flatten the others.
-    tallest = float(np.median([density.max() for density in densities]))
+    peaks = [float(density.max()) for density in densities]
+    tallest = min(max(peaks), 2.0 * float(np.median(peaks)))
     for k, (label, density) in enumerate(zip(labels, densities, strict=True)):
         base = nodes[k][1] + radius * 0.5
-        lift = np.minimum(density / tallest, 1.25) * pitch * 0.72
+        lift = np.minimum(density / tallest, 1.0) * pitch * 0.9
         shown = lift > 0.004 * pitch
         colour = "blue" if k == chosen else "muted"
         outline = [
@@ -142,12 +148,10 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
         )
         sheet.say(name_at, nodes[k][1], label, size=size, colour="blue" if k == chosen else "ink")
     width = scale.end + 12
-    what = "data-set means" if len(table.datasets) > 1 else "losses on the folds"
-    places = places_of(order)
-    found = "" if not places else " Top to bottom by prior preference."
+    what = "the data-set means" if len(table.datasets) > 1 else f"the {metric.name} on the folds"
     note = (
-        f"Density of the {what} of each learner, its mean marked.{found} Arrows: the data override "
-        f"the prior. {basis(order)}"
+        f"Density of {what} of each learner, its mean marked. Top to bottom by preference. Arrows: "
+        f"the data override the preference. {basis(order)}"
     )
     end = sheet.note(note, left=8, top=end + 6, width=width - 16)
     return DensitiesLayout(
@@ -160,7 +164,10 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
         picture=sheet.picture(
             width,
             end + 6,
-            alt=f"Graph of {K} learners by prior, with the density of the losses of each.",
+            alt=printable(
+                f"Graph of {K} learners by preference, with the density of the {metric.name} of "
+                "each."
+            ),
             x_scale=scale,
         ),
     )

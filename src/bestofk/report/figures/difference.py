@@ -140,7 +140,7 @@ def _evidence(value: PairwiseResult) -> str:
         shares = {"a is better": value.left, "equal": value.rope, "b is better": value.right}
         return "probabilities: " + ", ".join(f"{k} {float(p):.3g}" for k, p in shares.items())
     sides = "two-sided" if value.alternative == "two-sided" else "one-sided"
-    return f"{sides} {pvalue_words(float(value.pvalue))}"
+    return f"{sides} {pvalue_words(float(value.pvalue))} for this pair alone"
 
 
 def _differences(value: PairwiseResult) -> Floats:

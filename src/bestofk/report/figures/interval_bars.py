@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk.errors import ArgumentError
+from bestofk.losses.metric import Metric
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.lettering import all_fitted, widest
 from bestofk.report.figures.painting import paint
@@ -24,15 +25,16 @@ _COLOURS = {"significant": "blue", "not significant": "muted", "inconclusive": "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalsLayout:
-    """A row a learner by the middle of its interval: mean losses at the left, p at the right.
+    """One row per learner by the middle of its interval: means at the left, p at the right.
 
     Attributes
     ----------
     labels : tuple of str
     order : tuple of int
         Those learners as the result counts them.
-    losses, pvalues : tuple of (float, float)
-        Ends of the mean loss and of the adjusted p-value.
+    means, pvalues : tuple of (float, float)
+        Ends of the mean, in the user's metric where an order knows it, and of the adjusted
+        p-value.
     null : (float, float)
         Ends of the mean of all learners.
     verdicts : tuple of str
@@ -43,7 +45,7 @@ class IntervalsLayout:
 
     labels: tuple[str, ...]
     order: tuple[int, ...]
-    losses: tuple[tuple[float, float], ...]
+    means: tuple[tuple[float, float], ...]
     pvalues: tuple[tuple[float, float], ...]
     null: tuple[float, float]
     verdicts: tuple[str, ...]
@@ -66,16 +68,17 @@ def layout_intervals(value: Any) -> IntervalsLayout:
     """
     from bestofk.multiple.interval_bootstrap import BootstrapBResult
 
-    result = getattr(value, "decision", value)
-    result = getattr(result, "beside", result)
+    decision = getattr(value, "decision", value)
+    metric: Metric = getattr(decision, "metric", None) or Metric()
+    result = getattr(decision, "beside", decision)
     if not isinstance(result, BootstrapBResult):
         raise ArgumentError(
             "figure 'intervals': a result of bootstrap_b is needed, or an order with one beside it "
             f"(repetitions on several data sets); got {type(value).__name__}."
         )
-    ends = result.intervals
+    order = np.argsort(result.intervals.mean(axis=1), kind="stable")
+    ends = np.sort(metric.shown(result.intervals), axis=1)
     K = len(ends)
-    order = np.argsort(ends.mean(axis=1), kind="stable")
     null = (float(ends[:, 0].mean()), float(ends[:, 1].mean()))
     size = SIZE if K <= 30 else SMALL
     pitch = 22.0 if K <= 20 else max(13.0, 660.0 / K)
@@ -106,7 +109,7 @@ def layout_intervals(value: Any) -> IntervalsLayout:
         colour="muted",
         anchor="middle",
     )
-    end = x_axis(sheet, left, top=None, bottom=bottom, title="mean loss")
+    end = x_axis(sheet, left, top=None, bottom=bottom, title=printable(metric.mean))
     x_axis(sheet, right, top=None, bottom=bottom, title="adjusted p-value")
     alpha = right(result.alpha)
     sheet.line((alpha, top), (alpha, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
@@ -129,7 +132,7 @@ def layout_intervals(value: Any) -> IntervalsLayout:
             colour,
             open_ended=verdict == "inconclusive",
         )
-        p = [short_p(float(p)) for p in result.adjusted_pvalues[a]]
+        p = [short_p(float(p), result.alpha) for p in result.adjusted_pvalues[a]]
         word = f"{verdict}, p {p[0]}" if p[0] == p[1] else f"{verdict}, p {p[0]} to {p[1]}"
         words.append(word)
         sheet.say(tell, row, word, size=SMALL, colour=colour)
@@ -137,14 +140,14 @@ def layout_intervals(value: Any) -> IntervalsLayout:
     note = (
         f"Bootstrap-B over {counted(result.cells.shape[2], 'data set')}, rule {result.rule!r}, "
         f"p-values adjusted by {result.correction}. Bars reach from the smallest to the largest "
-        "value that the losses allow; open and dashed: inconclusive, p lies on both sides of alpha."
+        "value that the data allow; open and dashed: inconclusive, p lies on both sides of alpha."
     )
     end = sheet.note(note, left=10, top=end + 6, width=width - 20)
     tally = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in _COLOURS if kind in verdicts)
     return IntervalsLayout(
         labels=labels,
         order=tuple(order.tolist()),
-        losses=tuple((float(ends[a, 0]), float(ends[a, 1])) for a in order),
+        means=tuple((float(ends[a, 0]), float(ends[a, 1])) for a in order),
         pvalues=tuple(
             (float(result.adjusted_pvalues[a, 0]), float(result.adjusted_pvalues[a, 1]))
             for a in order

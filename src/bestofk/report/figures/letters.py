@@ -1,11 +1,9 @@
-"""Compact letters: learners that share one do not differ."""
+"""Compact letters: learners that share one are not shown to differ."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from bestofk.multiple.letter_display import compact_letters
 from bestofk.report.figures.comparisons import two_sided_comparisons_of
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LettersLayout:
-    """A row a learner by ascending score, a column a letter.
+    """One row per learner, the best score on top, and one column per letter.
 
     Attributes
     ----------
@@ -49,10 +47,10 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
     **options
-        As for `comparisons_of`: `names`, `losses`, `alpha`.
+        As for `comparisons_of`: `names`, `alpha`.
     """
     pairs = two_sided_comparisons_of(value, **options)
-    order = tuple(np.argsort(pairs.scores, kind="stable").tolist())
+    order = pairs.by_score()
     found = compact_letters(pairs.different, order=order)
     K = len(order)
     size = SIZE if K <= 30 else SMALL
@@ -83,8 +81,8 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
                 sheet.say(x, y, letter, size=size, anchor="middle")
     width = max(columns[-1] + step + 8, 330.0)
     note = (
-        f"By {pairs.score_name}. Learners that share a letter do not differ significantly; those "
-        f"that share none do. {pairs.note}"
+        f"By {pairs.score_name}, the best on top. Between learners that share a letter there is no "
+        f"evidence of a difference; those that share none differ significantly. {pairs.note}"
     )
     bottom = sheet.note(note, left=10, top=top + K * pitch + 6, width=width - 20)
     return LettersLayout(
@@ -97,7 +95,7 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
             bottom + 6,
             alt=printable(
                 f"{counted(K, 'learner')} with {counted(len(found.letters), 'letter')}; "
-                f"{labels[0]} has the smallest {pairs.score_name}."
+                f"{labels[0]} has the best {pairs.score_name}."
             ),
         ),
     )

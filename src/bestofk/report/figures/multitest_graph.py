@@ -1,4 +1,4 @@
-"""The graph of MultiTest: learners by prior preference, edges where the data override it."""
+"""The graph of MultiTest: learners by preference, edges where the data override it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from bestofk.ordering.sentences import listing
 from bestofk.report.figures.lettering import LINE, all_fitted, text_width, widest
 from bestofk.report.figures.painting import paint
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
-from bestofk.report.figures.wordings import basis, decision_of
-from bestofk.wording import counted, printable
+from bestofk.report.figures.wordings import basis, preferring
+from bestofk.wording import printable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -36,15 +36,15 @@ class GraphLayout:
     labels : tuple of str
         Names as they are written, most preferred first.
     nodes : tuple of points
-        Middle of each node, left to right by prior.
+        Middle of each node, left to right by preference.
     edges : tuple of (int, int)
-        Places in the prior: (i, j) leads from i to j, which has significantly smaller loss.
+        Places in the preference: (i, j) leads from i to j, which is significantly better.
     candidates : tuple of int
         Nodes without an edge that leads out.
     chosen : int or None
-        The best.
+        The recommended one.
     places : tuple of int
-        Place of each node in the order found, 1 the best; empty where there is no order.
+        Place of each node in the order found, 1 the first; empty where there is no order.
     picture : Picture
     """
 
@@ -58,27 +58,28 @@ class GraphLayout:
 
 
 def layout_graph(value: Any) -> GraphLayout:
-    """Place the learners of an `Order` left to right by prior, and its edges as arcs.
+    """Place the learners of an `Order` left to right by preference, and its edges as arcs.
 
     Parameters
     ----------
     value : Order or Study
+        With a stated preference.
 
     Examples
     --------
     >>> import bestofk as bk
     >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.3, 0.1, 0.2, 0.3]],
     ...     algorithms=["max", "nmc", "nn"])
-    >>> layout = layout_graph(bk.order(losses))
+    >>> layout = layout_graph(bk.order(losses, prior="listed"))
     >>> layout.edges, layout.candidates, layout.chosen, layout.places
     (((0, 1),), (1, 2), 1, (2, 1, 3))
     """
-    order = decision_of(value)
+    order = preferring(value, "graph")
     K = len(order.prior)
     edges = edges_of(order)
     beaten = {i for i, _ in edges}
     candidates = tuple(k for k in range(K) if k not in beaten)
-    chosen = None if order.best is None else order.prior.index(order.best)
+    chosen = None if order.recommended is None else order.prior.index(order.recommended)
     places = places_of(order)
     level = K <= _LEVEL_LABELS
     if level:
@@ -158,13 +159,13 @@ def draw_graph(layout: GraphLayout, ax: Axes | None = None) -> Axes:
 
 
 def edges_of(order: Order) -> tuple[tuple[int, int], ...]:
-    """The edges of an order as places in its prior."""
+    """The edges of an order as places in its preference."""
     at = {name: place for place, name in enumerate(order.prior)}
     return tuple((at[i], at[j]) for i, j in order.edges)
 
 
 def places_of(order: Order) -> tuple[int, ...]:
-    """Place of each learner, in prior order, where all were ordered."""
+    """Place of each learner, by preference, where all were ordered."""
     if len(order.order) != len(order.prior):
         return ()
     at = {name: place for place, name in enumerate(order.order, start=1)}
@@ -172,9 +173,7 @@ def places_of(order: Order) -> tuple[int, ...]:
 
 
 def ordinal(place: int) -> str:
-    """``best``, ``2nd``, ``3rd``, ``11th``."""
-    if place == 1:
-        return "best"
+    """``1st``, ``2nd``, ``3rd``, ``11th``."""
     end = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
     return f"{place}{end}"
 
@@ -260,20 +259,19 @@ def draw_nodes(
 
 
 def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
-    arrows = (
-        f"{counted(len(edges), 'arrow')}: each leads to a learner of significantly smaller loss "
-        "than a preferred one"
-        if edges
-        else "No arrows: the data override the prior nowhere"
-    )
+    arrows = "No arrows: the data override the preference nowhere"
+    if len(edges) == 1:
+        arrows = "1 arrow: from a preferred learner to one that is significantly better"
+    elif edges:
+        arrows = f"{len(edges)} arrows: from preferred learners to significantly better ones"
     found = "; below each, its place in the order found" if places_of(order) else ""
     return (
-        f"Left to right by prior preference{found}. {arrows}. Thick: none is significantly "
-        f"better. {basis(order)}"
+        f"Left to right by preference{found}. {arrows}. Thick: none is significantly better. "
+        f"Shaded: recommended. {basis(order)}"
     )
 
 
 def _alt(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
     shown = listing(f"{j} over {i}" for i, j in order.edges)
-    told = f"the data prefer {shown}" if edges else "the data override the prior nowhere"
-    return printable(f"Graph of {len(order.prior)} learners by prior preference: {told}.")
+    told = f"the data put {shown}" if edges else "the data override the preference nowhere"
+    return printable(f"Graph of {len(order.prior)} learners by preference: {told}.")

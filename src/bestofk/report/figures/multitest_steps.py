@@ -1,4 +1,4 @@
-"""The steps of MultiTest: who could be taken, and who was."""
+"""The steps of MultiTest: the candidates, those passed over, and the choice."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
-from bestofk.report.figures.lettering import LINE, all_fitted, widest
+from bestofk.report.figures.lettering import LINE, all_fitted, text_width, widest
 from bestofk.report.figures.multitest_graph import arc_height, draw_arcs, draw_nodes, edges_of
 from bestofk.report.figures.painting import paint
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
-from bestofk.report.figures.wordings import basis, decision_of
+from bestofk.report.figures.wordings import basis, decision_of, preferring
 from bestofk.wording import printable
 
 if TYPE_CHECKING:
@@ -33,8 +33,9 @@ class StepsLayout:
         Names as they are written, most preferred first.
     nodes : tuple of tuple of points
         For every step, the middle of the node of each learner that remains.
-    remaining, candidates : tuple of tuple of int
-        For every step, who remains and who of them could be taken, as places in the prior.
+    remaining, candidates, passed_over : tuple of tuple of int
+        For every step, who remains, which of them are candidates, and which of those the guard
+        passed over, as places in the preference.
     chosen : tuple of int
         Who was taken.
     picture : Picture
@@ -44,6 +45,7 @@ class StepsLayout:
     nodes: tuple[tuple[Point, ...], ...]
     remaining: tuple[tuple[int, ...], ...]
     candidates: tuple[tuple[int, ...], ...]
+    passed_over: tuple[tuple[int, ...], ...]
     chosen: tuple[int, ...]
     picture: Picture
 
@@ -54,7 +56,7 @@ def layout_steps(value: Any) -> StepsLayout:
     Parameters
     ----------
     value : Order or Study
-        Decided by MultiTest.
+        Decided by MultiTest, with a stated preference.
 
     References
     ----------
@@ -68,18 +70,26 @@ def layout_steps(value: Any) -> StepsLayout:
             f"figure 'steps': the order must come from 'multitest', which has steps; got one from "
             f"{order.procedure!r}."
         )
+    order = preferring(value, "steps")
     at = {name: place for place, name in enumerate(order.prior)}
-    steps = order.steps
-    chosen = tuple(at[step.chosen] for step in steps)
-    candidates = tuple(tuple(at[name] for name in step.candidates) for step in steps)
-    left = [tuple(sorted(chosen[step:])) for step in range(len(steps))]
+    chosen = tuple(at[step.chosen] for step in order.steps)
+    steps = tuple(
+        _Step(
+            remaining=tuple(sorted(chosen[turn:])),
+            candidates=tuple(at[name] for name in step.candidates),
+            passed_over=tuple(at[name] for name in step.passed_over),
+            chosen=chosen[turn],
+        )
+        for turn, step in enumerate(order.steps)
+    )
     draw = _panels if len(order.prior) <= _PANELS else _rows
-    labels, nodes, picture = draw(order, tuple(left), candidates, chosen)
+    labels, nodes, picture = draw(order, steps)
     return StepsLayout(
         labels=labels,
         nodes=nodes,
-        remaining=tuple(left),
-        candidates=candidates,
+        remaining=tuple(step.remaining for step in steps),
+        candidates=tuple(step.candidates for step in steps),
+        passed_over=tuple(step.passed_over for step in steps),
         chosen=chosen,
         picture=picture,
     )
@@ -91,52 +101,62 @@ def draw_steps(layout: StepsLayout, ax: Axes | None = None) -> Axes:
 
 
 _Placed = tuple[tuple[str, ...], tuple[tuple[Point, ...], ...], Picture]
-_Many = tuple[tuple[int, ...], ...]
 
 
-def _panels(order: Order, left: _Many, candidates: _Many, chosen: tuple[int, ...]) -> _Placed:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """One step, in places of the preference."""
+
+    remaining: tuple[int, ...]
+    candidates: tuple[int, ...]
+    passed_over: tuple[int, ...]
+    chosen: int
+
+
+def _panels(order: Order, steps: tuple[_Step, ...]) -> _Placed:
     K = len(order.prior)
     edges = edges_of(order)
     spacing, radius, gap = 42.0, 10.0, 26.0
-    across = 2 if K <= 4 else 3
+    across = 2
     kept = [
-        tuple(edge for edge in edges if edge[0] in remaining and edge[1] in remaining)
-        for remaining in left
+        tuple(edge for edge in edges if edge[0] in step.remaining and edge[1] in step.remaining)
+        for step in steps
     ]
-    panel_width = max(spacing * (K - 1) + 2 * radius, 120.0)
+    titles = [text_width(_taking(step), SIZE, bold=True) for step in steps]
+    panel_width = max(spacing * (K - 1) + 2 * radius, 14 + radius + max(titles), 120.0)
     key = all_fitted(order.prior, 190.0, SIZE)
     key_width = widest(key, SIZE) + 30
     width = 12 + across * panel_width + (across - 1) * gap + 24 + key_width + 8
     sheet = Sheet()
     nodes = []
     top = bottom = 8.0
-    for step, remaining in enumerate(left):
-        column = step % across
+    for turn, step in enumerate(steps):
+        column = turn % across
         x0 = 12 + column * (panel_width + gap) + radius
         if column == 0:
             # a row is as high as the longest arc in it
             top = bottom
-            reach = [j - i for one in kept[step : step + across] for i, j in one]
+            reach = [j - i for one in kept[turn : turn + across] for i, j in one]
             peak = arc_height(max(reach, default=0), spacing)
             bottom = top + SIZE * LINE + 6 + peak + 2 * radius + 16
-        letter = chr(ord("a") + step)
+        letter = chr(ord("a") + turn)
         sheet.say(x0 - radius, top + SIZE * LINE / 2, f"({letter})", colour="muted")
         sheet.say(
             x0 + 14,
             top + SIZE * LINE / 2,
-            f"takes {chosen[step] + 1}",
-            colour="blue" if step == 0 else "ink",
-            bold=step == 0,
+            _taking(step),
+            colour="blue" if turn == 0 else "ink",
+            bold=turn == 0,
         )
         y = top + SIZE * LINE + 6 + peak + radius
         # gaps stay where learners were taken, so that each keeps its place
         every = tuple((x0 + k * spacing, y) for k in range(K))
-        draw_arcs(sheet, every, kept[step], radius=radius, chosen=chosen[step], spacing=spacing)
-        placed = tuple(every[k] for k in remaining)
+        draw_arcs(sheet, every, kept[turn], radius=radius, chosen=step.chosen, spacing=spacing)
+        placed = tuple(every[k] for k in step.remaining)
         for k in range(K):
-            if k not in remaining:
+            if k not in step.remaining:
                 sheet.dot(*every[k], 1.6, fill="faint")
-        _some_nodes(sheet, placed, remaining, candidates[step], chosen[step], radius)
+        _some_nodes(sheet, placed, step, radius)
         nodes.append(placed)
     x = width - key_width
     for k, label in enumerate(key):
@@ -151,32 +171,45 @@ def _panels(order: Order, left: _Many, candidates: _Many, chosen: tuple[int, ...
 def _some_nodes(
     sheet: Sheet,
     placed: tuple[Point, ...],
-    remaining: tuple[int, ...],
-    thick: tuple[int, ...],
-    shaded: int,
+    step: _Step,
     radius: float,
 ) -> None:
-    for point, k in zip(placed, remaining, strict=True):
+    for point, k in zip(placed, step.remaining, strict=True):
         draw_nodes(
             sheet,
             (point,),
             radius=radius,
             numbers=range(k + 1, k + 2),
-            thick=thick,
-            shaded=shaded,
+            thick=step.candidates,
+            shaded=step.chosen,
             names=(k,),
         )
+        if k in step.passed_over:
+            _strike(sheet, point, radius)
 
 
-def _rows(order: Order, left: _Many, candidates: _Many, chosen: tuple[int, ...]) -> _Placed:
-    """One row a step, one column a learner, and at the end of the row the name of the taken."""
+def _strike(sheet: Sheet, point: Point, radius: float) -> None:
+    """A line through a node that is passed over."""
+    (x, y), reach = point, radius * 1.15
+    sheet.line(
+        (x - reach, y + reach), (x + reach, y - reach), colour="vermillion", width=radius * 0.18
+    )
+
+
+def _taking(step: _Step) -> str:
+    passed = ", ".join(str(k + 1) for k in step.passed_over)
+    return f"takes {step.chosen + 1}" + (f", passes over {passed}" if passed else "")
+
+
+def _rows(order: Order, steps: tuple[_Step, ...]) -> _Placed:
+    """One row per step, one column per learner, and at the end of the row who was taken."""
     K = len(order.prior)
     cell = max(12.0, min(20.0, 640.0 / K))
     size = SIZE if cell >= 13 else SMALL
     labels = all_fitted(order.prior, 210.0, size)
     x0, y0 = 34.0 + cell / 2, 34.0
     sheet = Sheet()
-    sheet.say(x0 - cell / 2, 10, "prior preference", size=SMALL, colour="muted")
+    sheet.say(x0 - cell / 2, 10, "by preference", size=SMALL, colour="muted")
     sheet.say(8, y0 - 12, "step", size=SMALL, colour="muted")
     every = max(1, ceil(20.0 / cell)) if K > 25 else 1
     for k in range(0, K, every):
@@ -184,30 +217,39 @@ def _rows(order: Order, left: _Many, candidates: _Many, chosen: tuple[int, ...])
     nodes = []
     radius = min(6.0, cell * 0.36)
     edge = x0 + (K - 0.5) * cell
-    for step, remaining in enumerate(left):
-        y = y0 + (step + 0.5) * cell
-        sheet.say(26, y, str(step + 1), size=SMALL, colour="muted", anchor="end")
-        placed = tuple((x0 + k * cell, y) for k in remaining)
-        sheet.line((x0 + chosen[step] * cell, y), (edge + 4, y), colour="faint", width=0.6)
-        for (x, _), k in zip(placed, remaining, strict=True):
-            if k == chosen[step]:
+    for turn, step in enumerate(steps):
+        y = y0 + (turn + 0.5) * cell
+        sheet.say(26, y, str(turn + 1), size=SMALL, colour="muted", anchor="end")
+        placed = tuple((x0 + k * cell, y) for k in step.remaining)
+        sheet.line((x0 + step.chosen * cell, y), (edge + 4, y), colour="faint", width=0.6)
+        for (x, _), k in zip(placed, step.remaining, strict=True):
+            if k == step.chosen:
                 sheet.dot(x, y, radius, fill="blue", colour="blue", width=1.6)
-            elif k in candidates[step]:
+            elif k in step.candidates:
                 sheet.dot(x, y, radius * 0.9, fill="paper", colour="ink", width=1.6)
             else:
                 sheet.dot(x, y, 1.1, fill="muted")
+            if k in step.passed_over:
+                _strike(sheet, (x, y), radius)
         nodes.append(placed)
-        first = step == 0
-        sheet.say(edge + 9, y, labels[chosen[step]], size=size, colour="blue" if first else "ink")
-    width = edge + 9 + widest(labels, size) + 8
+        first = turn == 0
+        sheet.say(edge + 9, y, labels[step.chosen], size=size, colour="blue" if first else "ink")
+    width = max(edge + 9 + widest(labels, size) + 8, 330.0)
     bottom = sheet.note(_reading(order), left=8, top=y0 + K * cell + 8, width=width - 16)
     return labels, tuple(nodes), sheet.picture(width, bottom + 6, alt=_alt(order))
 
 
 def _reading(order: Order) -> str:
+    passed = (
+        " A candidate is passed over (struck through) while a learner preferred to it that is out "
+        f"has the {order.metric.smaller} mean."
+        if any(step.passed_over for step in order.steps)
+        else ""
+    )
     return (
         "At every step the candidates (thick) are those that no remaining learner is "
-        f"significantly better than; the most preferred of them is taken (shaded). {basis(order)}"
+        "significantly better than; the most preferred of them is taken (shaded)."
+        f"{passed} {basis(order)}"
     )
 
 

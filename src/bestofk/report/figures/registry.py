@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from bestofk.registry import Registry, resolve
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bestofk.ordering.result import Order
     from bestofk.report.figures.picture import Picture
 
 _HERE = "bestofk.report.figures"
@@ -31,6 +33,8 @@ class FigureEntry:
     summary: str
     several: bool = False
     """Whether it draws a list of them, too."""
+    needs: Callable[[Order], bool] | None = None
+    """What an order must have."""
 
     def layout(self, value: Any, **options: Any) -> Any:
         """The layout of a value; its `picture` is what is drawn."""
@@ -48,6 +52,44 @@ class FigureEntry:
             any(kind.__name__ in self.accepts for kind in type(one).__mro__) for one in each
         )
 
+    def fits(self, value: Any) -> bool:
+        """Whether it can draw this very value."""
+        if not self.takes(value):
+            return False
+        decision = getattr(value, "decision", value)
+        if decision is None:
+            return self.needs is None
+        return self.needs is None or not hasattr(decision, "evidence") or self.needs(decision)
+
+
+def _stated(order: Order) -> bool:
+    return order.preference.stated
+
+
+def _steps(order: Order) -> bool:
+    return bool(order.steps)
+
+
+def _multitest(order: Order) -> bool:
+    return order.procedure == "multitest" and order.preference.stated
+
+
+def _standings(order: Order) -> bool:
+    return bool(order.standings)
+
+
+def _all_pairs(order: Order) -> bool:
+    K = len(order.prior)
+    return len(order.evidence) == K * (K - 1) // 2
+
+
+def _both_ways(order: Order) -> bool:
+    return _all_pairs(order) and order.evidence.alternative == "two-sided"
+
+
+def _beside(order: Order) -> bool:
+    return order.beside is not None
+
 
 FIGURES = Registry(
     "figure",
@@ -56,13 +98,23 @@ FIGURES = Registry(
         module="multitest_graph",
         suffix="graph",
         accepts=_DECISIONS,
-        summary="learners by prior preference, an arrow where the data override it",
+        needs=_stated,
+        summary="learners by preference, an arrow where the data override it",
+    ),
+    FigureEntry(
+        name="forest",
+        module="forest",
+        suffix="forest",
+        accepts=_DECISIONS,
+        needs=_standings,
+        summary="differences from the recommended learner, with simultaneous intervals",
     ),
     FigureEntry(
         name="steps",
         module="multitest_steps",
         suffix="steps",
         accepts=_DECISIONS,
+        needs=_steps,
         summary="every step of MultiTest: the candidates, and the one taken",
     ),
     FigureEntry(
@@ -70,7 +122,8 @@ FIGURES = Registry(
         module="densities",
         suffix="densities",
         accepts=_DECISIONS,
-        summary="the graph with the density of each learner's losses beside it",
+        needs=_stated,
+        summary="the graph with the density of each learner's values beside it",
     ),
     FigureEntry(
         name="losses",
@@ -84,7 +137,8 @@ FIGURES = Registry(
         module="pair_matrix",
         suffix="matrix",
         accepts=(*_DECISIONS, *_PAIRS),
-        summary="every pair: difference, interval, p-value and who wins",
+        needs=_all_pairs,
+        summary="every pair: difference, interval, adjusted p-value and who is better",
     ),
     FigureEntry(
         name="difference",
@@ -98,27 +152,30 @@ FIGURES = Registry(
         module="critical_difference",
         suffix="critical_difference",
         accepts=(*_PAIRS, *_DECISIONS),
-        summary="learners on a line, bars over those that do not differ",
+        needs=_both_ways,
+        summary="learners on a line, bars over those not shown to differ",
     ),
     FigureEntry(
         name="letters",
         module="letters",
         suffix="letters",
         accepts=(*_PAIRS, *_DECISIONS),
-        summary="learners that share a letter do not differ, those that share none do",
+        needs=_both_ways,
+        summary="learners that share no letter differ, those that share one are not shown to",
     ),
     FigureEntry(
         name="underlines",
         module="underlines",
         suffix="underlines",
         accepts=("NewmanKeulsResult",),
-        summary="learners by mean loss, a line under those that cannot be told apart",
+        summary="learners by mean loss, a line under those not shown to differ",
     ),
     FigureEntry(
         name="intervals",
         module="interval_bars",
         suffix="intervals",
         accepts=("BootstrapBResult", *_DECISIONS),
+        needs=_beside,
         summary="Bootstrap-B: intervals against the mean of all, and what stays inconclusive",
     ),
     FigureEntry(
@@ -141,6 +198,7 @@ FIGURES = Registry(
         module="sensitivity",
         suffix="alpha",
         accepts=(*_DECISIONS, "AlphaPath"),
+        needs=_multitest,
         summary="the order for every alpha",
     ),
     FigureEntry(
@@ -148,13 +206,14 @@ FIGURES = Registry(
         module="sensitivity",
         suffix="prior",
         accepts=(*_DECISIONS, "PriorPath"),
-        summary="the order as one learner moves up the prior",
+        needs=_multitest,
+        summary="the order as one learner moves up the preference",
     ),
 )
 
 
 def figure_kinds(value: Any) -> tuple[str, ...]:
-    """Names of the figures that draw values of this class.
+    """Names of the figures that can draw this value.
 
     Examples
     --------
@@ -162,7 +221,7 @@ def figure_kinds(value: Any) -> tuple[str, ...]:
     >>> figure_kinds(bk.Losses([[0.1, 0.2], [0.3, 0.2]]))
     ('losses',)
     """
-    return tuple(entry.name for entry in FIGURES.values() if entry.takes(value))
+    return tuple(entry.name for entry in FIGURES.values() if entry.fits(value))
 
 
 def picture_of(value: Any, kind: str | None = None, **options: Any) -> Picture:
@@ -179,14 +238,15 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     value : Order, Study, Losses or result of a test
         What to look at.
     kind : str, optional
-        Which figure; the first that takes the value by default. ``figure_kinds(value)`` lists
-        them: ``"graph"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
+        Which figure; the first that fits the value by default: of an order the graph where a
+        preference was stated, else the forest. ``figure_kinds(value)`` lists them: ``"graph"``,
+        ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
         ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``.
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
     **options
-        For the layout of that figure, such as `losses`, `names`, `alpha`, `level` or `learner`.
+        For the layout of that figure, such as `names`, `alpha`, `level` or `learner`.
 
     Returns
     -------
@@ -199,7 +259,7 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], algorithms=["max", "nmc"])
-    >>> ax = figure(bk.order(losses), "graph")
+    >>> ax = figure(bk.order(losses, prior="listed"), "graph")
     >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
     True
     >>> from matplotlib import pyplot

@@ -1,4 +1,4 @@
-"""How the order depends on alpha, and on where one learner stands in the prior."""
+"""How the order depends on alpha, and on where one learner stands in the preference."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bestofk.report.figures.painting import paint
 from bestofk.report.figures.palette import cycled
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.wordings import basis, decision_of
+from bestofk.report.figures.wordings import basis, preferring
 from bestofk.wording import printable
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> Sensit
     if isinstance(value, AlphaPath):
         path, note = value, ""
     else:
-        order = decision_of(value)
+        order = preferring(value, "alpha")
         path, note = orders_by_alpha(order, low=low, high=high), basis(order)
     return _layout(
         path.orders,
@@ -67,14 +67,14 @@ def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> Sensit
         mark_words=f"alpha {path.alpha:g}",
         kind="log",
         title="alpha",
-        note="The order found for every alpha, best on top. "
+        note="The order found for every alpha, the recommended one on top. "
         f"{_told(path, _labels(path.orders[0]))} {note}",
         moving=None,
     )
 
 
 def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
-    """Place the order of MultiTest as one learner moves through the prior.
+    """Place the order of MultiTest as one learner moves through the preference.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
     if isinstance(value, PriorPath):
         path, note = value, ""
     else:
-        order = decision_of(value)
+        order = preferring(value, "prior")
         path, note = orders_by_prior(order, learner), basis(order)
     K = len(path.positions)
     # a stretch reaches half a place to either side of a position, from the last to the first
@@ -102,8 +102,8 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
         mark=float(path.position),
         mark_words="its place now",
         kind="linear",
-        title="place in the prior, up to the most preferred",
-        note="The order found, best on top, as one learner moves up the prior. "
+        title="place in the preference, up to the most preferred",
+        note="The order found, the recommended one on top, as one learner moves up the preference. "
         f"{_told(path, _labels(path.orders[-1]))} {note}",
         moving=path.learner,
     )
@@ -115,7 +115,7 @@ def draw_alpha(layout: SensitivityLayout, ax: Axes | None = None) -> Axes:
 
 
 def draw_prior(layout: SensitivityLayout, ax: Axes | None = None) -> Axes:
-    """Draw the order against a learner's place in the prior."""
+    """Draw the order against a learner's place in the preference."""
     return paint(layout.picture, ax)
 
 

@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.report.figures.multitest_graph import edges_of
-from bestofk.report.figures.wordings import decision_of
+from bestofk.report.figures.wordings import preferring
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from bestofk.ordering.result import Order
 
 NAME_WIDTH = 28
 ROWS = 40
+_RECOMMENDED = "  recommended"
 
 
 def text_graph(value: Any, *, width: int = 80) -> str:
-    """Learners by prior preference, a column for each that is better than a preferred one.
+    """Learners by preference, a column for each that is better than a preferred one.
 
     Parameters
     ----------
     value : Order or Study
+        With a stated preference.
     width : int
         Columns of the terminal.
 
     Returns
     -------
     str
-        Empty where the data override the prior nowhere.
+        Empty where the data override the preference nowhere.
 
     Examples
     --------
     >>> import bestofk as bk
     >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.10, 0.19, 0.12]],
     ...     algorithms=["max", "nmc", "nn"])
-    >>> print(text_graph(bk.order(losses, test="kfold-t")))
+    >>> print(text_graph(bk.order(losses, prior="listed", test="kfold-t")))
     1 max  ● ●
-    2 nmc  ▲ │   best
+    2 nmc  ▲ │   recommended
     3 nn     ▲
     ▲ is significantly better than the ● above it, which were preferred.
     """
-    order = decision_of(value)
+    order = preferring(value, "graph")
     edges = edges_of(order)
     if not edges:
         return ""
@@ -51,16 +50,16 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     over: dict[int, list[int]] = {}
     for i, j in edges:
         over.setdefault(j, []).append(i)
-    room = max(1, (width - start - 7) // 2)
-    # the best first: it is what the reader looks for
-    best = _best(order)
-    chosen = sorted(over, key=lambda j: (j != best, j))[:room]
+    room = max(1, (width - start - len(_RECOMMENDED)) // 2)
+    # the recommended one first: it is what the reader looks for
+    at = None if order.recommended is None else order.prior.index(order.recommended)
+    chosen = sorted(over, key=lambda j: (j != at, j))[:room]
     shown = sorted(chosen)
     last = min(len(names), ROWS)
     lines = []
     for row in range(last):
         marks = [_mark(row, j, over[j]) for j in shown]
-        told = "  best" if row == best else ""
+        told = _RECOMMENDED if row == at else ""
         name = names[row] + " " * (wide - _columns(names[row]))
         lines.append(f"{row + 1:>{digits}} {name}  {' '.join(marks)}{told}".rstrip())
     if len(names) > last:
@@ -70,10 +69,6 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     if left:
         lines.append(f"({counted(left, 'more learner')} of that kind: too many for this width.)")
     return "\n".join(lines)
-
-
-def _best(order: Order) -> int | None:
-    return None if order.best is None else order.prior.index(order.best)
 
 
 def _mark(row: int, column: int, beaten: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Newman-Keuls underlines: learners by mean loss, a line under those that cannot be told apart."""
+"""Newman-Keuls underlines: learners by mean loss, a line under those not shown to differ."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def layout_underlines(value: Any, *, names: Sequence[object] | None = None) -> U
     lines = tuple((at[line[0]], at[line[-1]]) for line in value.underlines)
     means = aligned([float(value.means[k]) for k in value.order])
     note = (
-        "By ascending mean loss. A line: no significant difference between the learners on it "
+        "By ascending mean loss. A line: no evidence of a difference between the learners on it "
         f"(Newman-Keuls, alpha = {value.alpha:g} for each range)."
         + ("" if lines else " No lines: all differ.")
     )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
-from bestofk.ordering.sentences import PROCEDURE_WORDS, correction_words
+from bestofk.ordering.sentences import PROCEDURE_WORDS, correction_words, level_words
+from bestofk.wording import pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
-    from bestofk.ordering.problem import Problem
     from bestofk.ordering.result import Order
-    from bestofk.ordering.selection import Choice
 
 
 def decision_of(value: Any) -> Order:
@@ -25,6 +24,17 @@ def decision_of(value: Any) -> Order:
     if decision is None:
         raise ArgumentError("figure: the study has no decision to draw, only failures.")
     raise ArgumentError(f"figure: an Order or a Study is needed; got {type(value).__name__}.")
+
+
+def preferring(value: Any, kind: str) -> Order:
+    """As `decision_of`, for figures that show how the data override a preference."""
+    order = decision_of(value)
+    if not order.preference.stated:
+        raise ArgumentError(
+            f"figure {kind!r}: it shows where the data override a preference, and none was stated: "
+            "decide with prior=, or draw 'forest', 'matrix' or 'losses'."
+        )
+    return order
 
 
 def losses_of(value: Any, losses: Any = None) -> Losses | None:
@@ -44,25 +54,6 @@ def losses_of(value: Any, losses: Any = None) -> Losses | None:
     return Losses(problem.values, dims=dims, algorithms=problem.names)
 
 
-def tested(order: Order, losses: Any, test_arguments: Mapping[str, Any]) -> tuple[Problem, Choice]:
-    """What an order was decided from and by which test; from `losses` where it does not say."""
-    from bestofk.losses.losses import Losses
-    from bestofk.ordering.selection import choose_test
-    from bestofk.ordering.understood import as_problem
-
-    if order.problem is not None and order.choice is not None:
-        return order.problem, order.choice
-    if losses is None or not order.test:
-        raise ArgumentError(
-            "figure: the order does not say what it was decided from; give losses= with it."
-        )
-    named: dict[str, Any] = {}
-    if isinstance(losses, Losses):
-        named = {"prior": [str(name) for name in order.prior], "missing": "drop"}
-    problem = as_problem(losses, **named)
-    return problem, choose_test(problem, order.test, one_sided=False, **test_arguments)
-
-
 def basis(order: Order) -> str:
     """``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``"""
     procedure = PROCEDURE_WORDS.get(order.procedure, order.procedure)
@@ -70,6 +61,24 @@ def basis(order: Order) -> str:
         return f"{procedure}, alpha = {order.alpha:g}."
     correction = correction_words(order.evidence) if len(order.evidence) else ""
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
+
+
+def p_words(order: Order) -> str:
+    """What the p-values of the evidence are."""
+    if order.evidence.family.size == 1:
+        return "the p-value"
+    return "the p-value, not adjusted" if order.correction == "none" else "the adjusted p-value"
+
+
+def interval_words(order: Order) -> str:
+    """What the intervals of the evidence promise."""
+    family = order.evidence.family
+    level = level_words(order.alpha)
+    if family.size == 1:
+        return f"Interval: {level}."
+    if family.correction == "none":
+        return f"Intervals: {level}, for each pair alone."
+    return f"Intervals: {level}, for all pairs together."
 
 
 def aligned(values: Sequence[float]) -> tuple[str, ...]:
@@ -92,16 +101,13 @@ def minus(text: str) -> str:
     return text.replace("-", "−")
 
 
-def short_p(p: float) -> str:
-    """A p-value in little room.
+def short_p(p: float, alpha: float | None = None) -> str:
+    """A p-value in little room, with the digits that sentences give it.
 
     Examples
     --------
-    >>> short_p(0.0312), short_p(2e-7), short_p(1.0)
-    ('0.031', '<0.0001', '1')
+    >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
+    ('0.031', '<0.0001', '1', '0.0503')
     """
-    if p < 1e-4:
-        return "<0.0001"
-    if p >= 0.9995:
-        return "1" if p == 1.0 else ">0.999"
-    return f"{p:.4f}" if p < 1e-3 else f"{p:.3f}" if p < 0.1 else f"{p:.2f}"
+    words = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
+    return words.replace(" ", "")

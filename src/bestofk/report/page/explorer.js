@@ -1,4 +1,4 @@
-// The part of the page that the reader moves: alpha, the correction and the prior.
+// The part of the page that the reader moves: alpha, the correction and the preference.
 (() => {
   "use strict";
 
@@ -11,18 +11,21 @@
   const slider = find("#alpha");
   const typed = find("#alpha-number");
   const correction = find("#correction");
+  const radios = { none: find("#no-preference"), own: find("#own-preference") };
   const SVG = "http://www.w3.org/2000/svg";
   const LONGEST = 60;
+  const MOST_EDGES = 60;
   const lowest = Math.min(0.001, data.alpha);
   const highest = Math.max(0.5, data.alpha);
   const STEPS = Number(slider.max);
+  const GROUPS = { better: ".better", "no evidence": ".adequate", worse: ".worse" };
 
   const start = {
-    prior: data.names.map((_, learner) => learner),
+    prior: data.stated ? data.names.map((_, learner) => learner) : null,
     alpha: data.alpha,
     correction: data.correction,
   };
-  const decided = bestofk.multitest(data, start);
+  const decided = bestofk.decide(data, start);
   let state = { ...start };
   let shown = decided;
 
@@ -33,11 +36,13 @@
     return Number((lowest * (highest / lowest) ** (place / STEPS)).toPrecision(2));
   };
   const oneLine = (name) => name.split(/\s+/).filter(Boolean).join(" ");
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
   function nameNode(learner) {
     const full = oneLine(data.names[learner]);
     const letters = Array.from(full);
     const node = document.createElement("bdi");
+    node.dataset.learner = learner;
     node.textContent = letters.length > LONGEST
       ? letters.slice(0, LONGEST - 1).join("") + "…" : full;
     if (node.textContent !== data.names[learner]) node.title = full;
@@ -57,6 +62,15 @@
     return node;
   }
 
+  const pNode = (p) => element(
+    "span", { class: "p", "data-p": p, title: `adjusted p = ${p}` },
+    bestofk.pvalueWords(p, state.alpha));
+
+  const partNode = (part) => {
+    if (typeof part === "string") return part;
+    return "p" in part ? pNode(part.p) : nameNode(part.learner);
+  };
+
   const items = new Map(data.names.map((name, learner) => {
     const called = oneLine(name);
     const label = nameNode(learner);
@@ -70,103 +84,156 @@
     return [learner, item];
   }));
 
+  // Moving a learner states a preference.
   function move(learner, to) {
-    const rest = state.prior.filter((other) => other !== learner);
+    const rest = shown.prior.filter((other) => other !== learner);
     const place = Math.max(0, Math.min(rest.length, to));
-    if (state.prior[place] === learner) return;
+    if (shown.prior[place] === learner) return;
     rest.splice(place, 0, learner);
     change({ prior: rest });
   }
 
   function change(part) {
     state = { ...state, ...part };
-    shown = bestofk.multitest(data, state);
+    shown = bestofk.decide(data, state);
     show();
   }
-
-  function paragraph(parts) {
-    const node = document.createElement("p");
-    node.append(...parts.map((part) =>
-      typeof part === "string" ? part : nameNode(part.learner)));
-    return node;
-  }
-
-  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
 
   function show() {
     slider.value = position(state.alpha);
     slider.setAttribute("aria-valuetext", bestofk.level(state.alpha));
     if (document.activeElement !== typed) typed.value = bestofk.level(state.alpha);
     correction.value = state.correction;
-    const inPlace = [...list.children].map((item) => Number(item.dataset.learner));
-    if (!same(inPlace, state.prior)) {
-      const focused = document.activeElement;
-      list.replaceChildren(...state.prior.map((learner) => items.get(learner)));
-      if (focused && list.contains(focused)) focused.focus();
-    }
-    const places = new Map(shown.order.map((learner, place) => [learner, place + 1]));
-    state.prior.forEach((learner, row) => {
-      const item = items.get(learner);
-      item.querySelector(".place").textContent = places.get(learner);
-      item.classList.toggle("best", places.get(learner) === 1);
-      item.querySelector(".up").disabled = row === 0;
-      item.querySelector(".down").disabled = row === state.prior.length - 1;
-    });
+    radios.none.checked = !shown.stated;
+    radios.own.checked = shown.stated;
+    showPreference();
     showArcs();
+    find(".live-words").replaceChildren(...bestofk.headline(data, shown).map(
+      (parts) => element("p", {}, ...parts.map(partNode))));
+    showGroups();
     find(".live-order").replaceChildren(...shown.order.map((learner) =>
       element("li", {}, nameNode(learner))));
-    // the second sentence is the order, which stands above as a list
-    const words = bestofk.sentences(data, shown).filter((_, place) => place !== 1);
-    find(".live-words").replaceChildren(...words.map(paragraph));
-    find(".live-steps").replaceChildren(...shown.candidates.map((free, step) => {
-      const who = free.flatMap((learner, place) => [place ? ", " : "", nameNode(learner)]);
-      return element("li", {}, ...who, " → ", element("b", {}, nameNode(shown.order[step])));
-    }));
+    showEdges();
+    showSteps();
     showState();
   }
 
-  function showState() {
-    const node = find(".state");
-    const asDecided = same(state, start);
-    node.classList.toggle("differs", !same(shown.order, decided.order));
-    find("#reset").disabled = asDecided;
-    if (asDecided) node.replaceChildren("As it was decided.");
-    else if (same(shown.order, decided.order)) {
-      node.replaceChildren("The order stays as it was decided.");
-    } else if (shown.order[0] === decided.order[0]) {
-      node.replaceChildren("The best stays ", nameNode(shown.order[0]), "; the order changes.");
-    } else {
-      node.replaceChildren("The best would be ", nameNode(shown.order[0]), " in place of ",
-        nameNode(decided.order[0]), ".");
+  function showPreference() {
+    const inPlace = [...list.children].map((item) => Number(item.dataset.learner));
+    if (!same(inPlace, shown.prior)) {
+      const focused = document.activeElement;
+      list.replaceChildren(...shown.prior.map((learner) => items.get(learner)));
+      if (focused && list.contains(focused)) focused.focus();
+    }
+    const places = new Map(shown.order.map((learner, place) => [learner, place + 1]));
+    shown.prior.forEach((learner, row) => {
+      const item = items.get(learner);
+      item.querySelector(".place").textContent = places.get(learner);
+      item.classList.toggle("recommended", places.get(learner) === 1);
+      item.querySelector(".up").disabled = row === 0;
+      item.querySelector(".down").disabled = row === shown.prior.length - 1;
+    });
+  }
+
+  function showGroups() {
+    find(".group.recommended").hidden = false;
+    find(".group.recommended ul").replaceChildren(element("li", {},
+      nameNode(shown.recommended), ` ${data.shown[shown.recommended]}`));
+    for (const [verdict, selector] of Object.entries(GROUPS)) {
+      const members = shown.standings.filter((one) => one.verdict === verdict);
+      const group = find(`.group${selector}`);
+      group.hidden = !members.length;
+      group.querySelector("ul").replaceChildren(...members.map((one) => element("li", {},
+        nameNode(one.learner), ` ${data.shown[one.learner]}, `, pNode(one.p))));
     }
   }
 
-  // An arc from every learner to each one that overrides it, beside the rows of the prior.
+  function showEdges() {
+    const node = find(".live-edges");
+    const total = (data.names.length * (data.names.length - 1)) / 2;
+    const pairs = `${total} pair${total === 1 ? "" : "s"}`;
+    node.hidden = !shown.stated;
+    if (!shown.edges.length) {
+      node.replaceChildren(element("p", {},
+        `Nothing in the data overrides this preference (${pairs} tested).`));
+      return;
+    }
+    const listed = shown.edges.slice(0, MOST_EDGES).map(([i, j]) => element("li", {},
+      nameNode(j), " over ", nameNode(i), " (", pNode(bestofk.pair(data, state, i, j).p), ")"));
+    const more = shown.edges.length - listed.length;
+    if (more > 0) listed.push(element("li", {}, `and ${more} more`));
+    node.replaceChildren(
+      element("p", {}, `The data override this preference in ${shown.edges.length} of ${pairs}:`),
+      element("ul", { class: "chips" }, ...listed));
+  }
+
+  function showSteps() {
+    find(".steps-box").hidden = !shown.stated;
+    find(".live-steps").replaceChildren(...shown.steps.map((step) => {
+      const who = step.candidates.flatMap((learner, place) => [
+        place ? ", " : "",
+        step.passedOver.includes(learner)
+          ? element("s", { title: "passed over" }, nameNode(learner)) : nameNode(learner),
+      ]);
+      const passed = step.passedOver.length ? " (struck through: passed over)" : "";
+      return element("li", {}, ...who, " → ", element("b", {}, nameNode(step.chosen)), passed);
+    }));
+  }
+
+  // What has changed against the decision.
+  function showState() {
+    const node = find(".state");
+    const asDecided = same(state, start);
+    find("#reset").disabled = asDecided;
+    const key = (claim) => claim.join(">");
+    const before = new Set(decided.claims.map(key));
+    const now = new Set(shown.claims.map(key));
+    const added = [...now].filter((claim) => !before.has(claim)).length;
+    const gone = [...before].filter((claim) => !now.has(claim)).length;
+    const moved = shown.recommended !== decided.recommended;
+    const reordered = !same(shown.order, decided.order);
+    node.classList.toggle("differs", moved);
+    if (asDecided) {
+      node.replaceChildren("As it was decided.");
+      return;
+    }
+    const parts = moved
+      ? [nameNode(shown.recommended), " would be recommended in place of ",
+         nameNode(decided.recommended)]
+      : [nameNode(shown.recommended), " is still recommended"];
+    if (!moved) parts.push(reordered ? "; the order changes" : ", and the order stays");
+    const changes = [];
+    if (added) changes.push(`${added} more pair${added === 1 ? " differs" : "s differ"} significantly`);
+    if (gone) changes.push(`${gone} no longer ${gone === 1 ? "does" : "do"}`);
+    if (changes.length) parts.push(`; ${changes.join(", ")}`);
+    node.replaceChildren(...parts, ".");
+  }
+
+  // An arc from every learner to each one that overrides it, beside the rows of the preference.
   function showArcs() {
-    const K = state.prior.length;
+    const K = shown.prior.length;
     const row = list.firstElementChild.getBoundingClientRect().height || 36;
     const width = arcs.getBoundingClientRect().width || 160;
-    const at = new Map(state.prior.map((learner, place) => [learner, (place + 0.5) * row]));
+    const at = new Map(shown.prior.map((learner, place) => [learner, (place + 0.5) * row]));
     const reach = width - 14;
+    const edges = shown.stated ? shown.edges : [];
     arcs.setAttribute("height", K * row);
     arcs.setAttribute("viewBox", `0 0 ${width} ${K * row}`);
-    const best = shown.order[0];
-    const paths = shown.edges.map(([i, j]) => {
-      const from = at.get(i);
-      const to = at.get(j);
-      const far = 10 + (reach - 10) * Math.abs(to - from) / Math.max((K - 1) * row, 1);
+    const to = (j) => (j === shown.recommended ? " to-recommended" : "");
+    const paths = edges.map(([i, j]) => {
+      const [from, end] = [at.get(i), at.get(j)];
+      const far = 10 + (reach - 10) * Math.abs(end - from) / Math.max((K - 1) * row, 1);
       return drawn("path", {
-        d: `M2 ${from}C${far * 1.3} ${from} ${far * 1.3} ${to} 9 ${to}`,
-        class: j === best ? "arc to-best" : "arc",
-        "data-from": i, "data-to": j,
+        d: `M2 ${from}C${far * 1.3} ${from} ${far * 1.3} ${end} 9 ${end}`,
+        class: `arc${to(j)}`, "data-from": i, "data-to": j,
       });
     });
-    const heads = [...new Set(shown.edges.map(([, j]) => j))].map((j) => drawn("path", {
-      d: `M2 ${at.get(j)}l8 -4v8z`, class: j === best ? "head to-best" : "head",
+    const heads = [...new Set(edges.map(([, j]) => j))].map((j) => drawn("path", {
+      d: `M2 ${at.get(j)}l8 -4v8z`, class: `head${to(j)}`,
     }));
     arcs.replaceChildren(...paths, ...heads);
     arcs.setAttribute("aria-label",
-      `${shown.edges.length} of ${shown.pairs.length} pairs in which the data override the prior`);
+      `${edges.length} pairs in which the data override the preference`);
   }
 
   function highlight(learner) {
@@ -186,13 +253,15 @@
   });
   typed.addEventListener("blur", show);
   correction.addEventListener("change", () => change({ correction: correction.value }));
+  radios.none.addEventListener("change", () => change({ prior: null }));
+  radios.own.addEventListener("change", () => change({ prior: start.prior ?? shown.prior }));
   find("#reset").addEventListener("click", () => change({ ...start }));
   list.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
     const learner = Number(button.closest("li").dataset.learner);
     const step = button.classList.contains("up") ? -1 : 1;
-    move(learner, state.prior.indexOf(learner) + step);
+    move(learner, shown.prior.indexOf(learner) + step);
     if (button.disabled) button.parentElement.querySelector("button:enabled")?.focus();
     else button.focus();
   });

@@ -1,137 +1,114 @@
-// MultiTest as bestofk.ordering computes it, from both one-sided p-values of every pair.
+// MultiTest as bestofk.ordering decides it, from the adjusted p-values that Python found.
 // Nothing here touches the page: numbers in, numbers and sentences out.
 const bestofk = (() => {
   "use strict";
 
   const LISTED = 6; // so many learners are named before the rest is only counted
-  const CORRECTIONS = {
-    "holm": "Holm's correction",
-    "bonferroni": "Bonferroni's correction",
-    "hochberg": "Hochberg's correction",
-    "benjamini-hochberg": "the correction of Benjamini and Hochberg",
-    "none": "no correction",
-  };
-  const FAMILY = "the chance that even one of these rejections is wrong is held at ";
-  const POSITIVE = " (for independent or positively dependent tests)";
-  const GUARANTEES = {
-    "holm": (level) => FAMILY + level,
-    "bonferroni": (level) => FAMILY + level,
-    "hochberg": (level) => FAMILY + level + POSITIVE,
-    "benjamini-hochberg": (level) =>
-      "the expected share of wrong ones among these rejections is held at " + level + POSITIVE,
-    "none": (level) =>
-      "each single test errs with probability " + level + ", the whole decision more often",
-  };
 
-  // Adjusted p-values of a family, with the very operations of bestofk.adjust.
-  function adjust(pvalues, correction) {
-    const m = pvalues.length;
-    if (correction === "none") return pvalues.slice();
-    if (correction === "bonferroni") return pvalues.map((p) => Math.min(p * m, 1));
-    const rows = pvalues.map((_, row) => row).sort((a, b) => pvalues[a] - pvalues[b]);
-    const adjusted = new Array(m);
-    if (correction === "holm") {
-      let largest = 0;
-      rows.forEach((row, place) => {
-        largest = Math.max(largest, pvalues[row] * (m - place));
-        adjusted[row] = Math.min(largest, 1);
-      });
-      return adjusted;
-    }
-    let smallest = Infinity;
-    for (let place = m - 1; place >= 0; place -= 1) {
-      const factor = correction === "hochberg" ? m - place : m / (place + 1);
-      smallest = Math.min(smallest, pvalues[rows[place]] * factor);
-      adjusted[rows[place]] = Math.min(smallest, 1);
-    }
-    return adjusted;
+  // What the evidence says of learners a and b: one p-value, whoever is preferred.
+  function pair(data, { alpha, correction }, a, b) {
+    const [i, j] = a < b ? [a, b] : [b, a];
+    const row = i * data.names.length - (i * (i + 1)) / 2 + (j - i - 1);
+    const p = data.adjusted[correction][row];
+    const direction = data.direction[row];
+    const claimed = p <= alpha && direction !== 0;
+    return { p, better: claimed ? (direction < 0 ? i : j) : null };
   }
 
-  // `data.p[i][j]` is the p-value of H0: the loss of i is at most that of j. Learners are the
-  // indices of `data.names`; `prior` lists them, most preferred first.
-  function multitest(data, { prior, alpha, correction }) {
-    const pairs = [];
-    for (let i = 0; i < prior.length; i += 1) {
-      for (let j = i + 1; j < prior.length; j += 1) pairs.push([prior[i], prior[j]]);
-    }
-    const adjusted = adjust(pairs.map(([i, j]) => data.p[i][j]), correction);
-    const edges = pairs.filter((_, row) => adjusted[row] <= alpha);
+  // Learners, the indices of `data.names`, by their means; as Python has them where equal.
+  const byMean = (data) => data.names.map((_, learner) => learner)
+    .sort((a, b) => data.means[a] - data.means[b] || a - b);
+
+  // `state.prior` lists the learners, most preferred first; null where nothing is preferred.
+  function decide(data, state) {
+    const stated = state.prior !== null;
+    const prior = stated ? state.prior : byMean(data);
+    const edges = [];
+    const claims = [];
+    prior.forEach((i, place) => {
+      for (const j of prior.slice(place + 1)) {
+        const { better } = pair(data, state, i, j);
+        if (better === j) edges.push([i, j]);
+        if (better !== null) claims.push(better === i ? [i, j] : [j, i]);
+      }
+    });
+    const steps = stated ? stepsOf(prior, edges, data.guard ? data.means : null) : [];
+    const order = stated ? steps.map((step) => step.chosen) : prior;
+    const recommended = order[0];
+    const standings = prior.filter((learner) => learner !== recommended)
+      .map((learner) => {
+        const { p, better } = pair(data, state, learner, recommended);
+        const verdict = better === null ? "no evidence" : better === learner ? "better" : "worse";
+        return { learner, p, verdict };
+      })
+      .sort((a, b) => data.means[a.learner] - data.means[b.learner]);
+    return { ...state, stated, prior, edges, claims, steps, order, recommended, standings };
+  }
+
+  // Every step of the ordering, with the guard of bestofk.ordering.graph where there are means.
+  function stepsOf(prior, edges, means) {
     const outgoing = new Map(prior.map((learner) => [learner, 0]));
     const overridden = new Map(prior.map((learner) => [learner, []]));
     for (const [i, j] of edges) {
       outgoing.set(i, outgoing.get(i) + 1);
       overridden.get(j).push(i);
     }
-    const order = [];
-    const candidates = [];
+    const steps = [];
     let remaining = prior.slice();
     while (remaining.length) {
-      const free = remaining.filter((learner) => outgoing.get(learner) === 0);
-      const taken = free[0];
-      candidates.push(free);
-      order.push(taken);
-      for (const i of overridden.get(taken)) outgoing.set(i, outgoing.get(i) - 1);
-      remaining = remaining.filter((learner) => learner !== taken);
+      const candidates = remaining.filter((learner) => outgoing.get(learner) === 0);
+      const chosen = means === null ? candidates[0] : guarded(remaining, outgoing, means);
+      const passedOver = candidates.slice(0, candidates.indexOf(chosen));
+      steps.push({ candidates, chosen, passedOver });
+      for (const i of overridden.get(chosen)) outgoing.set(i, outgoing.get(i) - 1);
+      remaining = remaining.filter((learner) => learner !== chosen);
     }
-    return {
-      prior, alpha, correction, pairs, adjusted, edges, order, candidates,
-      standings: standings(data, prior, order[0], alpha, correction),
-    };
+    return steps;
   }
 
-  // Is the best significantly better than each of the others? In the order of their means.
-  function standings(data, prior, best, alpha, correction) {
-    const others = prior.filter((learner) => learner !== best);
-    const adjusted = adjust(others.map((other) => data.p[other][best]), correction);
-    const found = others.map((learner, row) => ({
-      learner,
-      difference: data.means[learner] - data.means[best],
-      pvalue: data.p[learner][best],
-      adjusted: adjusted[row],
-      verdict: adjusted[row] <= alpha ? "worse" : "tie",
-    }));
-    return found.sort((a, b) => a.difference - b.difference);
-  }
-
-  // Python's format(value, ".{digits}g"): halves go to the even digit.
-  function significant(value, digits) {
-    if (value === 0) return "0";
-    const sign = value < 0 ? "-" : "";
-    let [mantissa, power] = Math.abs(value).toExponential(100).split("e");
-    let exponent = Number(power);
-    const all = mantissa.replace(".", "");
-    let kept = all.slice(0, digits).split("").map(Number);
-    const rest = all.slice(digits);
-    const half = rest[0] === "5" && /^50*$/.test(rest);
-    if (half ? kept[digits - 1] % 2 === 1 : Number(rest[0]) >= 5) {
-      let place = digits - 1;
-      while (place >= 0 && kept[place] === 9) { kept[place] = 0; place -= 1; }
-      if (place >= 0) kept[place] += 1;
-      else { kept = [1, ...kept.slice(0, -1)]; exponent += 1; }
+  // The most preferred candidate, unless one preferred to it that is out has the smaller mean.
+  function guarded(remaining, outgoing, means) {
+    let struck = Infinity;
+    let smallest = null;
+    for (const learner of remaining) {
+      if (outgoing.get(learner) > 0) struck = Math.min(struck, means[learner]);
+      else {
+        if (means[learner] <= struck) return learner;
+        if (smallest === null || means[learner] < means[smallest]) smallest = learner;
+      }
     }
-    const text = kept.join("");
-    if (exponent < -4 || exponent >= digits) {
-      const tail = text.slice(1).replace(/0+$/, "");
-      const size = String(Math.abs(exponent)).padStart(2, "0");
-      return sign + text[0] + (tail && "." + tail) + "e" + (exponent < 0 ? "-" : "+") + size;
+    return smallest;
+  }
+
+  // Python's format(alpha, "g"), for what is not very small.
+  const level = (alpha) => String(Number(alpha.toPrecision(6))).replace(/e-(\d)$/, "e-0$1");
+
+  // Python's format(p, ".{places}f"): halves go to the even digit.
+  function fixed(value, places) {
+    const [whole, part] = value.toFixed(100).split(".");
+    const kept = BigInt(whole + part.slice(0, places));
+    const rest = part.slice(places);
+    const half = /^50*$/.test(rest);
+    const up = half ? kept % 2n === 1n : rest[0] >= "5";
+    const text = String(kept + (up ? 1n : 0n)).padStart(places + 1, "0");
+    return `${text.slice(0, text.length - places)}.${text.slice(text.length - places)}`;
+  }
+
+  // As bestofk.wording.pvalue_words: two digits, more where two would cross alpha.
+  function pvalueWords(p, alpha) {
+    const least = alpha >= 1e-4 ? 1e-4 : alpha / 100;
+    if (p < least) return `p < ${level(least)}`;
+    if (p >= 0.995) return p === 1 ? "p = 1" : "p > 0.99";
+    let places = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
+    let text = fixed(p, places);
+    while ((Number(text) <= alpha) !== (p <= alpha) && places < 17) {
+      places += 1;
+      text = fixed(p, places);
     }
-    const whole = exponent < 0 ? "0" : text.slice(0, exponent + 1);
-    const part = exponent < 0 ? "0".repeat(-exponent - 1) + text : text.slice(exponent + 1);
-    const tail = part.replace(/0+$/, "");
-    return sign + whole + (tail && "." + tail);
+    return `p = ${text}`;
   }
 
-  const number = (value) => significant(value, 4);
-  const level = (value) => significant(value, 6);
-
-  function pvalueWords(p) {
-    if (p === 0) return "p < 1e-300";
-    return p >= 0.99995 && p < 1 ? "p > 0.9999" : "p = " + number(p);
-  }
-
-  // A sentence is a list of texts and of {learner: index}, so that names stay names.
-  const named = (learner) => [{ learner }];
-
+  // A sentence is a list of texts, of {learner} and of {p}, so that names stay names.
   function joined(items) {
     return items.flatMap((item, place) => {
       if (place === 0) return item;
@@ -139,69 +116,79 @@ const bestofk = (() => {
     });
   }
 
-  function listing(items) {
+  function listing(learners) {
+    const items = learners.map((learner) => [{ learner }]);
     if (items.length <= LISTED + 1) return joined(items);
     return joined([...items.slice(0, LISTED), [`${items.length - LISTED} more`]]);
   }
 
-  function chain(learners) {
-    const shown = learners.slice(0, 4 * LISTED).map(named);
-    if (learners.length > shown.length) shown.push([`... (${learners.length} in all)`]);
-    return shown.flatMap((item, place) => (place ? [", ", ...item] : item));
-  }
-
-  const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-  // The paragraphs of Order.explain() for MultiTest.
-  function sentences(data, result) {
-    const against = (standing) => [
-      { learner: standing.learner },
-      ` (${number(data.means[standing.learner])}, ${pvalueWords(standing.adjusted)})`,
-    ];
-    const best = result.order[0];
-    const said = [
-      ["MultiTest chooses ", { learner: best }, ` as the best of ${data.names.length} learners.`],
-      ["Order, best first: ", ...chain(result.order), "."],
-    ];
-    const subject = [{ learner: best }, ` (mean loss ${number(data.means[best])})`];
-    const worse = result.standings.filter((standing) => standing.verdict === "worse");
-    const ties = result.standings.filter((standing) => standing.verdict === "tie");
-    if (worse.length) {
-      said.push([...subject, " is significantly better than ", ...listing(worse.map(against)), "."]);
-    }
-    if (ties.length) {
-      const smaller = ties.filter((standing) => standing.difference < 0);
-      const which = smaller.length
-        ? [", and ", ...listing(smaller.map((standing) => named(standing.learner))),
-           ` ${smaller.length === 1 ? "has" : "have"} a smaller mean but not significantly so`]
-        : [];
-      said.push([
-        ...(worse.length ? named(best) : subject), " ties with ", ...listing(ties.map(against)),
-        ": the data do not show it to be better", ...which, "; the prior decides.",
-      ]);
-    }
-    const prior = ["The prior preference was ", ...chain(result.prior), "."];
-    const total = counted(result.pairs.length, "pair");
-    if (result.edges.length) {
-      const over = result.edges.map(([i, j]) => [{ learner: j }, " over ", { learner: i }]);
-      said.push([
-        ...prior, ` The data override it in ${result.edges.length} of ${total}: `,
-        ...listing(over), ".",
-      ]);
+  // What to do and why, in a few sentences: those of Order.headline() where they are short.
+  function headline(data, result) {
+    const { recommended: best, prior, standings } = result;
+    const use = ["Use ", { learner: best }];
+    const smallest = byMean(data)[0];
+    const isSmallest = data.means[best] === data.means[smallest];
+    const mean = `the ${data.metric} (${data.shown[best]})`;
+    const verdicts = new Map(standings.map((one) => [one.learner, one.verdict]));
+    const better = standings.filter((one) => one.verdict === "better");
+    const said = [];
+    if (result.stated) {
+      const preferred = prior.slice(0, prior.indexOf(best));
+      const beaten = preferred.filter((learner) => verdicts.get(learner) === "worse");
+      const { passedOver } = result.steps[0];
+      if (beaten.length) {
+        said.push([...use, ". It is significantly better than ", ...listing(beaten),
+          ", which you prefer", isSmallest ? `, and it has ${mean}.` : "."]);
+      } else if (isSmallest) {
+        said.push([...use, `, which has ${mean}.`]);
+      } else if (passedOver.length) {
+        said.push([...use, "."]);
+      } else {
+        said.push([...use, ", the first in your order that no other is shown to beat."]);
+      }
+      said.push(...struckOut(data, result, preferred, beaten, passedOver));
+      said.push(...passed(data, result, passedOver));
+      if (!isSmallest) {
+        const { p } = pair(data, result, smallest, best);
+        const numbers = `${data.shown[smallest]} against ${data.shown[best]}`;
+        const has = [{ learner: smallest }, ` has the ${data.metric}, ${numbers}`];
+        said.push(verdicts.get(smallest) === "better"
+          ? [...has, ", and is significantly better."]
+          : [...has, ", but is not shown to be better (", { p }, ")."]);
+      }
     } else {
-      said.push([
-        ...prior, ` No test overrides it (${total}): the learners stand in prior order.`,
-      ]);
+      said.push([...use, `: it has ${mean}.`]);
     }
-    const why = data.testReason ? ` (${data.testReason})` : "";
-    said.push([
-      `Evidence: ${data.test}, one-sided, alpha = ${level(result.alpha)} with ` +
-      `${CORRECTIONS[result.correction]} over ${counted(result.pairs.length, "comparison")}, ` +
-      `on ${data.design}${why}. If the test's assumptions hold, ` +
-      `${GUARANTEES[result.correction](level(result.alpha))}.`,
-    ]);
+    if (better.length) {
+      said.push(["But ", ...listing(better.map((one) => one.learner)),
+        ` ${better.length === 1 ? "is" : "are"} significantly better by the test, which does not ` +
+        "go by the mean."]);
+    }
     return said;
   }
 
-  return { CORRECTIONS, adjust, multitest, sentences, significant, number, level, pvalueWords };
+  function struckOut(data, { claims }, preferred, beaten, passedOver) {
+    return preferred
+      .filter((learner) => !beaten.includes(learner) && !passedOver.includes(learner))
+      .slice(0, 3)
+      .map((learner) => {
+        const winners = claims.filter(([, worse]) => worse === learner).map(([winner]) => winner);
+        const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
+        return [{ learner }, ", which you prefer, is out because ", { learner: winner },
+          " is significantly better than it."];
+      });
+  }
+
+  function passed(data, { prior, edges }, passedOver) {
+    const out = new Set(edges.map(([i]) => i));
+    return passedOver.slice(0, 3).map((learner) => {
+      const other = prior.slice(0, prior.indexOf(learner)).filter((one) => out.has(one))
+        .reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
+      return [{ learner }, " is passed over although no other is shown to beat it: its mean " +
+        `(${data.shown[learner]}) is worse than that of `, { learner: other },
+        ` (${data.shown[other]}), which you prefer and which is out.`];
+    });
+  }
+
+  return { byMean, decide, pair, headline, level, pvalueWords };
 })();

@@ -1,0 +1,388 @@
+"""Decisions over all situations: each with a heading that says what is the case."""
+
+import numpy as np
+from tables import NAMES, exactly, folds, instances, sets
+
+import bestofk as bk
+from bestofk.ordering.preference import MeasuredCosts, PanelOrder
+
+FIRST_LOSES = (0.30, 0.20, 0.21)
+"""The second and third are shown to be better than the first, and not different."""
+NOTHING = (0.220, 0.221, 0.219)
+ABOUT_ALL = (0.40, 0.20, 0.201, 0.199, 0.33, 0.35, 0.38, 0.205)
+
+
+def costs(what, *values):
+    return MeasuredCosts(what=what, costs=dict(zip(NAMES, values, strict=False)))
+
+
+def struck_out():
+    """A loses to C; B, noisy, is the worst by its mean and not shown to be."""
+    return sets((0.27, 0.40, 0.25), n=12, spread=(0.002, 0.40, 0.002), seed=3)
+
+
+def by_ranks_and_by_mean():
+    """The first has the smaller mean because of one data set; the second wins on all others."""
+    first = np.array([0.20, 0.21, 0.22, 0.23, 0.24, 0.25, 0.26, 0.27, 0.28, 0.10])
+    second = first - np.array([0.01, 0.011, 0.012, 0.013, 0.014, 0.015, 0.016, 0.017, 0.018, -0.3])
+    return exactly([first, second])
+
+
+def no_preference():
+    yield "two learners, one is shown to be worse", bk.order(folds((0.30, 0.20)))
+    yield "two learners, no evidence", bk.order(folds((0.201, 0.200), spread=0.02))
+    yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
+    yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
+    yield "three learners: one worse, one not shown to be", bk.order(folds(FIRST_LOSES))
+    yield "three learners: both others are worse", bk.order(folds((0.30, 0.20, 0.25)))
+    yield "three learners, no evidence anywhere", bk.order(folds(NOTHING))
+    yield "three learners with the same mean", bk.order(folds((0.2, 0.2, 0.2)))
+    yield "two share the smallest mean", bk.order(folds((0.2, 0.3, 0.2)))
+    yield "three of four share the smallest mean", bk.order(folds((0.2, 0.2, 0.3, 0.2)))
+    yield "eight learners", bk.order(folds(ABOUT_ALL))
+    yield "eight learners, no evidence anywhere", bk.order(folds(np.linspace(0.2, 0.201, 8)))
+    yield "eight learners, all others are worse", bk.order(folds(np.linspace(0.2, 0.4, 8)))
+    yield (
+        "the test by ranks contradicts the mean",
+        bk.order(by_ranks_and_by_mean(), test="wilcoxon"),
+    )
+    yield (
+        "too few data sets for the test that was asked for",
+        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon"),
+    )
+    yield (
+        "two data sets, two learners, a test that cannot decide",
+        bk.order(sets((0.9, 0.1), n=2), test="sign"),
+    )
+    yield (
+        "seven data sets, five learners, chosen automatically",
+        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7)),
+    )
+    yield (
+        "seven data sets with the same losses on each",
+        bk.order(exactly(np.repeat([[0.9], [0.5], [0.4], [0.3], [0.1]], 7, axis=1))),
+    )
+
+
+def stated_preference():
+    prior = list(NAMES[:3])
+    yield "a list: the second beats the first", bk.order(folds(FIRST_LOSES), prior=prior)
+    yield (
+        "a list: the third beats the first two",
+        bk.order(folds((0.30, 0.31, 0.20)), prior=prior),
+    )
+    yield (
+        "a list: the second beats the first, and is the smallest",
+        bk.order(folds((0.30, 0.20, 0.25)), prior=prior),
+    )
+    yield "a list: the first has the smallest mean", bk.order(folds((0.2, 0.3, 0.21)), prior=prior)
+    yield (
+        "a list: the first has the smallest mean, nothing else is shown",
+        bk.order(folds((0.2, 0.201, 0.202), spread=0.02), prior=prior),
+    )
+    yield "a list: the preference decides", bk.order(folds(NOTHING), prior=prior)
+    yield "a list of two: the preference decides", bk.order(folds(NOTHING[1:]), prior=NAMES[:2])
+    yield "a list of two: the second beats the first", bk.order(folds((0.3, 0.2)), prior=NAMES[:2])
+    yield "a list: all means are the same", bk.order(folds((0.2, 0.2, 0.2)), prior=prior)
+    yield "a list: two share the smallest mean", bk.order(folds((0.3, 0.2, 0.2)), prior=prior)
+    yield (
+        "a list: the first shares the smallest mean",
+        bk.order(folds((0.2, 0.3, 0.2)), prior=prior),
+    )
+    yield "as listed: the preference decides", bk.order(folds(NOTHING), prior="listed")
+    yield (
+        "a list that leaves out one learner",
+        bk.order(folds(NOTHING), prior=["c4.5", "nmc"]),
+    )
+    yield "a list that leaves out two learners", bk.order(folds(NOTHING), prior=["logistic"])
+    yield (
+        "prices: the preference decides",
+        bk.order(folds(NOTHING), prior={"nmc": 1, "logistic": 2, "c4.5": 3}),
+    )
+    yield (
+        "prices: the dearest beats the two others",
+        bk.order(folds((0.30, 0.31, 0.20)), prior={"nmc": 1, "logistic": 2, "c4.5": 3}),
+    )
+    yield (
+        "equal prices",
+        bk.order(folds(NOTHING), prior={"nmc": 1, "logistic": 1, "c4.5": 2}),
+    )
+    for what in ("fit_time", "predict_time", "size", "complexity"):
+        yield (
+            f"measured, {what}: the preference decides",
+            bk.order(folds(NOTHING), prior=costs(what, 1.0, 3.0, 9.0)),
+        )
+        yield (
+            f"measured, {what}: a dearer one beats a cheaper one",
+            bk.order(folds(FIRST_LOSES), prior=costs(what, 1.0, 3.0, 9.0)),
+        )
+        yield (
+            f"measured, {what}: the dearest beats the two others",
+            bk.order(folds((0.30, 0.31, 0.20)), prior=costs(what, 1.0, 3.0, 9.0)),
+        )
+    yield (
+        "measured, fit_time: within a factor of two",
+        bk.order(folds(NOTHING), prior=costs("fit_time", 1.0, 1.9, 1.5)),
+    )
+    panel = PanelOrder(names=NAMES)
+    yield "the panel: the preference decides", bk.order(folds(NOTHING), prior=panel)
+    yield "the panel: evidence decides", bk.order(folds((0.30, 0.31, 0.20)), prior=panel)
+    yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prior="listed")
+    yield (
+        "a list of eight: the preference decides",
+        bk.order(folds(np.linspace(0.201, 0.2, 8)), prior="listed"),
+    )
+    yield (
+        "a list of eight: the last beats all others",
+        bk.order(folds(np.linspace(0.4, 0.2, 8)), prior="listed"),
+    )
+    yield (
+        "a list: too few data sets to decide",
+        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon", prior="listed"),
+    )
+    yield (
+        "a list: too few data sets to decide, and the first has the smallest mean",
+        bk.order(sets((0.1, 0.5, 0.4, 0.3, 0.9), n=7), test="wilcoxon", prior="listed"),
+    )
+    yield (
+        "a list: the test by ranks contradicts the mean",
+        bk.order(by_ranks_and_by_mean(), test="wilcoxon", prior="listed"),
+    )
+
+
+def guard():
+    yield "the guard passes over a noisy candidate", bk.order(struck_out(), prior="listed")
+    yield (
+        "without the guard the noisy candidate is taken",
+        bk.order(struck_out(), prior="listed", guard=False),
+    )
+    four = sets((0.27, 0.40, 0.41, 0.25), n=12, spread=(0.002, 0.4, 0.4, 0.002), seed=3)
+    yield "the guard passes over two", bk.order(four, prior="listed")
+    yield (
+        "the guard acts on measured costs",
+        bk.order(struck_out(), prior=costs("fit_time", 1.0, 3.0, 9.0)),
+    )
+    middle = folds((0.27, 0.262, 0.25), spread=(0.01, 0.2, 0.01), seed=4)
+    yield "struck out by another than the recommended one", bk.order(middle, prior="listed")
+    several = folds((0.27, 0.271, 0.272, 0.273, 0.262, 0.25),
+                    spread=(0.01, 0.01, 0.01, 0.01, 0.2, 0.01), seed=4)  # fmt: skip
+    yield "four are struck out by another", bk.order(several, prior="listed")
+
+
+def families():
+    prior = list(NAMES[:3])
+    yield (
+        "the paper's family: evidence decides",
+        bk.order(folds(FIRST_LOSES), prior=prior, family="prior", guard=False),
+    )
+    yield (
+        "the paper's family: the first has the smallest mean",
+        bk.order(folds((0.2, 0.3, 0.4)), prior=prior, family="prior"),
+    )
+    yield (
+        "the paper's family: the preference decides",
+        bk.order(folds(NOTHING), prior=prior, family="prior"),
+    )
+    yield (
+        "the paper's family, two learners",
+        bk.order(folds((0.3, 0.2)), prior=prior[:2], family="prior"),
+    )
+    yield (
+        "against a control that is worse",
+        bk.order(folds((0.3, 0.2, 0.21, 0.4)), family="control", control="nmc"),
+    )
+    yield (
+        "against a control that has the smallest mean",
+        bk.order(folds((0.2, 0.3, 0.201, 0.4)), family="control", control="nmc"),
+    )
+    yield (
+        "against a control that is preferred, nothing is shown",
+        bk.order(folds(NOTHING), family="control", control="nmc", prior=prior),
+    )
+    yield (
+        "against a control, two learners",
+        bk.order(folds((0.3, 0.2)), family="control", control="nmc"),
+    )
+    for correction in bk.adjust.CORRECTIONS:
+        yield f"correction {correction}", bk.order(folds(FIRST_LOSES), correction=correction)
+
+
+def margins():
+    prior = list(NAMES[:4])
+    table = folds((0.201, 0.200, 0.26, 0.2005), spread=(0.005, 0.005, 0.005, 0.08))
+    yield "a margin, no preference", bk.order(table, margin=0.01)
+    yield "a margin, with a preference", bk.order(table, margin=0.01, prior=prior)
+    yield "a margin, two learners", bk.order(folds((0.201, 0.200)), margin=0.01)
+    yield "a margin that nothing reaches", bk.order(folds(NOTHING, spread=0.1), margin=0.001)
+    asked = {"procedure": "cheapest-adequate", "margin": 0.01}
+    yield "cheapest adequate: the first is adequate", bk.order(table, prior=prior, **asked)
+    yield (
+        "cheapest adequate: the second is, and has the smallest mean",
+        bk.order(folds((0.26, 0.200, 0.203)), prior=prior[:3], **asked),
+    )
+    yield (
+        "cheapest adequate: none is shown",
+        bk.order(folds(NOTHING, spread=0.1), prior=prior[:3], **asked),
+    )
+    yield (
+        "cheapest adequate: none of two is shown",
+        bk.order(folds(NOTHING[:2], spread=0.1), prior=prior[:2], **asked),
+    )
+    yield (
+        "cheapest adequate by measured cost",
+        bk.order(table, prior=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
+    )
+    yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
+    yield "a rope, two learners on data sets", bk.order(sets((0.2, 0.21)), rope=0.01)
+    yield "a Bayesian test that decides", bk.order(folds(FIRST_LOSES), test="correlated-t")
+    yield (
+        "a Bayesian test with a rope that decides",
+        bk.order(folds(FIRST_LOSES), test="correlated-t", rope=0.01),
+    )
+
+
+def procedures():
+    prior = list(NAMES[:3])
+    asked = {"procedure": "test-first", "prior": prior}
+    yield "TestFirst chooses", bk.order(folds((0.3, 0.31, 0.2)), **asked)
+    yield "TestFirst chooses over one", bk.order(folds(FIRST_LOSES), **asked)
+    yield "TestFirst finds none", bk.order(folds(NOTHING), **asked)
+    yield "TestFirst, nothing is preferred", bk.order(folds((0.2, 0.21, 0.3)), **asked)
+    yield "TestFirst without a preference", bk.order(folds(FIRST_LOSES), procedure="test-first")
+    yield (
+        "TestFirst on too few data sets",
+        bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
+    )
+    asked = {"procedure": "anova-choice", "prior": prior}
+    yield "ANOVA sees a difference", bk.order(folds(FIRST_LOSES), **asked)
+    yield "ANOVA sees none", bk.order(folds(NOTHING, spread=0.1), **asked)
+    yield (
+        "ANOVA sees none, no preference",
+        bk.order(folds(NOTHING, spread=0.1), procedure="anova-choice"),
+    )
+    asked = {"procedure": "newman-keuls-choice", "prior": prior}
+    yield "Newman-Keuls: one differs from all others", bk.order(folds((0.3, 0.2, 0.25)), **asked)
+    yield "Newman-Keuls: the most preferred of a group", bk.order(folds(FIRST_LOSES), **asked)
+    yield (
+        "Newman-Keuls: no preference",
+        bk.order(folds(FIRST_LOSES), procedure="newman-keuls-choice"),
+    )
+    chain = folds((0.2025, 0.2010, 0.1995), spread=0.005, seed=2)
+    yield "Newman-Keuls: groups that overlap", bk.order(chain, **asked)
+    asked = {"procedure": "most-wins"}
+    yield "most wins: one winner", bk.order(folds((0.3, 0.2, 0.25)), **asked)
+    yield "most wins: one winner of two", bk.order(folds((0.3, 0.2)), **asked)
+    yield "most wins: two share the top", bk.order(folds((0.3, 0.2, 0.2)), **asked)
+    yield "most wins: none has any", bk.order(folds(NOTHING), **asked)
+    yield (
+        "most wins: equal counts below",
+        bk.order(folds((0.1, 0.3, 0.3, 0.5, 0.5)), **asked),
+    )
+    yield (
+        "most wins minus losses",
+        bk.ordering.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
+    )
+    yield (
+        "most wins on too few data sets",
+        bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
+    )
+
+
+def metrics():
+    up = {"higher_is_better": True}
+    yield (
+        "accuracy, no preference",
+        bk.order(folds((0.70, 0.80, 0.795), loss="accuracy", spread=0.02, **up)),
+    )
+    yield (
+        "accuracy, the preference decides",
+        bk.order(folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prior="listed"),
+    )
+    yield (
+        "accuracy, the guard acts",
+        bk.order(exactly(1 - struck_out().values[:, :, 0, 0, 0], loss="accuracy", **up),
+                 prior="listed"),
+    )  # fmt: skip
+    yield (
+        "accuracy, cheapest adequate",
+        bk.order(folds((0.800, 0.802, 0.70), loss="accuracy", **up), prior="listed",
+                 procedure="cheapest-adequate", margin=0.01),
+    )  # fmt: skip
+    yield (
+        "AUC",
+        bk.order(folds((0.90, 0.95, 0.951), loss="AUC", **up)),
+    )
+    yield (
+        "a reward beyond one",
+        bk.order(folds((100.0, 120.0, 119.0), loss="reward", spread=2.0, **up)),
+    )
+    yield "squared error", bk.order(folds((3.2, 1.2, 1.21), loss="squared error", spread=0.1))
+    yield "a loss without a name", bk.order(folds((3.2, 1.2, 1.21), loss="loss", spread=0.1))
+    yield "an array", bk.order(np.asarray(folds(FIRST_LOSES).values[:, 0, :, :, 0]))
+
+
+def designs():
+    yield "one run of folds", bk.order(folds(FIRST_LOSES, runs=1))
+    yield "five runs of two folds", bk.order(folds(FIRST_LOSES, runs=5, folds=2))
+    yield (
+        "five runs of two folds, Dietterich's t",
+        bk.order(folds(FIRST_LOSES, runs=5, folds=2), test="5x2cv-t"),
+    )
+    for kind in ("resample", "bootstrap"):
+        design = bk.Design(kind=kind, folds=30, n_train=(90,), n_test=(10,))
+        yield (
+            f"a design of kind {kind}",
+            bk.order(folds(FIRST_LOSES, runs=1, folds=30, design=design)),
+        )
+    rng = np.random.default_rng(1)
+    wrong = rng.random((3, 200)) < np.array([[0.4], [0.2], [0.21]])
+    yield "right or wrong on one test set", bk.order(instances(wrong))
+    yield "three instances", bk.order(instances([[1, 1, 1], [0, 0, 0], [0, 1, 0]]))
+    graded = np.abs(rng.normal(size=(3, 200))) + np.array([[0.5], [0.2], [0.21]])
+    yield "graded losses on one test set", bk.order(instances(graded, loss="absolute error"))
+    yield "twelve data sets", bk.order(sets(FIRST_LOSES))
+    many = bk.Losses(
+        np.repeat(folds(FIRST_LOSES, runs=1, folds=5).values, 10, axis=1)
+        + rng.normal(0, 0.01, (3, 10, 1, 5, 4)),
+        algorithms=NAMES[:3], loss_name="zero-one",
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+    )  # fmt: skip
+    yield "repetitions on ten data sets", bk.order(many)
+    one_big = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
+    one_big[0, 3] += 3.0
+    yield "one data set carries the sum", bk.order(exactly(one_big), test="permutation")
+    yield (
+        "calibrated degrees of freedom",
+        bk.order(folds((0.3, 0.2), names=("naive-bayes", "c4.5")), test="use-all-data",
+                 df="calibrated"),
+    )  # fmt: skip
+
+
+def notes():
+    for gone, what in ((1, "one data set"), (2, "two data sets")):
+        values = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
+        values[0, :gone] = np.nan
+        table = exactly(values, missing="declared")
+        yield f"{what} dropped", bk.order(table, missing="drop")
+    for gone, what in ((1, "one run"), (2, "two runs")):
+        values = folds(FIRST_LOSES).values.copy()
+        values[0, 0, :gone, 3] = np.nan
+        table = bk.Losses(values, algorithms=NAMES[:3], missing="declared", loss_name="zero-one")
+        yield f"{what} dropped", bk.order(table, missing="drop")
+    values = folds(FIRST_LOSES, runs=1).values.copy()
+    values[0, 0, 0, 3] = np.nan
+    table = bk.Losses(values, algorithms=NAMES[:3], missing="declared", loss_name="zero-one")
+    yield "one fold dropped", bk.order(table, missing="drop")
+
+
+PARTS = {
+    "No preference": no_preference,
+    "A preference": stated_preference,
+    "The guard": guard,
+    "Families and corrections": families,
+    "Margins and posterior probabilities": margins,
+    "Other procedures": procedures,
+    "Metrics of both directions": metrics,
+    "Designs and tests": designs,
+    "What was left out of a table": notes,
+}
