@@ -198,6 +198,7 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
         if set(entry.covers) & set(problem.situations)
         and (not one_sided or "greater" in entry.sides)
         and (not entry.zero_one or _is_zero_one(problem))
+        and units(problem) >= entry.at_least_units
     ]
 
 

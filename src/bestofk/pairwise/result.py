@@ -137,11 +137,11 @@ class PairwiseResult(Presented):
             pvalue=float(self.pvalue),
             alternative=self.alternative,
             alpha=alpha,
-            details=f"{self.test} test, {self._numbers()}",
+            details=f"{self.test} test, {self._numbers(alpha)}",
         )
         return f"{sentences} {self.note}".rstrip()
 
-    def _numbers(self) -> str:
+    def _numbers(self, alpha: float) -> str:
         if self.df is None:
             degrees = ""
         elif isinstance(self.df, tuple):
@@ -149,7 +149,7 @@ class PairwiseResult(Presented):
         else:
             degrees = f", df = {self.df:g}"
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
-        p = pvalue_words(float(self.pvalue))
+        p = pvalue_words(float(self.pvalue), alpha)
         return f"statistic = {number(float(self.statistic))}{degrees}, {sides} {p}"
 
 
