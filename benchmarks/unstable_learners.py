@@ -220,3 +220,138 @@ def records(scenario, sets, work):
         work.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(path, **table)
     return table
+
+
+def _differences(table):
+    i, j = np.triu_indices(table.shape[1], 1)
+    return table[:, i], table[:, j]
+
+
+def _flat(table, folds, halvings):
+    """Both parts in one axis, as the registered tests take them."""
+    sets, K = table["main"].shape[:2]
+    halves = table[f"halves{folds}"][:, :, : 2 * halvings]
+    return np.concatenate(
+        [table["main"].reshape(sets, K, -1), halves.reshape(sets, K, -1)], axis=2
+    )  # fmt: skip
+
+
+def _variances(table, folds, halvings):
+    """Mean difference, corrected variance and half the variance at half, (sets, pairs)."""
+    a, b = _differences(table["main"])
+    d = np.moveaxis(a - b, (2, 3), (0, 1))
+    a, b = _differences(table[f"halves{folds}"][:, :, : 2 * halvings])
+    halves = np.moveaxis(a - b, (2, 3), (0, 1))
+    return d.mean(axis=(0, 1)), corrected_variance(d), variance_at_half(halves) / 2
+
+
+def _by_variance(mean, variance, df):
+    return np.asarray(pvalue_of_t(mean / np.sqrt(np.maximum(variance, 1e-12)), df, "two-sided"))
+
+
+def corrected(table):
+    return corrected_repeated_kfold_t(*_differences(table["main"])).pvalue
+
+
+def registered(function, folds, halvings):
+    """A registered test that takes both parts."""
+
+    def pvalues(table):
+        a, b = _differences(_flat(table, folds, halvings))
+        return function(
+            a, b, runs=10, folds=10, halvings=halvings, half_folds=folds
+        ).pvalue  # fmt: skip
+
+    return pvalues
+
+
+def per_study(folds, halvings, *, share=1.0, floor=False, df=99):
+    """One factor per study; `share` of it and the rest of the pair's own, perhaps at least 1."""
+
+    def pvalues(table):
+        mean, variance, halved = _variances(table, folds, halvings)
+        if share == 1.0:
+            halves = table[f"halves{folds}"][:, :, : 2 * halvings]
+            pooled = [study_factor(m, h) for m, h in zip(table["main"], halves, strict=True)]
+            factor = np.array(pooled)[:, np.newaxis]
+        else:
+            own = halved / np.maximum(variance, 1e-12)
+            factor = share * own.mean(axis=1, keepdims=True) + (1 - share) * own
+        if floor:
+            factor = np.maximum(factor, 1.0)
+        return _by_variance(mean, factor * variance, df)
+
+    return pvalues
+
+
+def per_learner(folds, halvings, *, df=99):
+    """The factor of a pair is the mean of those of its learners, by least squares."""
+
+    def pvalues(table):
+        mean, variance, halved = _variances(table, folds, halvings)
+        K = table["main"].shape[1]
+        i, j = np.triu_indices(K, 1)
+        members = np.zeros((len(i), K))
+        members[np.arange(len(i)), i] = members[np.arange(len(i)), j] = 0.5
+        own = halved / np.maximum(variance, 1e-12)
+        factor = np.maximum(own @ (members @ np.linalg.pinv(members)).T, 0.1)
+        return _by_variance(mean, factor * variance, df)
+
+    return pvalues
+
+
+def nested(table):
+    if "outer" not in table:
+        return None
+    sets, K = table["outer"].shape[:2]
+    flat = [table[name].reshape(sets, K, -1) for name in ("outer", "inner")]
+    a, b = _differences(np.concatenate(flat, axis=2))
+    return nested_cv_z(a, b, runs=10, folds=5).pvalue
+
+
+def bayle(table):
+    made = []
+    for instances, fold_of in zip(table["instances"], table["fold_of"], strict=True):
+        i, j = np.triu_indices(len(instances), 1)
+        made.append(bayle_cv_z(instances[i], instances[j], fold_of=fold_of).pvalue)
+    return np.array(made)
+
+
+TESTS = {
+    "corrected-repeated-kfold-t": ("10x10", 100, corrected),
+    "raised-corrected-t": ("10x10+halves:10x5", 200, registered(raised_corrected_t, 5, 10)),
+    "raised-corrected-t, M = 5": ("10x10+halves:5x5", 150, registered(raised_corrected_t, 5, 5)),
+    "raised-corrected-t, 10 folds": (
+        "10x10+halves:10x10", 300, registered(raised_corrected_t, 10, 10)),
+    "half-sampling-t": ("10x10+halves:10x5", 200, registered(half_sampling_t, 5, 10)),
+    "half-sampling-t, M = 5": ("10x10+halves:5x5", 150, registered(half_sampling_t, 5, 5)),
+    "half-sampling-t, 10 folds": ("10x10+halves:10x10", 300, registered(half_sampling_t, 10, 10)),
+    "pooled-half-sampling-t": ("10x10+halves:10x5", 200, per_study(5, 10)),
+    "pooled-half-sampling-t, M = 5": ("10x10+halves:5x5", 150, per_study(5, 5)),
+    "one factor per learner": ("10x10+halves:10x5", 200, per_learner(5, 10)),
+    "half own, half study's factor, at least 1, df 40": (
+        "10x10+halves:10x5", 200, per_study(5, 10, share=0.5, floor=True, df=40)),
+    "conservative-z": ("10x10+halves:10x5", 200, registered(conservative_z, 5, 10)),
+    "nested-cv-z": ("10x5+nested", 250, nested),
+    "bayle-cv-z": ("kfold:10", 10, bayle),
+}  # fmt: skip
+"""Name: (plan, fits, p-values of all pairs from the records of a scenario)."""
+
+
+def shares(scenario, table, test):
+    """Share of data sets in which one pair, and in which (nulls: any; gaps: each) of all by Holm."""
+    _, _, pvalues = TESTS[test]
+    needed = 10 if "10 folds" in test else 5
+    if f"halves{needed}" not in table:
+        return None
+    p = pvalues(table)
+    if p is None:
+        return None
+    counted, one = scenario.pairs()
+    adjusted = np.stack([adjust(row, "holm") for row in p])
+    found, alone = adjusted <= 0.05, p <= 0.05
+    if scenario.gap:
+        a, b = _differences(table["main"].mean(axis=(2, 3)))
+        right = a < b
+        return float((alone & right)[:, one].mean()), float((found & right)[:, counted].mean())
+    return float(alone[:, one].mean()), float(found[:, counted].any(axis=1).mean())

@@ -140,7 +140,11 @@ def agrees(count: int, n: int, p: float, slack: float = 0.0) -> bool:
 
 
 def test_every_registered_test_is_here() -> None:
-    assert set(PAIRWISE) == set(PAIRWISE_TESTS)
+    # those that need halves, nested runs or single rows are in tests/pairwise/test_unstable.py
+    apart = {"halves", "nested", "loo"}
+    assert set(PAIRWISE) == {
+        name for name, entry in PAIRWISE_TESTS.items() if not apart & set(entry.covers)
+    }
     assert set(MULTIPLE) == set(MULTIPLE_TESTS)
 
 

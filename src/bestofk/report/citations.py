@@ -50,17 +50,22 @@ TESTS = {
         for name in _VARIANTS
     },
     "raised-corrected-t": _cited(
-        "the corrected repeated k-fold t test with its variance raised by half-sampling",
+        "the corrected repeated k-fold cv t test with its variance raised by half-sampling",
         "bouckaert2004evaluating",
         "nadeau2003inference",
     ),
-    "half-sampling-t": _cited("the half-sampling t test", "nadeau2003inference"),
-    "pooled-half-sampling-t": _cited(
-        "the corrected t test with one factor from half-sampling", "nadeau2003inference"
+    "half-sampling-t": _cited(
+        "the half-sampling t test", "nadeau2003inference", "mccarthy1969pseudo"
     ),
-    "conservative-z": _cited("the conservative Z", "nadeau2003inference"),
-    "nested-cv-z": _cited("nested cross-validation", "bates2023cross"),
-    "bayle-cv-z": _cited("the central limit test of cross-validation", "bayle2020cross"),
+    "pooled-half-sampling-t": _cited(
+        "the corrected repeated k-fold cv t test with one variance factor by half-sampling",
+        "nadeau2003inference",
+    ),
+    "conservative-z": _cited("the conservative Z test", "nadeau2003inference"),
+    "nested-cv-z": _cited("the Z test of nested cross-validation", "bates2023cross"),
+    "bayle-cv-z": _cited(
+        "the Z test of the central limit theorem for cross-validation", "bayle2020cross"
+    ),
     "paired-t": _cited("the paired t test over data sets", "demsar2006statistical"),
     "permutation": _cited(
         "the exact permutation test of the mean difference",
