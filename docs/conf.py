@@ -14,6 +14,7 @@ from bestofk import __version__
 # cells run `bestofk ...` as a reader would type it: the command of this very environment
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
 os.environ.setdefault("COLUMNS", "100")
+os.environ.setdefault("TTY_COMPATIBLE", "0")  # no progress bars in pages
 
 project = "bestofk"
 author = "The bestofk developers"
