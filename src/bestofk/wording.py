@@ -11,12 +11,38 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.123456), number(float("inf"))
-    ('0.1235', 'infinite')
+    >>> number(0.123456), number(float("inf")), number(-0.0)
+    ('0.1235', 'infinite', '0')
     """
     if isinf(value):
         return "infinite" if value > 0 else "minus infinite"
-    return f"{value:.4g}"
+    return f"{value + 0.0:.4g}"
+
+
+def interval_words(low: float, high: float) -> str:
+    """An interval: two digits of its width, more where an end would else look like 0.
+
+    Nothing for an interval that is open at both ends, or that is a single point.
+
+    Examples
+    --------
+    >>> interval_words(-0.0312, 0.0523), interval_words(0.000271, 0.0523)
+    ('-0.031 to 0.052', '0.0003 to 0.0523')
+    >>> interval_words(0.0, 0.0523), interval_words(-float("inf"), 0.0523)
+    ('0 to 0.052', 'up to 0.052')
+    """
+    if isinf(low) or isinf(high):
+        if isinf(low) and isinf(high):
+            return ""
+        return f"up to {high + 0.0:.2g}" if isinf(low) else f"from {low + 0.0:.2g}"
+    if high <= low:
+        return ""
+    least = max(0, 1 - floor(log10(high - low)))
+    for places in range(least, least + 4):
+        ends = [f"{end:.{places}f}" for end in (low, high)]
+        if all(float(text) or not end for text, end in zip(ends, (low, high), strict=True)):
+            break
+    return " to ".join("0" if not float(text) else text for text in ends)
 
 
 def pvalue_words(p: float, alpha: float | None = None) -> str:

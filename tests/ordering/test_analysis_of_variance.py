@@ -39,7 +39,7 @@ def test_newman_keuls_choice_of_section_4_2(means, best):
     assert chosen.order == (() if best is None else (best - 1,))
     # it is said why, unless the chosen one has the smallest mean itself
     first = min(means, key=means.get)
-    assert ("the most preferred of these" in chosen.explain()) == (best not in (None, first))
+    assert ("the most preferred of its group" in chosen.explain()) == (best not in (None, first))
 
 
 def test_the_cases_lie_where_they_claim():

@@ -11,7 +11,7 @@ DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 
 @pytest.mark.parametrize("prior", [None, ["x", "y"]])
 def test_json_is_strict_and_holds_the_promised_keys(prior):
-    constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 4))
+    constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
     table = bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"])
     decision = bk.order(table, prior=prior)
     text = decision.to_json()

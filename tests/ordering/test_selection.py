@@ -77,12 +77,11 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
     covers = bool(
         set(entry.covers) & set(losses.design.situations(n_datasets=len(losses.datasets)))
     )
-    if covers and (not entry.zero_one or name == "mcnemar"):
+    few = name == "paired-t" and entry.at_least_units > 6
+    if covers and not few and (not entry.zero_one or name == "mcnemar"):
         assert test in covering(problem)
         choice = choose_test(problem, test, one_sided=False)
         assert choice.name == test
-        if len(losses.datasets) < entry.at_least_units and "datasets" in entry.covers:
-            return
         decision = bk.order(losses, test=test)
         assert np.isfinite(decision.evidence.pvalue).all()
         assert decision.explain()

@@ -1,10 +1,10 @@
 """Decisions over all situations: each with a heading that says what is the case."""
 
 import numpy as np
-from tables import NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
+from tables import NAMES, exactly, folds, instances, sets
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
 """The second and third are shown to be better than the first, and not different."""
@@ -23,8 +23,8 @@ def struck_out():
 
 def by_ranks_and_by_mean():
     """The first has the smaller mean because of one data set; the second wins on all others."""
-    first = np.array([0.20, 0.21, 0.22, 0.23, 0.24, 0.25, 0.26, 0.27, 0.28, 0.10])
-    second = first - np.array([0.01, 0.011, 0.012, 0.013, 0.014, 0.015, 0.016, 0.017, 0.018, -0.3])
+    first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
+    second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)
     return exactly([first, second])
 
 
@@ -215,7 +215,12 @@ def margins():
     yield "a margin, two learners", bk.order(folds((0.201, 0.200)), margin=0.01)
     yield "a margin that nothing reaches", bk.order(folds(NOTHING, spread=0.1), margin=0.001)
     asked = {"procedure": "cheapest-adequate", "margin": 0.01}
-    yield "cheapest adequate: the first is adequate", bk.order(table, prior=prior, **asked)
+    precise = folds((0.201, 0.200, 0.26, 0.2005), spread=0.005)
+    yield "cheapest adequate: the first is adequate", bk.order(precise, prior=prior, **asked)
+    yield (
+        "cheapest adequate of two",
+        bk.order(folds((0.201, 0.200), spread=0.005), prior=prior[:2], **asked),
+    )
     yield (
         "cheapest adequate: the second is, and has the smallest mean",
         bk.order(folds((0.26, 0.200, 0.203)), prior=prior[:3], **asked),
@@ -230,7 +235,7 @@ def margins():
     )
     yield (
         "cheapest adequate by measured cost",
-        bk.order(table, prior=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
+        bk.order(precise, prior=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
     )
     yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
     yield "a rope, two learners on data sets", bk.order(sets((0.2, 0.21)), rope=0.01)
@@ -262,13 +267,32 @@ def procedures():
     )
     asked = {"procedure": "newman-keuls-choice", "prior": prior}
     yield "Newman-Keuls: one differs from all others", bk.order(folds((0.3, 0.2, 0.25)), **asked)
-    yield "Newman-Keuls: the most preferred of a group", bk.order(folds(FIRST_LOSES), **asked)
     yield (
         "Newman-Keuls: no preference",
         bk.order(folds(FIRST_LOSES), procedure="newman-keuls-choice"),
     )
-    chain = folds((0.2025, 0.2010, 0.1995), spread=0.005, seed=2)
-    yield "Newman-Keuls: groups that overlap", bk.order(chain, **asked)
+    wide = {"spread": 0.01, "seed": 2}
+    yield (
+        "Newman-Keuls: the most preferred of a group",
+        bk.order(folds((0.3, 0.2005, 0.2), **wide), **asked),
+    )
+    yield (
+        "Newman-Keuls: the most preferred has the smallest mean",
+        bk.order(folds((0.2, 0.2005, 0.3), **wide), **asked),
+    )
+    yield (
+        "Newman-Keuls: groups that overlap",
+        bk.order(folds((0.2045, 0.2022, 0.2), **wide), **asked),
+    )
+    yield (
+        "Newman-Keuls: groups that overlap, four learners",
+        bk.order(folds((0.2050, 0.2025, 0.2026, 0.2), **wide),
+                 procedure="newman-keuls-choice", prior=list(NAMES[:4])),
+    )  # fmt: skip
+    yield (
+        "Newman-Keuls: two learners",
+        bk.order(folds((0.3, 0.2)), procedure="newman-keuls-choice", prior=prior[:2]),
+    )
     asked = {"procedure": "most-wins"}
     yield "most wins: one winner", bk.order(folds((0.3, 0.2, 0.25)), **asked)
     yield "most wins: one winner of two", bk.order(folds((0.3, 0.2)), **asked)

@@ -11,9 +11,9 @@ from bestofk.ordering.gather_evidence import no_pairs
 from bestofk.ordering.preference import Name, Prior
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import listing, mean_words
+from bestofk.ordering.sentences import called, mean_words, named
 from bestofk.ordering.understood import as_ordered
-from bestofk.wording import number, pvalue_words
+from bestofk.wording import in_words, number, pvalue_words
 
 
 def anova_choice(
@@ -54,17 +54,20 @@ def anova_choice(
     found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
     if result.pvalue <= alpha:
         best: Name | None = None
-        reason = f"The ANOVA choice finds no best: the means differ somewhere ({found})."
+        reason = (
+            f"The ANOVA choice finds no best: the means differ ({found}), and ANOVA cannot say "
+            "which."
+        )
     else:
         best = name
         which = (
             "the most preferred"
             if problem.preference.stated
-            else f"which has the {problem.metric.smallest} {problem.metric.mean}"
+            else f"which {mean_words(name, _by_name(problem), problem.metric)}"
         )
         reason = (
-            f"The ANOVA choice takes {name}, {which}: there is no evidence of a difference between "
-            f"the {len(problem.names)} means ({found})."
+            f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
+            f"between the {in_words(len(problem.names))} means ({found})."
         )
     return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
 
@@ -110,30 +113,39 @@ def newman_keuls_choice(
     blocking = [
         line for line in underlines if line != group and chosen in line and min(line) < chosen
     ]
-    means = problem.means()
-    smallest = mean_words(names[first], float(means[first]), problem.metric)
+    smallest = mean_words(names[first], _by_name(problem), problem.metric)
     if len(group) == 1:
-        told = "and differs from all others"
+        told = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
     else:
-        others = listing(str(names[i]) for i in sorted(group) if i != first)
+        others = named(names[i] for i in sorted(group) if i != first)
         told = f"and cannot be distinguished from {others}"
     if blocking:
         best: Name | None = None
         rival = names[min(blocking[0])]
+        whose = called(names[chosen])
+        of_these = (
+            "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
+        )
+        if chosen == first:
+            of_these = "which is preferred to it"
         reason = (
-            f"The Newman-Keuls choice finds no best: {smallest} {told}; of these "
-            f"{names[chosen]} is the most preferred, but {rival}, preferred to it, cannot be "
-            "distinguished from it although it differs from the first."
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {told}, but "
+            f"{whose} cannot be distinguished from {called(rival)} either, {of_these}."
         )
     else:
         best = names[chosen]
         of_these = (
             ""
             if len(group) == 1 or chosen == first or not problem.preference.stated
-            else ", the most preferred of these"
+            else ", the most preferred of its group"
         )
-        reason = f"The Newman-Keuls choice takes {best}{of_these}: {smallest} {told}."
+        who = "it" if chosen == first else called(names[first])
+        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {told}."
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+
+
+def _by_name(problem: Problem) -> dict[Name, float]:
+    return dict(zip(problem.names, problem.means().tolist(), strict=True))
 
 
 def _samples(problem: Problem) -> Any:
@@ -159,7 +171,7 @@ def _choice(
         recommended=best,
         order=() if best is None else (best,),
         prior=problem.names,
-        means=dict(zip(problem.names, problem.means().tolist(), strict=True)),
+        means=_by_name(problem),
         evidence=no_pairs(problem, alpha=alpha),
         test=test,
         test_reason="belongs to the procedure",

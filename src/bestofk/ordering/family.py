@@ -76,9 +76,9 @@ class Family:
         """Adjusted p-values of the family."""
         return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
 
-    def smallest_adjusted(self, smallest: float) -> float:
+    def smallest_adjusted(self, smallest: float, alternative: str | None = None) -> float:
         """The smallest adjusted p-value possible, if `smallest` is that of one two-sided test."""
-        if self.alternative != "two-sided":
+        if (self.alternative if alternative is None else alternative) != "two-sided":
             smallest /= 2.0
         p = np.full(self.size, min(smallest, 1.0))
         return float(self.adjust(p).min())

@@ -50,7 +50,7 @@ def gather_evidence(
         names=problem.names,
         first=first,
         second=second,
-        estimate=columns["estimate"],
+        estimate=_without_rounding(columns["estimate"], problem),
         statistic=columns["statistic"],
         pvalue=columns["pvalue"],
         adjusted_pvalue=adjusted,
@@ -65,6 +65,12 @@ def gather_evidence(
         bayesian=bayesian,
         found=found,
     )
+
+
+def _without_rounding(estimate: Floats, problem: Problem) -> Floats:
+    """Differences that rounding alone can make are none."""
+    noise = 1e-12 * float(np.abs(problem.means()).max())
+    return np.where(np.abs(estimate) <= noise, 0.0, estimate)
 
 
 def _some_pairs(

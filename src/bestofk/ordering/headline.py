@@ -6,9 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk.ordering.preference import Name
-from bestofk.ordering.selection import units
-from bestofk.ordering.sentences import difference_words, is_are, listing, mean_words
-from bestofk.wording import in_words, number, pvalue_words
+from bestofk.ordering.selection import smallest_pvalue, units
+from bestofk.ordering.sentences import (
+    LISTED,
+    begun,
+    called,
+    difference_words,
+    is_are,
+    mean_words,
+    named,
+)
+from bestofk.wording import in_words, joined, number, pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order, Standing
@@ -27,7 +35,7 @@ def headline_of(order: Order) -> str:
     """The first paragraph of a verdict."""
     parts = []
     if not order.decidable:
-        parts.append(_undecidable(order))
+        parts.append(undecidable(order))
     if order.reasons:
         parts.extend(order.reasons)
     elif order.procedure == "cheapest-adequate":
@@ -36,29 +44,44 @@ def headline_of(order: Order) -> str:
         parts.extend(_by_preference(order))
     else:
         parts.extend(_by_mean(order))
-    return " ".join(part for part in parts if part)
+    if order.problem is not None:
+        parts.extend(order.problem.dropped)
+    return " ".join(begun(part) for part in parts if part)
 
 
-def _undecidable(order: Order) -> str:
+def undecidable(order: Order) -> str:
+    """No data of this size could have shown anything, and how many would be needed."""
     problem, choice = order.problem, order.choice
     if problem is None or choice is None or choice.entry is None:
         return ""
     n = units(problem)
-    what = "data set" if problem.n_datasets > 1 else "test instance"
-    many = in_words(n).capitalize()
-    family, smallest = order.evidence.family, choice.entry.smallest_pvalue
+    several = problem.n_datasets > 1
+    what = "data set" if several else "test instance"
+    adjusted = "adjusted " if order.evidence.family.size > 1 else ""
     sentence = (
-        f"{many} {what}{'' if n == 1 else 's'} cannot decide between "
-        f"{in_words(len(order.prior))} learners by the {order.test} test: the smallest adjusted "
+        f"{in_words(n).capitalize()} {what}{'' if n == 1 else 's'} cannot decide between "
+        f"{in_words(len(order.prior))} learners by the {order.test} test: the smallest {adjusted}"
         f"p-value possible is {pvalue_words(order.smallest_possible, order.alpha)[4:]}."
     )
-    if smallest is None:
+    needed = units_needed(order)
+    if needed is None:
         return sentence
-    needed = next(
-        (m for m in range(n, _MOST_UNITS) if family.smallest_adjusted(smallest(m)) <= order.alpha),
-        None,
-    )
-    return sentence if needed is None else f"{sentence} At least {needed} are needed."
+    other = ""
+    if several and order.test != "paired-t":
+        other = "; the paired t test (paired-t) could decide, if the differences are about normal"
+    return f"{sentence} At least {needed} are needed{other}."
+
+
+def units_needed(order: Order) -> int | None:
+    """How many data sets or instances it takes before anything can be shown; None: unknown."""
+    assert order.problem is not None
+    assert order.choice is not None
+    evidence = order.evidence
+    for m in range(units(order.problem), _MOST_UNITS):
+        smallest = smallest_pvalue(order.choice, m)
+        if evidence.family.smallest_adjusted(smallest, evidence.alternative) <= order.alpha:
+            return m
+    return None
 
 
 def _groups(order: Order) -> dict[str, list[Name]]:
@@ -80,31 +103,57 @@ def _equal_means(order: Order) -> list[Name]:
     ]
 
 
+def _shown(order: Order, name: Name) -> str:
+    return number(order.metric.shown(order.means[name]))
+
+
+def _has_smallest(order: Order, equal: Sequence[Name]) -> str:
+    """``has the smallest mean error (0.2)``, of the recommended one."""
+    metric, best = order.metric, order.recommended
+    assert best is not None
+    if equal:
+        return (
+            f"shares the {metric.smallest} {metric.mean} ({_shown(order, best)}) with "
+            f"{named(equal)}"
+        )
+    if len(order.prior) == 2:
+        other = next(name for name in order.prior if name != best)
+        return (
+            f"has the {metric.smaller} {metric.mean} ({_shown(order, best)} against "
+            f"{_shown(order, other)})"
+        )
+    return f"has the {metric.smallest} {metric.mean} ({_shown(order, best)})"
+
+
+def _all_equal(order: Order) -> str:
+    best = order.recommended
+    assert best is not None
+    count = len(order.prior)
+    all_of_them = "Both" if count == 2 else f"All {in_words(count)}"
+    return f"{all_of_them} learners have the same {order.metric.mean} ({_shown(order, best)})."
+
+
 def _by_mean(order: Order) -> list[str]:
     """No preference: the smallest mean, and who else would do."""
-    best, metric = order.recommended, order.metric
+    best = order.recommended
     assert best is not None
-    value = number(metric.shown(order.means[best]))
     equal = _equal_means(order)
-    use = f"Use {best}" if order.decidable else f"If you must choose now, use {best}"
+    use = (
+        f"Use {called(best)}" if order.decidable else f"If you must choose now, use {called(best)}"
+    )
     if len(equal) == len(order.prior) - 1:
-        both = "both" if len(equal) == 1 else f"all {in_words(len(equal) + 1)}"
-        first = (
-            f"The learners have the same {metric.mean}, {both} {value}: nothing separates them by "
-            f"mean. {use}, the first listed, or whichever you prefer."
-        )
-    elif equal:
-        first = (
-            f"{use}: it and {listing(map(str, equal))} have the same {metric.mean} ({value}), the "
-            f"{metric.smallest}."
-        )
-    else:
-        first = f"{use}: it has the {metric.smallest} {metric.mean} ({value})."
+        another = called(equal[0]) if len(equal) == 1 else "another"
+        first = f"{_all_equal(order)} {use}, the first listed, or {another} if you prefer it."
+        return [first, *_contradiction(order), _who_else(order) if order.claims else ""]
+    first = f"{use}: it {_has_smallest(order, equal)}."
     return [first, *_contradiction(order), _who_else(order, take=True)]
 
 
-def _who_else(order: Order, *, take: bool) -> str:
+def _who_else(order: Order, *, take: bool = False) -> str:
     """Those that are not shown to be worse, and those that are."""
+    if not order.decidable:
+        # nothing could have been shown
+        return ""
     groups = _groups(order)
     worse = groups.get("worse", [])
     close = groups.get("no evidence", [])
@@ -113,35 +162,24 @@ def _who_else(order: Order, *, take: bool) -> str:
     if close:
         it = "it" if len(close) == 1 else "one of them"
         offer = f", so take {it} if you prefer it" if take else ""
-        parts.append(f"{_listed(close)} {is_are(close)} not shown to be worse{offer}")
+        parts.append(f"{named(close)} {is_are(close)} not shown to be worse{offer}")
     if worse:
-        if close:
-            parts.append(f"{_listed(worse)} {is_are(worse)}")
-        else:
-            parts.append(f"{_listed(worse)} {is_are(worse)} shown to be worse")
+        parts.append(f"{named(worse)} {is_are(worse)} shown to be worse")
     sentence = f"{'; '.join(parts)}." if parts else ""
-    if untested and (worse or close):
-        was = "was" if len(untested) == 1 else "were"
-        sentence += f" Whether {_listed(untested)} {is_are(untested)} worse {was} not tested."
-    elif untested:
-        sentence += (
-            f" Whether {_listed(untested)} {is_are(untested)} worse than {order.recommended} was "
-            "not tested."
-        )
+    if untested:
+        assert order.recommended is not None
+        than = "" if parts else f" than {called(order.recommended)}"
+        sentence += f" Whether {named(untested)} {is_are(untested)} worse{than} was not tested."
     return sentence.strip()
 
 
-def _listed(names: Sequence[Name]) -> str:
-    return listing(map(str, names))
-
-
 def _contradiction(order: Order) -> list[str]:
-    """The recommended one is beaten by a test that does not go by the mean."""
+    """The one with the smallest mean is beaten by a test that does not go by the mean."""
     better = _groups(order).get("better", [])
     if not better:
         return []
     return [
-        f"But {_listed(better)} {is_are(better)} significantly better by the {order.test} test, "
+        f"But {named(better)} {is_are(better)} significantly better by the {order.test} test, "
         f"which does not go by the mean: look at the single {_units_word(order)} before you decide."
     ]
 
@@ -160,92 +198,99 @@ def _which_you_prefer(order: Order, names: Sequence[Name]) -> str:
 
 def _by_preference(order: Order) -> list[str]:
     """MultiTest: the most preferred learner that no other is shown to beat."""
-    best, metric = order.recommended, order.metric
+    best, claims = order.recommended, set(order.claims)
     assert best is not None
     at = order.prior.index(best)
     preferred = order.prior[:at]
-    claims = set(order.claims)
     beaten = [name for name in preferred if (best, name) in claims]
     passed = order.steps[0].passed_over if order.steps else ()
     struck = [name for name in preferred if name not in beaten and name not in passed]
-    smallest = order.smallest_mean
-    equal = smallest == best or smallest in _equal_means(order)
-    value = number(metric.shown(order.means[best]))
+    same = _equal_means(order)
+    smallest = order.smallest_mean == best or order.smallest_mean in same
     sentences = []
+    if len(same) == len(order.prior) - 1 and not order.claims:
+        return [f"{_all_equal(order)} Use {called(best)}, {order.preference.first()}."]
     if beaten:
-        end = "."
-        if equal:
-            end = f", and it has the {metric.smallest} {metric.mean} ({value})."
-        elif not _groups(order).get("better") and len(order.prior) - 1 > len(beaten):
-            end = f", and {_none_of_the_others(len(order.prior) - 1 - len(beaten))}."
-        sentences.append(
-            f"Use {best}. It is significantly better than {_listed(beaten)}, "
-            f"{_which_you_prefer(order, beaten)}{end}"
-        )
-    elif equal:
-        first = order.preference.first()
-        also = "which also has" if not at else "which has"
-        role = f", {first}, {also}" if not at else f", {also}"
-        sentences.append(f"Use {best}{role} the {metric.smallest} {metric.mean} ({value}).")
+        sentences.append(_beats(order, beaten, same, smallest=smallest))
+    elif smallest:
+        first = f", {order.preference.first()}, which also" if not at else ", which"
+        sentences.append(f"Use {called(best)}{first} {_has_smallest(order, same)}.")
     elif passed:
-        sentences.append(f"Use {best}.")
+        sentences.append(f"Use {called(best)}.")
     elif order.decidable:
-        sentences.append(f"Use {best}, {order.preference.first()} that no other is shown to beat.")
+        sentences.append(
+            f"Use {called(best)}, {order.preference.first()} that no other is shown to beat."
+        )
     else:
-        sentences.append(f"Until then your preference decides: use {best}.")
+        sentences.append(f"Until then your preference decides: use {called(best)}.")
     sentences.extend(_struck_out(order, struck, claims))
     sentences.extend(_passed_over(order, passed, claims))
-    if not equal:
+    if not smallest:
         sentences.append(_smallest_mean(order))
     elif not beaten:
-        sentences.append(_who_else(order, take=False))
-    sentences.extend(_contradiction(order))
+        sentences.append(_who_else(order))
     return sentences
 
 
-def _none_of_the_others(count: int) -> str:
-    if count == 1:
-        return "the other is not shown to be better"
-    return f"none of the other {in_words(count)} is shown to be better"
+def _beats(order: Order, beaten: Sequence[Name], same: Sequence[Name], *, smallest: bool) -> str:
+    assert order.recommended is not None
+    others = len(order.prior) - 1 - len(beaten)
+    end = "."
+    if smallest:
+        end = f", and it {_has_smallest(order, same)}."
+    elif others and not _groups(order).get("better"):
+        who = "the other" if others == 1 else f"none of the other {in_words(others)}"
+        end = f", and {who} is {'not ' if others == 1 else ''}shown to be better."
+    return (
+        f"Use {called(order.recommended)}. It is significantly better than {named(beaten)}, "
+        f"{_which_you_prefer(order, beaten)}{end}"
+    )
 
 
 def _struck_out(order: Order, struck: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
     """Preferred learners that are out because of others than the recommended one."""
-    sentences = []
-    for name in struck[:3]:
+    by_winner: dict[Name, list[Name]] = {}
+    for name in struck:
         winners = [other for other in order.prior if (other, name) in claims]
         if winners:
-            winner = min(winners, key=order.means.__getitem__)
+            by_winner.setdefault(min(winners, key=order.means.__getitem__), []).append(name)
+    sentences = []
+    for winner, losers in by_winner.items():
+        sentences.append(
+            f"{named(losers)}, {_which_you_prefer(order, losers)}, {is_are(losers)} out because "
+            f"{called(winner)} is significantly better."
+        )
+        better = [name for name in losers if (order.recommended, name) not in claims
+                  and (name, order.recommended) in claims]  # fmt: skip
+        if better:
+            assert order.recommended is not None
             sentences.append(
-                f"{name}, {_which_you_prefer(order, [name])}, is out because {winner} is "
-                "significantly better than it."
+                f"Yet {named(better)} {is_are(better)} significantly better than "
+                f"{called(order.recommended)}."
             )
-    if len(struck) > 3:
-        more = len(struck) - 3
-        others = "one more" if more == 1 else f"{in_words(more)} more"
-        sentences.append(f"So {'is' if more == 1 else 'are'} {others}.")
     return sentences
 
 
 def _passed_over(order: Order, passed: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
     """Where the guard acts, it says so."""
     metric = order.metric
-    sentences = []
-    for name in passed[:3]:
+    out = {loser for _, loser in claims}
+    by_reason: dict[Name, list[Name]] = {}
+    for name in passed:
         before = order.prior[: order.prior.index(name)]
-        reason = [
-            other
-            for other in before
-            if order.means[other] < order.means[name]
-            and any((winner, other) in claims for winner in order.prior)
-        ]
-        if not reason:
-            continue
-        other = min(reason, key=order.means.__getitem__)
+        reason = [one for one in before if one in out and order.means[one] < order.means[name]]
+        if reason:
+            by_reason.setdefault(min(reason, key=order.means.__getitem__), []).append(name)
+    sentences = []
+    for other, names in by_reason.items():
+        own = joined([_shown(order, name) for name in names[:LISTED]])
+        them, its = ("it", f"its {metric.mean} ({own}) is")
+        if len(names) > 1:
+            them, its = "them", f"their means ({own}) are"
         sentences.append(
-            f"{name} is passed over although no other is shown to beat it: its {metric.mean} "
-            f"({number(metric.shown(order.means[name]))}) is worse than that of {other} "
-            f"({number(metric.shown(order.means[other]))}), which you prefer and which is out."
+            f"{named(names)} {is_are(names)} passed over although no other is shown to beat "
+            f"{them}: {its} worse than that of {called(other)} ({_shown(order, other)}), "
+            f"{_which_you_prefer(order, [other])} and which is out."
         )
     return sentences
 
@@ -255,15 +300,17 @@ def _smallest_mean(order: Order) -> str:
     best, smallest, metric = order.recommended, order.smallest_mean, order.metric
     assert best is not None
     standing = order.against(smallest, best)
-    numbers = (
-        f"{number(metric.shown(order.means[smallest]))} against "
-        f"{number(metric.shown(order.means[best]))}"
+    word = metric.smaller if len(order.prior) == 2 else metric.smallest
+    has = (
+        f"{called(smallest)} has the {word} {metric.mean}, {_shown(order, smallest)} against "
+        f"{_shown(order, best)}"
     )
-    has = f"{smallest} has the {metric.smallest} {metric.mean}, {numbers}"
     if standing.verdict == "better":
         return f"{has}, and is significantly better."
     if standing.verdict == "not tested":
         return f"{has}; whether it is better was not tested."
+    if not order.decidable:
+        return f"{has}, but so few {_units_word(order)} cannot show that it is better."
     return f"{has}, but is not shown to be better ({details(order, standing)})."
 
 
@@ -279,26 +326,29 @@ def details(order: Order, standing: Standing) -> str:
 
 
 def _cheapest_adequate(order: Order) -> list[str]:
-    metric, smallest = order.metric, order.smallest_mean
+    best, smallest = order.recommended, order.smallest_mean
     margin = number(order.margin or 0.0)
-    if order.recommended is None:
-        others = "the other" if len(order.prior) == 2 else "all the others"
+    two = len(order.prior) == 2
+    smallest_words = mean_words(smallest, order.means, order.metric)
+    if best is None:
+        none = "neither" if two else "none"
+        others = "the other" if two else "any other"
         return [
-            f"No learner is shown to be within {margin} of {others} yet, so none can be called "
-            f"good enough.",
-            f"{mean_words(smallest, order.means[smallest], metric)}.",
+            f"No learner can be recommended yet: {none} is shown to be good enough, that is, not "
+            f"worse than {others} by more than {margin}.",
+            f"{called(smallest)} {smallest_words}.",
         ]
-    best = order.recommended
     sentences = [
-        f"Use {best}, {order.preference.first()} that is shown not to be worse than any other by "
-        f"more than {margin}."
+        f"Use {called(best)}, {order.preference.first()} that is shown not to be worse than "
+        f"{'the other' if two else 'any other'} by more than {margin}."
     ]
-    if best == smallest or smallest in _equal_means(order):
-        sentences.append(f"It also has the {metric.smallest} {metric.mean} "
-                         f"({number(metric.shown(order.means[best]))}).")  # fmt: skip
+    same = _equal_means(order)
+    if best == smallest or smallest in same:
+        sentences.append(f"It also {_has_smallest(order, same)}.")
     else:
-        against = number(metric.shown(order.means[best]))
         sentences.append(
-            f"{mean_words(smallest, order.means[smallest], metric)}, against {against}."
+            f"{called(smallest)} {smallest_words}, against {_shown(order, best)}."
+            if not two
+            else f"{called(smallest)} {smallest_words}."
         )
     return sentences

@@ -14,8 +14,9 @@ from bestofk.ordering.margin import against_margin
 from bestofk.ordering.multitest import multitest
 from bestofk.ordering.preference import Name, Prior
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import listing
+from bestofk.ordering.sentences import begun, called, mean_words, named
 from bestofk.ordering.understood import as_ordered
+from bestofk.wording import in_words
 
 
 def most_wins(
@@ -85,17 +86,21 @@ def most_wins(
         counts = counts - np.bincount(losers, minlength=len(names))
     order = np.argsort(-counts, kind="stable")
     tied = np.flatnonzero(counts == counts[order[0]])
-    top = _wins(int(counts[order[0]]), minus_losses)
     recommended: Name | None = names[int(tied[0])] if len(tied) == 1 else None
-    if recommended is None:
-        who = listing(str(names[i]) for i in tied.tolist())
-        reason = f"Most wins finds no single best: {who} have {top} each."
+    top = int(counts[order[0]])
+    if recommended is not None:
+        compared = int(((evidence.first == tied[0]) | (evidence.second == tied[0])).sum())
+        comparisons = "one comparison" if compared == 1 else f"{in_words(compared)} comparisons"
+        reason = (
+            f"Most wins chooses {called(recommended)}, with {_wins(top, minus_losses)} in "
+            f"{comparisons}. {_smallest_mean(tested, recommended)}"
+        )
+    elif not len(claimed):
+        reason = "Most wins finds no best: no learner has a significant win."
     else:
-        others = "the other learner" if len(names) == 2 else f"the {len(names) - 1} others"
-        reason = f"Most wins chooses {recommended}, with {top} over {others}."
-    ties = _equal_counts(
-        counts[order].tolist(), [str(names[i]) for i in order.tolist()], minus_losses
-    )
+        who = named(names[i] for i in tied.tolist())
+        reason = f"Most wins finds no single best: {who} have {_wins(top, minus_losses)} each."
+    ties = _equal_counts(counts[order].tolist(), [names[i] for i in order.tolist()], minus_losses)
     margins = {}
     if margin is not None and recommended is not None and tested.choice is not None:
         against = against_margin(problem, tested.choice, margin, alpha=alpha)
@@ -114,18 +119,27 @@ def most_wins(
 
 def _wins(count: int, minus_losses: bool) -> str:
     if minus_losses:
-        return f"{count} significant wins minus losses"
-    words = {0: "no significant wins", 1: "one significant win"}
-    return words.get(count, f"{count} significant wins")
+        return f"a score of {count} (significant wins minus losses)"
+    words = {0: "no significant win", 1: "one significant win"}
+    return words.get(count, f"{in_words(count)} significant wins")
 
 
-def _equal_counts(counts: list[int], names: list[str], minus_losses: bool) -> tuple[str, ...]:
-    groups: dict[int, list[str]] = {}
+def _smallest_mean(tested: Order, recommended: Name) -> str:
+    smallest, means = tested.smallest_mean, tested.means
+    has = mean_words(smallest, means, tested.metric)
+    if recommended == smallest:
+        return f"It {has}."
+    return begun(f"{called(smallest)} {has}.")
+
+
+def _equal_counts(counts: list[int], names: list[Name], minus_losses: bool) -> tuple[str, ...]:
+    groups: dict[int, list[Name]] = {}
     for count, name in zip(counts, names, strict=True):
         groups.setdefault(count, []).append(name)
+    each = {count: " each" if count or minus_losses else "" for count in groups}
     equal = [
-        f"{listing(members)} ({_wins(count, minus_losses)} each)"
+        f"{named(members)} have {_wins(count, minus_losses)}{each[count]}"
         for count, members in list(groups.items())[1:]
         if len(members) > 1
     ]
-    return (f"Equal counts below: {'; '.join(equal)}.",) if equal else ()
+    return (f"Below, {'; '.join(equal)}.",) if equal else ()

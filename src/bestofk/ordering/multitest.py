@@ -17,7 +17,7 @@ from bestofk.ordering.posteriors import bayesian_choice
 from bestofk.ordering.preference import Prior, without_noise
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.result import Order
-from bestofk.ordering.selection import choose_test, smallest_pvalue
+from bestofk.ordering.selection import choose_test, smallest_pvalue, units
 from bestofk.ordering.understood import as_ordered
 
 
@@ -133,7 +133,7 @@ def multitest(
     stated = problem.preference.stated
     order = sort_by_overrides(evidence.overrides(), guarded) if stated else np.arange(len(names))
     recommended = names[int(order[0])]
-    smallest = hypotheses.smallest_adjusted(smallest_pvalue(problem, choice))
+    smallest = hypotheses.smallest_adjusted(smallest_pvalue(choice, units(problem)))
     return Order(
         procedure="multitest",
         recommended=recommended,

@@ -95,10 +95,10 @@ def run_test(
     Examples
     --------
     >>> import bestofk as bk
-    >>> table = bk.Losses([[0.3, 0.2, 0.3], [0.1, 0.1, 0.2]], algorithms=["a", "b"])
+    >>> table = bk.Losses([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], algorithms=["a", "b"])
     >>> report = run_test(table, "kfold-t", pair=("a", "b"))
     >>> round(report.result.statistic, 3)
-    4.0
+    23.339
     """
     alpha = probability(alpha, "alpha")
     problem = as_problem(losses, prior=LISTED)

@@ -52,10 +52,16 @@ class Preference:
     def first(self) -> str:
         """The words for the most preferred of several learners."""
         if self.kind == "measured":
-            return MEASURED.get(self.words, f"the cheapest by {self.words}")
+            least = MEASURED.get(self.words, f"the cheapest by {self.words}")
+            return f"{least} (within a factor of two)"
         if self.kind == "panel":
             return "the simplest"
-        return "the cheapest" if self.words == "prices" else "the first in your list"
+        words = {
+            "prices": "the cheapest",
+            LISTED: "the first listed",
+            "part of a list": "the first by your preference",
+        }
+        return words.get(self.words, "the first in your list")
 
 
 NO_PREFERENCE = Preference()
@@ -115,13 +121,13 @@ def arrange(
     place = {name: k for k, name in enumerate(names)}
     order = [place[name] for name in wanted]
     rest = [k for k in by_mean if k not in set(order)]
-    left_out: tuple[str, ...] = ()
-    if rest:
-        who = (
-            "1 learner, which follows" if len(rest) == 1 else f"{len(rest)} learners, which follow"
-        )
-        left_out = (f"The preference leaves out {who} by mean.",)
-    return [*order, *rest], Preference(kind="stated", words="list"), left_out
+    if not rest:
+        return order, Preference(kind="stated", words="list"), ()
+    follow = (
+        "the other follows by its mean" if len(rest) == 1 else "the others follow by their means"
+    )
+    note = f"Your preference names {len(order)} of {len(names)} learners; {follow}."
+    return [*order, *rest], Preference(kind="stated", words="part of a list"), (note,)
 
 
 def without_noise(means: Floats) -> Floats:

@@ -36,6 +36,8 @@ class Problem:
     bare: bool
     """Given as an array: its shape is all that is known of the design."""
     notes: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """What of the losses does not count because some learner lacks it, in sentences."""
     losses: Losses | None = None
     preference: Preference = NO_PREFERENCE
     metric: Metric = field(default_factory=Metric)
@@ -157,7 +159,12 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         n_datasets=n_datasets,
         bare=False,
         notes=(*said, *notes),
+<<<<<<< HEAD
         losses=ordered,
+=======
+        dropped=said,
+        losses=losses.reorder([names[k] for k in places]),
+>>>>>>> w-cases
         preference=preference,
         metric=losses.metric,
         subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,

@@ -177,10 +177,10 @@ class Order(Reported):
         """How every other learner stands to the recommended one, in the order of their means."""
         if self.recommended is None or not len(self.evidence):
             return ()
-        others = sorted(
-            (name for name in self.prior if name != self.recommended), key=self.means.__getitem__
-        )
-        return tuple(self._standing(name) for name in others)
+        means = without_noise(np.array([self.means[name] for name in self.prior]))
+        by_mean = (self.prior[k] for k in np.argsort(means, kind="stable").tolist())
+        return tuple(self.against(name, self.recommended) for name in by_mean
+                     if name != self.recommended)  # fmt: skip
 
     def guarded_means(self) -> Floats | None:
         """The means in order of preference where the guard is on, else None."""
@@ -191,23 +191,27 @@ class Order(Reported):
     def against(self, name: Name, other: Name) -> Standing:
         """How `name` stands to `other`, from the evidence alone."""
         evidence = self.evidence
-        difference = self.means[name] - self.means[other]
         row = evidence.row(name, other) if len(evidence) else None
         margin = self.margins.get(name) if other == self.recommended else None
         if row is None:
+            difference = self.means[name] - self.means[other]
+            noise = 1e-12 * max(map(abs, self.means.values()))
+            difference = 0.0 if abs(difference) <= noise else difference
             return Standing(
                 name=name, mean=self.means[name], difference=difference, low=-np.inf, high=np.inf,
                 pvalue=None, adjusted_pvalue=None, verdict="not tested", margin=margin,
             )  # fmt: skip
         is_first = evidence.names[evidence.first[row]] == name
         better = int(evidence.better[row]) * (1 if is_first else -1)
+        difference = float(evidence.estimate[row])
         low, high = float(evidence.low[row]), float(evidence.high[row])
-        if not is_first:
-            low, high = -high, -low
         verdict = {-1: "better", 1: "worse", 0: "no evidence"}[better]
-        if not better and evidence.alternative == "greater" and not is_first:
+        if not better and evidence.alternative == "greater" and difference < 0:
             # only whether the less preferred one is better was asked
-            verdict = "not tested" if float(evidence.estimate[row]) < 0 else verdict
+            verdict = "not tested"
+        if not is_first:
+            # not -0.0
+            difference, low, high = 0.0 - difference, 0.0 - high, 0.0 - low
         return Standing(
             name=name,
             mean=self.means[name],
@@ -219,10 +223,6 @@ class Order(Reported):
             verdict=verdict,
             margin=margin,
         )
-
-    def _standing(self, name: Name) -> Standing:
-        assert self.recommended is not None
-        return self.against(name, self.recommended)
 
     def headline(self) -> str:
         """What to do, in the first one or two sentences."""

@@ -12,9 +12,15 @@ import numpy as np
 
 from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
 from bestofk.ordering.family import Family
+<<<<<<< HEAD
 from bestofk.ordering.problem import BOTH_PARTS, Problem
 from bestofk.ordering.variance_factor import subset_facts
+=======
+from bestofk.ordering.problem import Problem
+from bestofk.pairwise.attainable import smallest_pvalue as smallest_of_signs
+>>>>>>> w-cases
 from bestofk.pairwise.calibration import Calibration, read_calibration
+from bestofk.pairwise.disagreement import EXACT_BELOW
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 
 SITUATION_WORDS = {
@@ -62,7 +68,7 @@ _AUTOMATIC = {
     ),
     "datasets": (
         "wilcoxon",
-        "exact for ranks of the differences, so that no single data set decides",
+        "it is exact for ranks of the differences, so that no single data set decides",
     ),
 }
 """Situation: (test, why), for test="auto"."""
@@ -155,12 +161,16 @@ def units(problem: Problem) -> int:
     return int(problem.sample(1).shape[1])
 
 
-def smallest_pvalue(problem: Problem, choice: Choice) -> float:
-    """The smallest two-sided p-value that the test can give on so many units; 0 where any can."""
+def smallest_pvalue(choice: Choice, n: int) -> float:
+    """The smallest two-sided p-value that the test can give on n units; 0 where any can come."""
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
-    return float(entry.smallest_pvalue(units(problem)))
+    if entry.name == "mcnemar" and choice.arguments.get("exact") == "auto":
+        # few disagreements are counted exactly
+        exact = smallest_of_signs(min(n, EXACT_BELOW - 1))
+        return exact if n < EXACT_BELOW else min(exact, float(entry.smallest_pvalue(n)))
+    return float(entry.smallest_pvalue(n))
 
 
 def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
@@ -168,12 +178,17 @@ def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
         raise DesignError(
             f"test {entry.name!r} gives posterior probabilities, which err far more often than "
             f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
-            f"{_offer(problem, but=entry.name)}."
+            f"{_offer(problem)}."
         )
 
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
     """What a reader must know of this test on these losses."""
+    if entry.name == "5x2cv-t":
+        return (
+            "The 5x2cv-t test takes its numerator from the fold listed first: in another order of "
+            "the runs and folds the verdict may be another. That of 5x2cv-f does not depend on it.",
+        )
     if entry.name != "permutation" or problem.n_datasets < 2:
         return ()
     values = problem.sample(1)
@@ -185,8 +200,8 @@ def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
     name = f"data set {worst + 1}" if problem.losses is None else problem.losses.datasets[worst]
     return (
         f"The permutation test is exact under exchangeability, but one data set ({name}) carries "
-        f"{share[worst]:.0%} of the sum of squares: the others hardly count. The Wilcoxon test "
-        "does not have this weakness.",
+        f"{100 * share[worst]:.0f} % of the sum of squares: the others hardly count. The Wilcoxon "
+        "test does not have this weakness.",
     )
 
 
@@ -214,7 +229,7 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
         if _is_zero_one(problem):
             name, why = "mcnemar", "the losses are right or wrong on the same instances"
         else:
-            name, why = "permutation", "exact for the mean over instances of one test set"
+            name, why = "permutation", "it is exact for the mean over instances of one test set"
     else:
         name, why = _AUTOMATIC[situation]
     reason = f"chosen for {SITUATION_WORDS[situation]}: {why}"
@@ -259,8 +274,8 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
         )
 
 
-def _offer(problem: Problem, *, one_sided: bool = False, but: str = "") -> str:
-    names = [name for name in covering(problem, one_sided=one_sided) if name != but]
+def _offer(problem: Problem, *, one_sided: bool = False) -> str:
+    names = covering(problem, one_sided=one_sided)
     return f"tests that do are {', '.join(names)}" if names else "no test does"
 
 
@@ -285,7 +300,7 @@ def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
         rows=rows,
         learners=None if problem.bare else [str(name) for name in problem.names],
     )
-    return df, note.rstrip(".")
+    return df, f"{note[:1].lower()}{note[1:]}".rstrip(".")
 
 
 def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:

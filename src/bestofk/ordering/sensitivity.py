@@ -132,10 +132,10 @@ def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> A
     Examples
     --------
     >>> from bestofk.ordering import multitest
-    >>> losses = [[0.30, 0.28, 0.33, 0.31], [0.28, 0.28, 0.30, 0.27], [0.10, 0.12, 0.11, 0.09]]
+    >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
     >>> path = orders_by_alpha(multitest(losses, test="kfold-t"))
     >>> [round(level, 4) for level in path.breaks], path.orders
-    ([0.039], ((2, 0, 1), (2, 1, 0)))
+    ([0.0228, 0.0343], ((0, 1, 2), (2, 0, 1), (2, 1, 0)))
     """
     _must_be_multitest(order, "orders_by_alpha")
     low, high = probability(low, "low"), probability(high, "high")
@@ -188,10 +188,10 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     Examples
     --------
     >>> from bestofk.ordering import multitest
-    >>> losses = [[0.30, 0.28, 0.33, 0.31], [0.28, 0.28, 0.30, 0.27], [0.10, 0.12, 0.11, 0.09]]
-    >>> path = orders_by_prior(multitest(losses, test="kfold-t"), 1)
+    >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
+    >>> path = orders_by_prior(multitest(losses, test="kfold-t", alpha=0.03), 1)
     >>> path.orders
-    ((2, 1, 0), (2, 1, 0), (2, 0, 1))
+    ((2, 1, 0), (2, 0, 1), (2, 0, 1))
     """
     _must_be_multitest(order, "orders_by_prior")
     names = order.prior

@@ -13,10 +13,9 @@ from bestofk.ordering.family import Family
 from bestofk.ordering.gather_evidence import no_pairs
 from bestofk.ordering.preference import Name, Prior, without_noise
 from bestofk.ordering.result import Order
-from bestofk.ordering.selection import choose_test
-from bestofk.ordering.sentences import listing, mean_words
+from bestofk.ordering.selection import choose_test, smallest_pvalue, units
+from bestofk.ordering.sentences import called, is_are, mean_words, named
 from bestofk.ordering.understood import as_ordered
-from bestofk.wording import counted
 
 
 def test_first(
@@ -47,6 +46,13 @@ def test_first(
     -------
     Order
         `order` holds the best alone, or nothing.
+
+    Notes
+    -----
+    With Bonferroni's correction the chance that a learner is chosen which is not better than
+    every learner preferred to it is at most alpha: choosing f wrongly takes the rejection of a
+    true hypothesis about f, at alpha / (K - 1), and K - 1 learners can be chosen so. The single
+    comparisons have no such promise, since the data choose f.
 
     References
     ----------
@@ -96,30 +102,32 @@ def test_first(
             values=values,
             choice=choice,
         )
-    smallest = mean_words(names[first], float(means[first]), problem.metric)
+    smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
+    by_name = dict(zip(names, means.tolist(), strict=True))
+    smallest = mean_words(names[first], by_name, problem.metric)
     recommended: Name | None = names[first]
     if evidence.rejected.all():
-        why = (
-            "and none is preferred to it"
-            if problem.preference.stated
-            else "and no preference was stated"
-        )
+        why = "none is preferred to it" if problem.preference.stated else "no preference was stated"
         if first:
-            why = f"and is significantly better than {_those(first)} preferred to it"
-        reason = f"TestFirst chooses {recommended}: {smallest} {why}."
+            beaten = names[:first]
+            why = (
+                f"is significantly better than {named(beaten)}, which {is_are(beaten)} preferred "
+                "to it"
+            )
+        reason = f"TestFirst chooses {called(names[first])}: it {smallest} and {why}."
     else:
         recommended = None
-        unbeaten = [str(pair.a) for pair in evidence if not pair.rejected]
+        unbeaten = [pair.a for pair in evidence if not pair.rejected]
         reason = (
-            f"TestFirst finds no best: {smallest} but is not significantly better than "
-            f"{listing(unbeaten)}, preferred to it."
+            f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
+            f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
         )
     return Order(
         procedure="test-first",
         recommended=recommended,
         order=() if recommended is None else (recommended,),
         prior=names,
-        means=dict(zip(names, means.tolist(), strict=True)),
+        means=by_name,
         evidence=evidence,
         test=choice.name,
         test_reason=choice.reason,
@@ -128,14 +136,12 @@ def test_first(
         design=problem.describe(),
         reasons=(reason,),
         preference=problem.preference,
+        decidable=not first or smallest_possible <= family.alpha,
+        smallest_possible=smallest_possible if first else 0.0,
         notes=(*problem.notes, *choice.notes),
         problem=problem,
         choice=choice,
     )
-
-
-def _those(count: int) -> str:
-    return "the one learner" if count == 1 else f"all {counted(count, 'learner')}"
 
 
 # pytest would take the paper's name for a test of ours.

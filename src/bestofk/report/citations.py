@@ -49,24 +49,6 @@ TESTS = {
         name: _cited(f"the repeated k-fold t test '{name}'", "bouckaert2003choosing")
         for name in _VARIANTS
     },
-    "raised-corrected-t": _cited(
-        "the corrected repeated k-fold cv t test with its variance raised by half-sampling",
-        "bouckaert2004evaluating",
-        "nadeau2003inference",
-    ),
-    "half-sampling-t": _cited(
-        "the half-sampling t test", "nadeau2003inference", "mccarthy1969pseudo"
-    ),
-    "pooled-half-sampling-t": _cited(
-        "the corrected repeated k-fold cv t test with one variance factor by half-sampling",
-        "nadeau2003inference",
-    ),
-    "conservative-z": _cited("the conservative Z test", "nadeau2003inference"),
-    "nested-cv-z": _cited("the Z test of nested cross-validation", "bates2023cross"),
-    "bayle-cv-z": _cited(
-        "the Z test of the central limit theorem for cross-validation", "bayle2020cross"
-    ),
-    "paired-t": _cited("the paired t test over data sets", "demsar2006statistical"),
     "permutation": _cited(
         "the exact permutation test of the mean difference",
         "fisher1935design",
@@ -114,11 +96,6 @@ TESTS = {
 
 PROCEDURES = {
     "multitest": _cited("MultiTest", "yildiz2006ordering"),
-    "cheapest-adequate": _cited(
-        "the most preferred learner that is shown not to be worse by more than a margin",
-        "holm1979simple",
-        "shaffer1986modified",
-    ),
     "test-first": _cited("TestFirst", "yildiz2006ordering"),
     "anova-choice": _cited("the ANOVA choice", "yildiz2006ordering"),
     "newman-keuls-choice": _cited("the Newman-Keuls choice", "yildiz2006ordering"),
@@ -136,11 +113,6 @@ PROCEDURES = {
 CORRECTIONS = {
     "holm": _cited("Holm's method", "holm1979simple"),
     "bonferroni": _cited("Bonferroni's method", "dunn1961multiple"),
-    "shaffer": _cited("Shaffer's static method", "shaffer1986modified", "garcia2008extension"),
-    "bergmann-hommel": _cited(
-        "the method of Bergmann and Hommel", "bergmann1988improvements", "garcia2008extension"
-    ),
-    "benjamini-yekutieli": _cited("the method of Benjamini and Yekutieli", "benjamini2001control"),
     "hochberg": _cited("Hochberg's method", "hochberg1988sharper"),
     "benjamini-hochberg": _cited(
         "the method of Benjamini and Hochberg", "benjamini1995controlling"
