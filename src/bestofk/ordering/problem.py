@@ -159,12 +159,8 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         n_datasets=n_datasets,
         bare=False,
         notes=(*said, *notes),
-<<<<<<< HEAD
-        losses=ordered,
-=======
         dropped=said,
-        losses=losses.reorder([names[k] for k in places]),
->>>>>>> w-cases
+        losses=ordered,
         preference=preference,
         metric=losses.metric,
         subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,

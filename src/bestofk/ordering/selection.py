@@ -12,13 +12,9 @@ import numpy as np
 
 from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
 from bestofk.ordering.family import Family
-<<<<<<< HEAD
 from bestofk.ordering.problem import BOTH_PARTS, Problem
 from bestofk.ordering.variance_factor import subset_facts
-=======
-from bestofk.ordering.problem import Problem
 from bestofk.pairwise.attainable import smallest_pvalue as smallest_of_signs
->>>>>>> w-cases
 from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.disagreement import EXACT_BELOW
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
