@@ -11,7 +11,10 @@ def test_equal_counts_are_named(five_by_two):
     assert dict(decision.counts) == {0: 0, 1: 2, 2: 2, 3: 1}
     assert decision.recommended is None
     assert decision.order == (1, 2, 3, 0)
-    assert "Most wins finds no single best: learner 1 and learner 2 have two significant wins each" in str(decision)
+    assert (
+        "Most wins finds no single best: learner 1 and learner 2 have two significant wins each"
+        in str(decision)
+    )
     minus = ordering.most_wins(losses, test="5x2cv-t", minus_losses=True)
     assert dict(minus.counts) == {0: -3, 1: 2, 2: 2, 3: -1}
 
