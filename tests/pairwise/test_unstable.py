@@ -18,7 +18,7 @@ from bestofk.pairwise.pooled_half_sampling import pooled_half_sampling_t, study_
 from bestofk.pairwise.raised_corrected import raised_corrected_t
 from bestofk.pairwise.resampled import corrected_repeated_kfold_t
 
-# Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, hence the corrected
+# Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, the corrected
 # variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02 and .03,
 # hence v = (.01^2 + .01^2) / 4 = .00005.
 A = [0.30, 0.28, 0.27, 0.31, 0.35, 0.33, 0.30, 0.36, 0.31, 0.35, 0.36, 0.30]

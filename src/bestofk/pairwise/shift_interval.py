@@ -101,4 +101,4 @@ def least_shift(d: Floats, alpha: float) -> Floats:
         accepted = upper_tail_by_saddlepoint(d - middle[:, None]) > alpha
         high = np.where(accepted, middle, high)
         low = np.where(accepted, low, middle)
-    return high
+    return np.asarray(high)
