@@ -88,6 +88,30 @@ def in_words(count: int) -> str:
     return NUMBERS[count] if 0 <= count < len(NUMBERS) else str(count)
 
 
+def capitalised(sentence: str) -> str:
+    """The sentence with a capital where it begins with the word learner; names stay as they are.
+
+    Examples
+    --------
+    >>> capitalised("learner 3 is out."), capitalised("nmc is out.")
+    ('Learner 3 is out.', 'nmc is out.')
+    """
+    return f"L{sentence[1:]}" if sentence.startswith("learner ") else sentence
+
+
+def probability_words(p: float) -> str:
+    """A probability in a sentence: two digits, and nothing is certain.
+
+    Examples
+    --------
+    >>> probability_words(0.4828), probability_words(0.0), probability_words(0.9999)
+    ('0.48', '< 0.01', '> 0.99')
+    """
+    if p < 0.005:
+        return "< 0.01"
+    return "> 0.99" if p >= 0.995 else f"{p:.2f}"
+
+
 def joined(words: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     if len(words) < 2:

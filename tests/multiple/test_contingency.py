@@ -101,7 +101,9 @@ def test_classifiers_that_always_agree():
     x = np.tile([1, 0, 1, 1], (3, 1))
     assert cochran_q(x).pvalue == 1.0
     assert (looney(x).statistic, looney(x).pvalue, looney(x).adjusted_pvalue) == (0.0, 1.0, 1.0)
-    assert (cochran_q(x).explain() + looney(x).explain()).count("tied") == 2
+    assert (cochran_q(x).explain() + looney(x).explain()).count(
+        "have the same share of right answers"
+    ) == 2
 
 
 def test_three_hundred_classifiers():
@@ -114,7 +116,7 @@ def test_explains_in_the_right_direction():
     x = np.array([[1, 0, 0, 0, 1, 0, 0], [1, 1, 1, 1, 1, 1, 0], [1, 1, 0, 0, 1, 0, 0]])
     for result in (cochran_q(x), looney(x)):
         text = result.explain(names=["svm", "tree", "knn"])
-        assert "svm has the smallest share of right answers (0.2857), tree the largest" in text
+        assert "svm has the smallest share of right answers (0.2857), tree" in text
     assert "F(2, 12)" in looney(x).explain()
     assert "on 4 of 7 instances" in cochran_q(x).explain()
 

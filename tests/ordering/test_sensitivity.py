@@ -83,8 +83,7 @@ def test_sentences_say_when_a_learner_is_the_best():
         "max is never recommended, wherever it stands in the preference."
     )
     assert orders_by_prior(order, "nmc").explain() == (
-        "nmc is recommended when it stands at places 1 and 2 of 3 in the preference; it stands at "
-        "3."
+        "nmc is recommended at places 1 and 2 of 3 in the preference; it stands at 3."
     )
 
 

@@ -1,10 +1,10 @@
 """Decisions over all situations: each with a heading that says what is the case."""
 
 import numpy as np
+from exact_tables import NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
-from tables import NAMES, exactly, folds, instances, sets
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
 """The second and third are shown to be better than the first, and not different."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability
 from bestofk.multiple.ranking import average_ranks
 from bestofk.multiple.tables import learners_by_columns, ratio, read_only
-from bestofk.multiple.wording import batch_words, extremes_words, learner_names
+from bestofk.multiple.wording import batch_words, everybody, extremes_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
@@ -64,18 +64,18 @@ class FriedmanResult(Presented):
             return batch_words("Friedman test", self.pvalue, alpha, len(named))
         p, f_p = float(self.pvalue), float(self.f_pvalue)
         outcome = {
-            (True, True): "is rejected by both",
-            (False, False): "is rejected by neither",
+            (True, True): "is rejected by both statistics",
+            (False, False): "is rejected by neither statistic",
             (True, False): "is rejected by the chi-squared but not by the F statistic",
             (False, True): "is rejected by the F but not by the chi-squared statistic",
         }[p <= alpha, f_p <= alpha]
         return (
             f"{extremes_words(self.average_ranks, named, 'average rank')} "
             f"Over {self.blocks} blocks, Friedman's chi-squared is "
-            f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p)}) and Iman and "
-            f"Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
-            f"{number(float(self.f_statistic))} ({pvalue_words(f_p)}): the hypothesis that all "
-            f"{len(named)} learners are ranked alike {outcome} at level {alpha:g}."
+            f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p, alpha)}) and "
+            f"Iman and Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
+            f"{number(float(self.f_statistic))} ({pvalue_words(f_p, alpha)}): the hypothesis that "
+            f"{everybody(len(named))} are ranked alike {outcome} at level {alpha:g}."
         )
 
 
@@ -124,8 +124,8 @@ def friedman(losses: npt.ArrayLike) -> FriedmanResult:
     >>> print(result.explain(names=["svm", "tree", "knn"]))
     tree has the smallest average rank (1), svm the largest (2.75). Over 4 blocks, Friedman's
     chi-squared is 6.5 (df = 2, p = 0.039) and Iman and Davenport's F(2, 6) is 13 (p =
-    0.0066): the hypothesis that all 3 learners are ranked alike is rejected by both at level
-    0.05.
+    0.0066): the hypothesis that all 3 learners are ranked alike is rejected by both statistics
+    at level 0.05.
     """
     from bestofk.tails import chi2_sf, f_sf
 

@@ -18,7 +18,7 @@ from bestofk.multiple.tables import (
     read_only,
     sum_of_squares,
 )
-from bestofk.multiple.wording import extremes_words, hypothesis_words, learner_names
+from bestofk.multiple.wording import everybody, extremes_words, hypothesis_words, learner_names
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
@@ -70,13 +70,13 @@ class RepeatedMeasuresResult(Presented):
         """
         alpha = probability(alpha, "alpha")
         named = learner_names(names, len(self.means))
-        claim = f"all {len(named)} learners have the same expected loss"
+        claim = f"{everybody(len(named))} have the same expected loss"
         e = self.epsilons.greenhouse_geisser
         numbers = (
             f"repeated-measures analysis of variance over {self.blocks} blocks, "
             f"F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
-            f"{pvalue_words(self.pvalue)}; with Greenhouse and Geisser's epsilon = {number(e)}, "
-            f"{pvalue_words(self.greenhouse_geisser_pvalue)}"
+            f"{pvalue_words(self.pvalue, alpha)}; with Greenhouse and Geisser's epsilon = "
+            f"{number(e)}, {pvalue_words(self.greenhouse_geisser_pvalue, alpha)}"
         )
         sentences = [
             extremes_words(self.means, named, "mean loss"),
@@ -86,7 +86,7 @@ class RepeatedMeasuresResult(Presented):
             outcome = "is rejected" if self.sphericity.pvalue <= alpha else "is not rejected"
             sentences.append(
                 f"Sphericity {outcome} (Mauchly's W = {number(self.sphericity.w)}, "
-                f"{pvalue_words(self.sphericity.pvalue)})."
+                f"{pvalue_words(self.sphericity.pvalue, alpha)})."
             )
         return " ".join(sentences)
 

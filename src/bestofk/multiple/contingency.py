@@ -11,14 +11,20 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability
 from bestofk.multiple.sphericity import greenhouse_geisser
 from bestofk.multiple.tables import ratio, read_only, zero_one
-from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
+from bestofk.multiple.wording import (
+    batch_words,
+    everybody,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+)
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["CochranResult", "LooneyResult", "cochran_q", "looney"]
 
-_CLAIM = "all {} learners have the same probability of a right answer"
+_CLAIM = "{} have the same probability of a right answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,12 +68,13 @@ class CochranResult(Presented):
             return batch_words("Cochran's Q test", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
         numbers = (
-            f"Cochran's Q = {number(float(self.statistic))}, df = {self.df:g}, {pvalue_words(p)}"
+            f"Cochran's Q = {number(float(self.statistic))}, df = {self.df:g}, "
+            f"{pvalue_words(p, alpha)}"
         )
         return (
             f"{extremes_words(self.shares, named, 'share of right answers')} The learners disagree "
             f"on {self.informative} of {self.instances} instances. "
-            f"{hypothesis_words(p, alpha, _CLAIM.format(len(named)), numbers)}"
+            f"{hypothesis_words(p, alpha, _CLAIM.format(everybody(len(named))), numbers)}"
         )
 
 
@@ -170,10 +177,11 @@ class LooneyResult(Presented):
         a, b = (self.epsilon * degrees for degrees in self.df)
         numbers = (
             f"Looney's F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
-            f"{pvalue_words(self.pvalue)}; F+ with epsilon = {number(self.epsilon)} and degrees "
-            f"of freedom {number(a)} and {number(b)}, {pvalue_words(self.adjusted_pvalue)}"
+            f"{pvalue_words(self.pvalue, alpha)}; F+ with epsilon = {number(self.epsilon)} and "
+            f"degrees of freedom {number(a)} and {number(b)}, "
+            f"{pvalue_words(self.adjusted_pvalue, alpha)}"
         )
-        claim = _CLAIM.format(len(named))
+        claim = _CLAIM.format(everybody(len(named)))
         return (
             f"{extremes_words(self.shares, named, 'share of right answers')} Over {self.instances} "
             f"instances: {hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"

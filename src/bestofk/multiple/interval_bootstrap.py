@@ -27,14 +27,13 @@ from bestofk.multiple.repetition_intervals import interval_cells
 from bestofk.multiple.scalar_bootstrap import (
     LISTED,
     METHODS,
-    capitalised,
     chosen_pairs,
     mean_of,
     origin,
 )
 from bestofk.multiple.wording import learner_names
 from bestofk.presenting import Presented
-from bestofk.wording import counted, joined, number, pvalue_words
+from bestofk.wording import capitalised, counted, joined, number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,8 +197,8 @@ class BootstrapBResult(Presented):
         sentences = [
             f"Bootstrap-B on {learners} learners and {counted(datasets, 'data set')} "
             f"({origin(self.method, self.resamples)}; rule {self.rule!r}; p-values adjusted for "
-            f"{learners} tests by the method {self.correction!r}): the differences from the mean "
-            f"of all learners are {_tally(self.verdicts)} at level {self.alpha:g}."
+            f"{learners} tests with {CORRECTIONS[self.correction].words}): the differences from "
+            f"the mean of all learners are {_tally(self.verdicts)} at level {self.alpha:g}."
         ]
         for a in range(learners):
             if learners > LISTED and self.verdicts[a] != "significant":
@@ -352,7 +351,7 @@ def _tally(verdicts: tuple[str, ...]) -> str:
 def _pair_words(a: str, b: str, difference: Floats) -> str:
     low, high = float(difference[0]), float(difference[1])
     if low == high == 0:
-        return f"{a} and {b} are tied with the same mean loss"
+        return f"{a} and {b} have the same mean loss"
     if low < 0 < high or low == 0 or high == 0:
         return (
             f"{a} has a mean loss from {number(abs(low))} {'below' if low < 0 else 'above'} to "
@@ -379,10 +378,13 @@ def _side_words(intervals: Floats, a: int) -> str:
 
 
 def _range_words(p: Floats, adjusted: Floats) -> str:
-    low, high = float(p[0]), float(p[1])
+    return f"{_ends_words(p)}, adjusted {_ends_words(adjusted)}"
+
+
+def _ends_words(p: Floats) -> str:
+    """``p = 0.012``, or ``p from 0.0032 to 0.0050``."""
+    low, high = (pvalue_words(float(end)) for end in p)
     if low == high:
-        return f"{pvalue_words(low)}, adjusted {pvalue_words(float(adjusted[0]))}"
-    return (
-        f"p from {number(low)} to {number(high)}, adjusted from {number(float(adjusted[0]))} "
-        f"to {number(float(adjusted[1]))}"
-    )
+        return low
+    low, high = (end.removeprefix("p = ").replace("p <", "below") for end in (low, high))
+    return f"p from {low} to {high}"

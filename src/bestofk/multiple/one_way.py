@@ -18,7 +18,13 @@ from bestofk.multiple.tables import (
     read_only,
     sum_of_squares,
 )
-from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
+from bestofk.multiple.wording import (
+    batch_words,
+    everybody,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+)
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
@@ -64,10 +70,10 @@ class AnovaResult(Presented):
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"all {len(named)} learners have the same expected loss"
+        claim = f"{everybody(len(named))} have the same expected loss"
         numbers = (
             f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
-            f"{number(float(self.statistic))}, {pvalue_words(p)}"
+            f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
         )
         return (
             f"{extremes_words(self.means, named, 'mean loss')} "

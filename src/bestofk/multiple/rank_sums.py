@@ -11,7 +11,13 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability
 from bestofk.multiple.ranking import average_ranks
 from bestofk.multiple.tables import learners_by_columns, ratio, read_only
-from bestofk.multiple.wording import batch_words, extremes_words, hypothesis_words, learner_names
+from bestofk.multiple.wording import (
+    batch_words,
+    everybody,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+)
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import Presented
 from bestofk.wording import number, pvalue_words
@@ -53,10 +59,10 @@ class KruskalWallisResult(Presented):
         if np.ndim(self.pvalue):
             return batch_words("Kruskal-Wallis test", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"the losses of all {len(named)} learners have the same distribution"
+        claim = f"the losses of {everybody(len(named))} have the same distribution"
         numbers = (
             f"Kruskal-Wallis test, H = {number(float(self.statistic))}, df = {self.df:g}, "
-            f"{pvalue_words(p)}"
+            f"{pvalue_words(p, alpha)}"
         )
         return (
             f"{extremes_words(self.mean_ranks, named, 'mean rank of losses')} "

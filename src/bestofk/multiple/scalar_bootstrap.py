@@ -27,7 +27,7 @@ from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
 from bestofk.rearrange.tails import sum_tails
-from bestofk.wording import counted, number, pvalue_words
+from bestofk.wording import capitalised, counted, number, pvalue_words
 
 LISTED = 12
 METHODS = ("exact", "resample")
@@ -81,14 +81,14 @@ class BootstrapPairs:
         sentences = [
             f"Of {counted(len(self.pairs), 'pair')}, {int(rejected.sum())} "
             f"{'differs' if rejected.sum() == 1 else 'differ'} significantly at level {alpha:g} "
-            f"(sign-flip test, adjusted by the method {self.correction!r})."
+            f"(sign-flip test, adjusted with {CORRECTIONS[self.correction].words})."
         ]
         for k, (i, j) in enumerate(self.pairs):
             if len(self.pairs) > LISTED and not rejected[k]:
                 continue
             estimate = float(self.estimates[k])
             if estimate == 0:
-                relation = f"{named[i]} and {named[j]} are tied: they have the same mean loss"
+                relation = f"{named[i]} and {named[j]} have the same mean loss"
             else:
                 better, worse = (i, j) if estimate < 0 else (j, i)
                 relation = (
@@ -97,7 +97,7 @@ class BootstrapPairs:
                 )
             sentences.append(
                 f"{relation} ({pvalue_words(float(self.pvalues[k]))}, adjusted "
-                f"{pvalue_words(float(self.adjusted_pvalues[k]))}; "
+                f"{pvalue_words(float(self.adjusted_pvalues[k]), alpha)}; "
                 f"{'significant' if rejected[k] else 'not significant'})."
             )
         return " ".join(capitalised(sentence) for sentence in sentences)
@@ -192,7 +192,7 @@ class BootstrapAResult(Presented):
         sentences = [
             f"Bootstrap-A on {learners} learners and {counted(datasets, 'data set')} "
             f"({origin(self.method, self.resamples)}; p-values adjusted for "
-            f"{learners} tests by the method {self.correction!r}): "
+            f"{learners} tests with {CORRECTIONS[self.correction].words}): "
             + (
                 f"the hypothesis that all learners have the same mean loss is rejected at level "
                 f"{alpha:g}."
@@ -212,7 +212,7 @@ class BootstrapAResult(Presented):
             sentences.append(
                 f"{named[a]} has a mean loss of {number(estimate)}, {place_words} "
                 f"({pvalue_words(float(self.pvalues[a]))}, adjusted "
-                f"{pvalue_words(float(self.adjusted_pvalues[a]))}; "
+                f"{pvalue_words(float(self.adjusted_pvalues[a]), alpha)}; "
                 f"{'significant' if rejected[a] else 'not significant'})."
             )
         if self.error_bound.any():
@@ -369,8 +369,3 @@ def origin(method: str, resamples: int) -> str:
     if method == "exact":
         return "exact rearrangement distribution"
     return f"{resamples} random rearrangements"
-
-
-def capitalised(sentence: str) -> str:
-    """The sentence with a capital where it begins with the word learner."""
-    return "L" + sentence[1:] if sentence.startswith("learner ") else sentence

@@ -93,16 +93,14 @@ class NewmanKeulsResult(Presented):
         named = learner_names(names, len(self.order))
         K = len(named)
         said = [f"{named[i]} ({number(float(self.means[i]))})" for i in self.order]
-        ties = len(np.unique(self.means)) < K
-        sentences = [
-            f"By ascending mean loss{' (equal means are ties)' if ties else ''} the learners are "
-            f"{shortened(said)}."
-        ]
+        sentences = [f"By ascending mean loss the learners are {shortened(said)}."]
         where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
-            sentences.append(f"No difference between any of them is significant ({where}).")
+            between = "the two" if K == 2 else "any of them"
+            sentences.append(f"There is no evidence of a difference between {between} ({where}).")
         elif not self.underlines:
-            sentences.append(f"All of them differ significantly from each other ({where}).")
+            all_of_them = "The two differ" if K == 2 else "All of them differ"
+            sentences.append(f"{all_of_them} significantly from each other ({where}).")
         else:
             lines = joined([f"({_line_words(line, named)})" for line in self.underlines])
             sentences.append(

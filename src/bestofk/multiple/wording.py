@@ -9,11 +9,9 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.wording import joined, number, pvalue_words, shortened
+from bestofk.wording import capitalised, joined, number, pvalue_words, shortened
 
 _LISTED = 10
-_NAMELESS = "learner "
-"""How learners without a name are called, before their number."""
 
 
 def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
@@ -27,6 +25,11 @@ def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
     return [str(name) for name in names]
 
 
+def everybody(count: int) -> str:
+    """``both learners``, ``all 3 learners``."""
+    return "both learners" if count == 2 else f"all {count} learners"
+
+
 def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> str:
     """``The hypothesis that ... is (not) rejected at level ... (numbers).``."""
     outcome = "is rejected" if pvalue <= alpha else "is not rejected"
@@ -34,23 +37,27 @@ def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> s
 
 
 def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
-    """Who has the smallest and who the largest of `values`; several with the same are all named."""
+    """Who has the smallest and who the largest of `values`; what rounding makes is the same."""
     low, high = float(values.min()), float(values.max())
-    if low == high:
-        return f"All {len(names)} learners are tied: they have the same {what} ({number(low)})."
-    first, have = _holders(values, low, names)
-    last, _ = _holders(values, high, names)
-    if first.startswith(_NAMELESS):
-        first = f"{first[0].upper()}{first[1:]}"
-    return (
-        f"{first} {have} the smallest {what} ({number(low)}), {last} the largest ({number(high)})."
+    noise = 1e-12 * max(abs(low), abs(high))
+    if high - low <= noise:
+        all_of_them = everybody(len(names))
+        return f"{all_of_them[:1].upper()}{all_of_them[1:]} have the same {what} ({number(low)})."
+    smallest, have = _holders(values, low, names, noise)
+    largest, _ = _holders(values, high, names, noise)
+    least, most = ("smaller", "larger") if len(names) == 2 else ("smallest", "largest")
+    return capitalised(
+        f"{smallest} {have} the {least} {what} ({number(low)}), {largest} the {most} "
+        f"({number(high)})."
     )
 
 
-def _holders(values: Floats, value: float, names: Sequence[str]) -> tuple[str, str]:
+def _holders(values: Floats, value: float, names: Sequence[str], noise: float) -> tuple[str, str]:
     """Who has the value, and the verb for so many."""
-    held = [name for name, own in zip(names, values.tolist(), strict=True) if own == value]
-    return (held[0], "has") if len(held) == 1 else (f"{shortened(held)} (tied)", "have")
+    held = [
+        name for name, own in zip(names, values.tolist(), strict=True) if abs(own - value) <= noise
+    ]
+    return shortened(held), "has" if len(held) == 1 else "share"
 
 
 def batch_words(test: str, pvalue: Any, alpha: float, learners: int) -> str:
@@ -71,9 +78,11 @@ def pairs_words(
     """Which of the tested pairs differ, the smaller first, by ascending p-value."""
     pairs, p = np.asarray(pairs), np.asarray(pvalues, dtype=np.float64)
     found = np.flatnonzero(p <= alpha)
-    total = f"{len(p)} pair" if len(p) == 1 else f"{len(p)} pairs"
+    level = f"significantly at level {alpha:g}"
     if not found.size:
-        return f"None of the {total} differs significantly at level {alpha:g}."
+        if len(p) == 1:
+            return f"The two do not differ {level} ({pvalue_words(float(p[0]), alpha)})."
+        return f"None of the {len(p)} pairs differs {level}."
     found = found[np.argsort(p[found], kind="stable")]
     said = []
     for i, j in pairs[found[:_LISTED]].tolist():
@@ -81,13 +90,14 @@ def pairs_words(
         relation = "against" if locations[i] == locations[j] else "below"
         said.append(f"{names[first]} {relation} {names[second]}")
     said = [
-        f"{words} ({pvalue_words(own)})"
+        f"{words} ({pvalue_words(own, alpha)})"
         for words, own in zip(said, p[found[:_LISTED]].tolist(), strict=True)
     ]
     more = f" and {found.size - _LISTED} more" if found.size > _LISTED else ""
     listing = f"{', '.join(said)}{more}" if more else joined(said)
+    if len(p) == 1:
+        return f"The two differ {level} (the smaller {what} first): {listing}."
     verb = "differs" if found.size == 1 else "differ"
     return (
-        f"Of the {total}, {found.size} {verb} significantly at level {alpha:g} "
-        f"(the smaller {what} first): {listing}."
+        f"Of the {len(p)} pairs, {found.size} {verb} {level} (the smaller {what} first): {listing}."
     )

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from bestofk.ordering.preference import Name
 from bestofk.ordering.selection import smallest_pvalue, units
 from bestofk.ordering.sentences import (
     LISTED,
-    begun,
     called,
     difference_words,
     is_are,
     mean_words,
     named,
 )
-from bestofk.wording import in_words, joined, number, pvalue_words
+from bestofk.wording import capitalised, in_words, joined, number, pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order, Standing
@@ -46,7 +46,7 @@ def headline_of(order: Order) -> str:
         parts.extend(_by_mean(order))
     if order.problem is not None:
         parts.extend(order.problem.dropped)
-    return " ".join(begun(part) for part in parts if part)
+    return " ".join(capitalised(part) for part in parts if part)
 
 
 def undecidable(order: Order) -> str:
@@ -162,7 +162,9 @@ def _who_else(order: Order, *, take: bool = False) -> str:
     if close:
         it = "it" if len(close) == 1 else "one of them"
         offer = f", so take {it} if you prefer it" if take else ""
-        parts.append(f"{named(close)} {is_are(close)} not shown to be worse{offer}")
+        parts.append(
+            f"{named(close)} {is_are(close)} not shown to be worse{_at_most(order, close)}{offer}"
+        )
     if worse:
         parts.append(f"{named(worse)} {is_are(worse)} shown to be worse")
     sentence = f"{'; '.join(parts)}." if parts else ""
@@ -171,6 +173,13 @@ def _who_else(order: Order, *, take: bool = False) -> str:
         than = "" if parts else f" than {called(order.recommended)}"
         sentence += f" Whether {named(untested)} {is_are(untested)} worse{than} was not tested."
     return sentence.strip()
+
+
+def _at_most(order: Order, close: Sequence[Name]) -> str:
+    """How much worse these can be: the largest upper end of their intervals."""
+    assert order.recommended is not None
+    most = max(order.against(name, order.recommended).high for name in close)
+    return f" (by {most:.2g} at most)" if isfinite(most) and most > 0 else ""
 
 
 def _contradiction(order: Order) -> list[str]:

@@ -14,9 +14,9 @@ from bestofk.ordering.margin import against_margin
 from bestofk.ordering.multitest import multitest
 from bestofk.ordering.preference import Name, Prior
 from bestofk.ordering.result import Order
-from bestofk.ordering.sentences import begun, called, mean_words, named
+from bestofk.ordering.sentences import called, mean_words, named
 from bestofk.ordering.understood import as_ordered
-from bestofk.wording import in_words
+from bestofk.wording import capitalised, in_words
 
 
 def most_wins(
@@ -129,7 +129,7 @@ def _smallest_mean(tested: Order, recommended: Name) -> str:
     has = mean_words(smallest, means, tested.metric)
     if recommended == smallest:
         return f"It {has}."
-    return begun(f"{called(smallest)} {has}.")
+    return capitalised(f"{called(smallest)} {has}.")
 
 
 def _equal_counts(counts: list[int], names: list[Name], minus_losses: bool) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def family_of(
             raise UnknownNameError("learner", control, [str(name) for name in problem.names])
         at = problem.names.index(control)
     elif control is not None:
-        raise ArgumentError("control applies to family='control' alone; leave one of them out.")
+        raise ArgumentError("control applies to family='control': add that, or leave control out.")
     return Family(
         name=name, learners=len(problem.names), alpha=alpha, correction=correction, control=at
     )

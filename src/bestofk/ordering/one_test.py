@@ -14,17 +14,17 @@ from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState, one_of, probability, side
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.ordering.evidence import Evidence
+from bestofk.ordering.evidence import Evidence, Name, Pair
 from bestofk.ordering.family import Family
 from bestofk.ordering.gather_evidence import gather_evidence
 from bestofk.ordering.preference import LISTED
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import SITUATION_WORDS, choose_test
-from bestofk.ordering.sentences import correction_words, listing
+from bestofk.ordering.sentences import called, correction_words, listing
 from bestofk.ordering.understood import as_problem
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.presenting import Presented
-from bestofk.wording import counted, pvalue_words
+from bestofk.wording import capitalised, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -145,8 +145,17 @@ def _one_pair(
         alpha=alpha,
         names=pair,
         result=result,
-        words=f"{words}\nOn {problem.describe()}.",
+        words=f"{words}\n{_from_words(problem)}",
     )
+
+
+def _from_words(problem: Problem) -> str:
+    """What the losses are, and how they come from the user's numbers."""
+    metric = problem.metric
+    flipped = ""
+    if metric.higher_is_better:
+        flipped = f" Losses are {f'{metric.offset:g} - ' if metric.offset else '-'}{metric.name}."
+    return f"From {problem.describe()}.{flipped}"
 
 
 def _all_pairs(
@@ -163,8 +172,13 @@ def _all_pairs(
     )
     family = Family(learners=len(problem.names), alpha=alpha, correction=correction)
     evidence = gather_evidence(problem, choice, family, alternative=alternative)
+    sides = {
+        "two-sided": "two-sided",
+        "greater": "one-sided (is the first of a pair worse?)",
+        "less": "one-sided (is the first of a pair better?)",
+    }[alternative]
     words = (
-        f"{test}, {alternative}, alpha = {alpha:g}{correction_words(evidence)}, on "
+        f"{test}, {sides}, alpha = {alpha:g}{correction_words(evidence)}, from "
         f"{problem.describe()}. {_claims_words(evidence)}"
     )
     return TestReport(
@@ -180,19 +194,29 @@ def _all_pairs(
 def _claims_words(evidence: Evidence) -> str:
     """Which pairs are shown to differ, the surest first."""
     claimed = [pair for pair in evidence if pair.rejected]
-    total = "the one pair" if len(evidence) == 1 else f"the {counted(len(evidence), 'pair')}"
     if not claimed:
         if len(evidence) == 1:
             p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
             return f"There is no evidence of a difference ({p})."
-        return f"There is no evidence of a difference in any of {total}."
+        return f"There is no evidence of a difference in any of the {len(evidence)} pairs."
     claimed.sort(key=lambda pair: pair.adjusted_pvalue)
     said = listing(
-        f"{pair.better} is better than {pair.a if pair.better == pair.b else pair.b} "
+        f"{called(_winner(pair))} is better than {called(_loser(pair))} "
         f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
         for pair in claimed
     )
-    return f"Shown in {len(claimed)} of {total}: {said}."
+    if len(evidence) == 1:
+        return capitalised(f"{said}.")
+    return f"Shown in {len(claimed)} of {len(evidence)} pairs: {said}."
+
+
+def _winner(pair: Pair) -> Name:
+    assert pair.better is not None
+    return pair.better
+
+
+def _loser(pair: Pair) -> Name:
+    return pair.a if pair.better == pair.b else pair.b
 
 
 def _all_learners(
@@ -205,7 +229,7 @@ def _all_learners(
             for name, other in MULTIPLE_TESTS.items()
             if set(other.covers) & set(problem.situations)
         ]
-        offer = f"tests that do are {', '.join(fits)}" if fits else "no test of all learners does"
+        offer = f"tests that fit are {', '.join(fits)}" if fits else "no test of all learners fits"
         raise DesignError(
             f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: {offer}."
         )
@@ -228,7 +252,7 @@ def _all_learners(
         alpha=alpha,
         names=problem.names,
         result=result,
-        words=f"{words}\nOn {problem.describe()}.",
+        words=f"{words}\n{_from_words(problem)}",
     )
 
 

@@ -101,9 +101,10 @@ def arrange(
     if isinstance(prior, str):
         if prior == LISTED:
             return list(range(len(names))), Preference(kind="stated", words="listed"), ()
+        measured = "; costs are measured by compare alone" if prior in MEASURED else ""
         raise ArgumentError(
             "prior must be a list of learners, most preferred first, prices by name, or 'listed'; "
-            f"got the text {prior!r}."
+            f"got the text {prior!r}{measured}."
         )
     if isinstance(prior, MeasuredCosts):
         _all_priced(names, prior.costs, prior.what)

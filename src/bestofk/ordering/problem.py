@@ -13,6 +13,7 @@ from bestofk.losses.metric import Metric
 from bestofk.ordering.graph import Bools
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, Prior, arrange
 from bestofk.plans.design import Design
+from bestofk.wording import counted
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
@@ -193,8 +194,8 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
         keep: Bools = np.logical_not(missing.any(axis=(0, 2, 3, 4)))
         if keep.sum() < 2:
             raise DesignError(
-                f"losses hold {int(keep.sum())} data sets that every learner has in full; "
-                "at least 2 are needed."
+                f"losses hold {counted(int(keep.sum()), 'data set')} that every learner has in "
+                "full; at least 2 are needed."
             )
         note = _dropped(int((~keep).sum()), len(keep), "data set")
         return losses.values[:, keep].mean(axis=4), losses.design, note
@@ -208,8 +209,8 @@ def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
         what, values = "fold", losses.values[:, :, :, kept]
     if kept.sum() < 2:
         raise DesignError(
-            f"losses hold {int(kept.sum())} {what}s that every learner has in full; at least 2 "
-            "are needed."
+            f"losses hold {counted(int(kept.sum()), what)} that every learner has in full; at "
+            "least 2 are needed."
         )
     note = _dropped(int((~kept).sum()), len(kept), what)
     return values.mean(axis=4), losses.design.kept(mask), note

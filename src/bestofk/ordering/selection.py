@@ -11,6 +11,7 @@ from warnings import warn
 import numpy as np
 
 from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
+from bestofk.multiple.registry import MULTIPLE_TESTS
 from bestofk.ordering.family import Family
 from bestofk.ordering.problem import BOTH_PARTS, Problem
 from bestofk.ordering.variance_factor import subset_facts
@@ -125,6 +126,11 @@ def choose_test(
     if test == "auto":
         entry, reason = _automatic(problem, family)
     else:
+        if test in MULTIPLE_TESTS:
+            raise ArgumentError(
+                f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
+                f"{_offer(problem)}."
+            )
         entry, reason = PAIRWISE_TESTS[test], "asked for"
         _refuse_uncovered(problem, entry)
         _refuse_few_units(problem, entry)
@@ -272,7 +278,7 @@ def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
 
 def _offer(problem: Problem, *, one_sided: bool = False) -> str:
     names = covering(problem, one_sided=one_sided)
-    return f"tests that do are {', '.join(names)}" if names else "no test does"
+    return f"tests that fit are {', '.join(names)}" if names else "no test fits"
 
 
 def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:

@@ -12,7 +12,7 @@ from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.graph import Bools, Ints, sort_by_overrides
 from bestofk.ordering.preference import Name
 from bestofk.ordering.result import Order
-from bestofk.wording import counted, number, shortened
+from bestofk.wording import number, shortened
 
 __all__ = ["AlphaPath", "PriorPath", "orders_by_alpha", "orders_by_prior"]
 
@@ -54,13 +54,13 @@ class AlphaPath:
             if order[0] != best[-1]:
                 best.append(order[0])
                 changes_of_best.append(f"{order[0]} from {number(level)}")
-        times = "once" if len(self.breaks) == 1 else counted(len(self.breaks), "time")
+        times = {1: "once", 2: "twice"}.get(len(self.breaks), f"{len(self.breaks)} times")
         changes = f"For alpha {between} the order changes {times}"
         if not changes_of_best:
             return f"{changes}; {best[0]} is always recommended."
         return (
-            f"{changes}; recommended is {best[0]} below {number(self._first())}, "
-            f"{shortened(changes_of_best)}."
+            f"{changes}; {best[0]} is recommended below {number(self._first())}, "
+            f"{shortened(changes_of_best)} on."
         )
 
     def _first(self) -> float:
@@ -105,9 +105,10 @@ class PriorPath:
         if not best:
             return f"{self.learner} is never recommended, wherever it stands in the preference."
         places = f"place{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
+        where = ", where it stands" if self.position in best else f"; it stands at {self.position}"
         return (
-            f"{self.learner} is recommended when it stands at {places} of {len(self.positions)} in "
-            f"the preference; it stands at {self.position}."
+            f"{self.learner} is recommended at {places} of {len(self.positions)} in the "
+            f"preference{where}."
         )
 
 

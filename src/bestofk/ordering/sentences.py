@@ -10,7 +10,15 @@ import numpy as np
 from bestofk.adjust import CORRECTIONS
 from bestofk.losses.metric import Metric
 from bestofk.ordering.preference import Name
-from bestofk.wording import counted, interval_words, number, pvalue_words, shortened
+from bestofk.wording import (
+    counted,
+    interval_words,
+    number,
+    printable,
+    probability_words,
+    pvalue_words,
+    shortened,
+)
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence import Evidence
@@ -39,12 +47,7 @@ _QUALITIES = {
 
 def called(name: Name) -> str:
     """A learner as a sentence calls it: those of a bare array are only numbered."""
-    return name if isinstance(name, str) else f"learner {name}"
-
-
-def begun(sentence: str) -> str:
-    """A sentence that may begin with a numbered learner; names stay as they are."""
-    return f"L{sentence[1:]}" if sentence.startswith("learner ") else sentence
+    return printable(name) if isinstance(name, str) else f"learner {name}"
 
 
 def listing(items: Iterable[str]) -> str:
@@ -230,20 +233,13 @@ def _posterior_sentences(order: Order) -> list[str]:
         ends = ("a_better", "b_better") if is_first else ("b_better", "a_better")
         better, worse = (float(posteriors[end][row]) for end in ends)
         same = float(posteriors["equivalent"][row])
-        shown = (_probability_words(p) for p in (better, same, worse))
+        shown = (probability_words(p) for p in (better, same, worse))
         said.append(f"{called(standing.name)} {', '.join(shown)}")
     within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
     return [
         f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
         f"equivalent to{within} and worse than {called(order.recommended)}: {'; '.join(said)}."  # type: ignore[arg-type]
     ]
-
-
-def _probability_words(p: float) -> str:
-    """Two digits; nothing is certain."""
-    if p < 0.005:
-        return "< 0.01"
-    return "> 0.99" if p >= 0.995 else f"{p:.2f}"
 
 
 def _preference_sentence(order: Order) -> str:

@@ -69,7 +69,7 @@ class PosteriorResult(PairwiseResult):
             return _explain_many(self, a, b, alpha)
         estimate = float(self.estimate)
         if estimate == 0:
-            first = f"{a} and {b} are tied: they have the same mean loss ({self.test})."
+            first = f"{a} and {b} have the same mean loss ({self.test})."
         else:
             better, worse = (a, b) if estimate < 0 else (b, a)
             first = (
@@ -88,7 +88,7 @@ class PosteriorResult(PairwiseResult):
         )
         if self.rope_width or float(self.rope) > 0:
             claims[equivalent] = float(self.rope)
-        listed = ", that ".join(f"{claim} {_share(p)}" for claim, p in claims.items())
+        listed = ", that ".join(f"{claim} {_is(p)}" for claim, p in claims.items())
         sentences = f"{first} Given the data, the probability that {listed}."
         sure = [claim for claim, p in claims.items() if p >= 1 - alpha]
         verdict = (
@@ -99,8 +99,11 @@ class PosteriorResult(PairwiseResult):
         return f"{sentences} {verdict} {self.note}".rstrip()
 
 
-def _share(p: float) -> str:
-    return f"is {p:.4g}" if not 0.99995 <= p < 1 else "is above 0.9999"
+def _is(p: float) -> str:
+    """Four digits, and nothing is certain."""
+    if 1e-4 <= p < 0.99995:
+        return f"is {p:.4f}"
+    return "is below 0.0001" if p < 0.5 else "is above 0.9999"
 
 
 def _explain_many(result: PosteriorResult, a: str, b: str, alpha: float) -> str:

@@ -17,13 +17,13 @@ def verdict(
     alpha: float,
     details: str,
 ) -> str:
-    """Who is better, by how much, and whether that is significant; ties are named as ties.
+    """Who is better, by how much, and whether that is significant.
 
     `direction` is the sign of the evidence (positive: the loss of `a` is greater); where it
-    contradicts the sign of the estimate, or the estimate is a tie, that is said.
+    contradicts the sign of the estimate, that is said.
     """
     if estimate == 0:
-        first = f"{a} and {b} are tied: they have the same mean loss ({details})."
+        first = f"{a} and {b} have the same mean loss ({details})."
     else:
         better, worse = (a, b) if estimate < 0 else (b, a)
         first = (
@@ -33,18 +33,17 @@ def verdict(
     rejected = pvalue <= alpha
     level = f"at level {alpha:g}"
     if alternative == "two-sided":
-        if rejected:
-            second = f"The difference is significant {level}."
-        else:
-            second = f"The difference is not significant {level}."
-            if estimate == 0 and pvalue == 1.0:
-                second = f"There is no evidence of a difference {level}."
+        second = (
+            f"The difference is significant {level}."
+            if rejected
+            else f"There is no evidence of a difference {level}."
+        )
     else:
         relation = "at most" if alternative == "greater" else "at least"
         outcome = "is rejected" if rejected else "is not rejected"
         second = f"The hypothesis that the loss of {a} is {relation} that of {b} {outcome} {level}."
     if direction and direction * estimate <= 0:
-        worse, better = (a, b) if direction > 0 else (b, a)
-        whose = "the means are tied" if estimate == 0 else "against the means"
-        second += f" The statistic itself speaks for {better} and against {worse} ({whose})."
+        better = b if direction > 0 else a
+        although = "although the means are the same" if estimate == 0 else "against the means"
+        second += f" The statistic speaks for {better}, {although}."
     return f"{first} {second}"

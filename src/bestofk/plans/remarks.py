@@ -46,10 +46,16 @@ def fewer_than_folds(classes: Labelling, folds: int) -> list[str]:
     if not few.any():
         return []
     is_one = int(few.sum()) == 1
+    each = "they are" if is_one else "the rows of each are"
+    where = (
+        f"{each} spread over that many folds, one per fold, and the other folds test none of them"
+    )
+    if classes.sizes[few].max() == 1:
+        where = "one fold tests it" if is_one else "each is tested in one fold"
+        where += ", and the other folds do not"
     sentence = (
         f"{_of_classes(classes, few)} {'has' if is_one else 'have'} fewer rows than the {folds} "
-        f"folds: {'they are' if is_one else 'the rows of each are'} spread over that many folds, "
-        "one a fold, and the other folds test none of them."
+        f"folds: {where}."
     )
     return [sentence, *_never_trained(classes)]
 

@@ -21,6 +21,7 @@ from bestofk.run.engines import Engine
 from bestofk.run.experiment import Experiment, Place
 from bestofk.run.instances import instance_losses, is_one_test_set
 from bestofk.run.progress import Silence, observer
+from bestofk.run.rehearsing import rehearse
 from bestofk.run.replicating import replicated, reseeded
 from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
@@ -116,8 +117,9 @@ def compare(
     Examples
     --------
     >>> import bestofk as bk
-    >>> study = bk.compare(["max", "nmc", "nn"], data="iris", plan="5x2", progress=False)
-    >>> study.best
+    >>> study = bk.compare(["max", "nmc", "nn"], data="iris", plan="5x2", progress=False,
+    ...                    prior="listed")
+    >>> study.recommended
     'nmc'
     """
     datasets = as_datasets(X, y, data)
@@ -156,6 +158,7 @@ def compare(
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
     )
+    rehearse(experiment, prior=wished, decision=decision)
     spec = study_of(experiment, plan=made.spec, command=command)
     results, notes, kept = _run(
         experiment, spec, runner, store, observer(progress), budget, on_failure
@@ -234,31 +237,37 @@ def _run(
                     )
         except KeyboardInterrupt:
             kept.flush()
-            raise Interrupted(_what_is_safe(len(results), len(places), store)) from None
+            raise Interrupted(what_is_safe(len(results), len(places), store)) from None
         finally:
             # workers end now, not when the last reference to a traceback goes
             run.close()
     notes: tuple[str, ...] = ()
-    if len(results) < len(places):
-        notes = (
-            f"The budget of {budget:g} s ended the run after {len(results)} of {len(places)} "
-            "cells; the decision is from the rounds that all learners finished.",
-        )
+    if budget is not None and len(results) < len(places):
+        notes = (budget_words(budget, len(results), len(places)),)
     return results, notes, kept.shown_url
+
+
+def budget_words(budget: float, done: int, total: int) -> str:
+    """That the time was up before all was done."""
+    return (
+        f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
+        "rests on what all learners finished."
+    )
 
 
 def _names(experiment: Experiment, place: Place) -> tuple[str, str]:
     return experiment.contenders[place.learner].name, experiment.datasets[place.dataset].name
 
 
-def _what_is_safe(done: int, total: int, store: Any) -> str:
+def what_is_safe(done: int, total: int, store: Any) -> str:
+    """What an interruption leaves."""
     if store is None:
         return (
-            f"interrupted after {done} of {total} cells; nothing is kept without a store: add "
-            "one (--store study.db) to be able to go on."
+            f"interrupted after {done} of {total} fits; nothing is kept without a store: add one "
+            "(--store study.db) to be able to resume."
         )
     return (
-        f"interrupted; {done} of {total} cells are safe in the store: the same call goes on from "
+        f"interrupted; {done} of {total} fits are safe in the store: the same call resumes from "
         "there."
     )
 

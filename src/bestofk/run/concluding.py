@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.errors import ArgumentError, RunError
+from bestofk.errors import ArgumentError, BestOfKError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.decide import order as decide
 from bestofk.ordering.preference import (
@@ -59,11 +59,21 @@ def conclude(
     losses, dropped = complete_part(spec, results, kept, design)
     if losses is not None and finer is not None:
         losses = finer(kept) or losses
-    decided: Order | None = None
-    if len(kept) > 1 and losses is not None:
-        decided = decide(losses, prior=_settled_prior(prior, costs, losses.algorithms), **decision)
     if losses is None:
         raise RunError(_nothing(left_out, failures))
+    decided: Order | None = None
+    why_not = "fewer than two learners have losses."
+    if len(kept) > 1:
+        try:
+            settled = _settled_prior(prior, costs, losses.algorithms)
+            decided = decide(losses, prior=settled, **decision)
+        except BestOfKError as refusal:
+            # with all that was planned it could have been decided: the losses are worth keeping
+            if not (left_out or dropped):
+                raise
+            why_not = str(refusal)
+            if decision.get("control") in left_out:
+                why_not = f"the control, {decision['control']}, is among those that failed."
     return Study(
         decision=decided,
         losses=losses,
@@ -76,6 +86,7 @@ def conclude(
         setting=_setting(spec),
         notes=notes,
         dropped=dropped,
+        undecided="" if decided is not None else why_not,
         spec=spec,
         store=store,
     )

@@ -15,7 +15,6 @@ from bestofk.run.experiment import Place
 from bestofk.run.store import Store
 from bestofk.run.store_study import StudySpec, subsets_of
 from bestofk.run.study import Study
-from bestofk.wording import counted
 
 
 def recall(store: Store, number: int, *, prior: Prior = None, decision: dict[str, Any]) -> Study:
@@ -44,8 +43,10 @@ def recall(store: Store, number: int, *, prior: Prior = None, decision: dict[str
     results = {place: results[place] for place in sorted(results, key=_turn)}
     notes: tuple[str, ...] = ()
     if len(results) < spec.n_cells:
-        missing = counted(spec.n_cells - len(results), "cell")
-        notes = (f"The study is not finished: {missing} of {spec.n_cells} are to be evaluated.",)
+        missing = spec.n_cells - len(results)
+        are = "is" if missing == 1 else "are"
+        notes = (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be "
+                 "made.",)  # fmt: skip
     return conclude(
         spec,
         results,

@@ -37,9 +37,16 @@ class Replication:
     def explain(self) -> str:
         """The counts in a sentence."""
         others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
+        if self.times == 1:
+            best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
+            order = "the same" if self.same_order else "another"
+            return (
+                f"Repeated over one other choice of random splits, {best} was recommended and the "
+                f"order was {order}."
+            )
         return (
             f"Repeated over {self.times} other choices of random splits, the same learner was "
-            f"recommended in {self.same_best} and the whole order was the same in "
+            f"recommended in {self.same_best} of {self.times} and the whole order was the same in "
             f"{self.same_order} of {self.times} (recommended: {others}){self._advice()}."
         )
 
@@ -47,7 +54,7 @@ class Replication:
         if self.same_best == self.times:
             return ""
         if 2 * self.same_best < self.times:
-            return ": another choice would often have decided otherwise, so do not rely on it"
+            return ": other splits would often have decided otherwise, so do not rely on it"
         return ": chance in the splits has a part in this decision; more runs lessen it"
 
     def as_json(self) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from bestofk.ordering.result import Order
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation, expectation_as_json
 from bestofk.presenting import Reported
-from bestofk.wording import shortened
+from bestofk.wording import in_words, joined, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
     from bestofk.run.replicating import Replication
     from bestofk.run.store_study import StudySpec
+
+
+FEW = 3
+"""So many failures are told in the first paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +93,8 @@ class Study(Reported):
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
+    undecided: str = ""
+    """Why there is no decision, where there is none."""
     warnings: tuple[str, ...] = ()
     """Where the test may not hold its level, and what would."""
     spec: StudySpec | None = None
@@ -123,7 +129,7 @@ class Study(Reported):
     def headline(self) -> str:
         """What to do, and what was left out, in the first sentences."""
         first = (
-            "Nothing can be decided: fewer than two learners have losses."
+            f"Nothing can be decided: {self.undecided or 'fewer than two learners have losses.'}"
             if self.decision is None
             else self.decision.headline()
         )
@@ -131,27 +137,33 @@ class Study(Reported):
 
     def account(self) -> str:
         """What was given, what failed and what was compared; empty where nothing is missing."""
-        if not (self.left_out or self.failures or self.dropped):
-            return ""
-        compared = len(self.losses.algorithms)
-        given = compared + len(self.left_out)
-        parts = [f"{given} given"]
+        sentences = []
         if self.left_out:
-            reasons = shortened([f"{name}: {why}" for name, why in self.left_out.items()], 3)
-            parts.append(f"{len(self.left_out)} failed ({reasons.rstrip('.')})")
-        parts.append(f"{compared} compared")
-        sentence = f"{', '.join(parts)}."
-        if not self.left_out:
-            sentence = ""
-        single = len(self.failures) - sum(one.learner in self.left_out for one in self.failures)
+            compared, failed = len(self.losses.algorithms), len(self.left_out)
+            rest = "1 is left" if compared == 1 else f"{compared} were compared"
+            sentences.append(
+                f"Of the {compared + failed} learners given {failed} failed "
+                f"({shortened(self._reasons(), FEW)}), and {rest}."
+            )
+        single = [one.learner for one in self.failures if one.learner not in self.left_out]
         if single:
-            fits = f"{single} single fit{'' if single == 1 else 's'}"
-            sentence += f" {fits[:1].upper()}{fits[1:]} failed."
-        return f"{sentence} {' '.join(self.dropped)}".strip()
+            fits = "One fit" if len(single) == 1 else f"{in_words(len(single)).capitalize()} fits"
+            sentences.append(f"{fits} of {shortened(list(dict.fromkeys(single)), FEW)} failed.")
+        return " ".join((*sentences, *self.dropped))
+
+    def _reasons(self) -> list[str]:
+        """Why learners were left out, those with the same reason together."""
+        by_reason: dict[str, list[str]] = {}
+        for name, why in self.left_out.items():
+            by_reason.setdefault(why.rstrip("."), []).append(name)
+        return [f"{joined(names)}: {why}" for why, names in by_reason.items()]
 
     def explain(self) -> str:
         """The verdict in sentences: what to do, what was left out, why, and how it was run."""
         parts = [self.headline()]
+        reasons = self._reasons()
+        if len(reasons) > FEW + 1:
+            parts.append(f"Failed: {'; '.join(reasons)}.")
         if self.decision is not None:
             parts.extend(self.decision.explain().split("\n")[1:])
         parts.extend(self.notes)

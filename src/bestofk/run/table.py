@@ -101,14 +101,25 @@ def _whole_runs(
     if whole.any() and design.kind == "cv":
         kept = np.flatnonzero(whole)
         sizes = _sizes(design, np.repeat(kept, folds), np.tile(np.arange(folds), len(kept)))
-        note = f"{len(kept)} of {runs} runs were finished by all learners and count."
+        note = f"{_dropped(runs - len(kept), runs, 'run')}."
         return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
+    if runs == 1 and design.kind == "cv" and there.sum() > 1:
+        note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
+        return values[:, :, :, there[0]], design.kept(there), (note,)
     run, fold = np.nonzero(there)
     part = values[:, :, run, fold][:, :, np.newaxis]
-    note = f"{len(run)} of {there.size} folds were finished by all learners and count."
+    left = "the one left is a single split"
+    if len(run) > 1:
+        left = f"the {len(run)} left count as random splits"
+    note = f"{_dropped(there.size - len(run), there.size, 'fold')}; {left}."
     kind = "resample" if len(run) > 1 else "holdout"
     rest = Design(kind=kind, folds=len(run), stratified=design.stratified)
     return part, rest.with_(**_sizes(design, run, fold)), (note,)
+
+
+def _dropped(dropped: int, total: int, what: str) -> str:
+    were, them = ("was", "it") if dropped == 1 else ("were", "them")
+    return f"{dropped} of {total} {what}s {were} dropped because not all learners finished {them}"
 
 
 def _sizes(design: Design, run: Any, fold: Any) -> dict[str, tuple[int, ...] | None]:

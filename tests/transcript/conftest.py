@@ -1,0 +1,6 @@
+"""The cases of the transcript are modules beside the test."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

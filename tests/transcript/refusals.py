@@ -1,0 +1,105 @@
+"""What is refused, and what the sentence offers instead."""
+
+import numpy as np
+from exact_tables import NAMES, folds, instances, sets
+
+import bestofk as bk
+from bestofk.ordering.sensitivity import orders_by_alpha, orders_by_prior
+
+TABLE = folds((0.3, 0.2, 0.21))
+MEANS = sets((0.3, 0.2, 0.21))
+
+
+def paths():
+    """What depends on the level and on the preference."""
+    for heading, table in (
+        ("a clear difference", folds((0.3, 0.2, 0.21))),
+        ("nothing changes", folds((0.2, 0.2, 0.2))),
+        ("one level changes the order", folds((0.22, 0.2, 0.21), spread=0.02, runs=1)),
+        ("two levels change the order", folds((0.24, 0.2, 0.22), spread=0.02, runs=1)),
+        ("eight learners", folds(np.linspace(0.24, 0.2, 8), spread=0.02, runs=1)),
+    ):
+        decision = bk.order(table, prior="listed")
+        yield f"by alpha: {heading}", orders_by_alpha(decision).explain()
+        for name in decision.prior[:3]:
+            yield f"by preference, {name}: {heading}", orders_by_prior(decision, name).explain()
+
+
+def refused():
+    asked = {
+        "family='control' without a control": {"family": "control"},
+        "an unknown control": {"family": "control", "control": "nm"},
+        "a control without its family": {"control": "nmc"},
+        "an unknown family": {"family": "some"},
+        "a correction for all pairs in another family": {
+            "family": "control",
+            "control": "nmc",
+            "correction": "shaffer",
+        },
+        "family='prior' without a preference": {"family": "prior"},
+        "an unknown correction": {"correction": "sidak"},
+        "most wins in one direction": {
+            "procedure": "most-wins",
+            "family": "prior",
+            "prior": "listed",
+        },
+        "cheapest adequate without a margin": {
+            "procedure": "cheapest-adequate",
+            "prior": "listed",
+        },
+        "cheapest adequate without a preference": {
+            "procedure": "cheapest-adequate",
+            "margin": 0.01,
+        },
+        "a margin of 0": {"margin": 0},
+        "a negative rope": {"rope": -0.01},
+        "guard where none applies": {"procedure": "most-wins", "guard": False},
+        "an unknown procedure": {"procedure": "multi-test"},
+        "a procedure that wants scores": {"procedure": "roc-hull"},
+        "an unknown test": {"test": "t-test"},
+        "a test that does not cover the design": {"test": "5x2cv-t"},
+        "a test of all learners": {"test": "friedman"},
+        "df for a test without": {"test": "correlated-t", "df": 3},
+        "an unknown learner in the preference": {"prior": ["nmc", "tree"]},
+        "a learner twice": {"prior": ["nmc", "nmc"]},
+        "a word as the preference": {"prior": "fit_time"},
+        "a price that is missing": {"prior": {"nmc": 1}},
+        "a price that is no number": {"prior": {"nmc": 1, "logistic": "cheap", "c4.5": 2}},
+        "alpha beyond 1": {"alpha": 5},
+    }
+    for heading, arguments in asked.items():
+        yield heading, lambda arguments=arguments: bk.order(TABLE, **arguments)
+    yield (
+        "few data sets for a posterior",
+        lambda: bk.order(sets((0.3, 0.2), n=6), test="signed-rank-bayes"),
+    )
+    yield "few data sets for a rope", lambda: bk.order(sets((0.3, 0.2), n=6), rope=0.01)
+    yield "a rope on one test set", lambda: bk.order(instances([[0, 1] * 9] * 2), rope=0.01)
+    yield "one number per learner", lambda: bk.order(bk.Losses([[0.1], [0.2]]))
+    yield "one learner", lambda: bk.order(folds((0.2,)))
+    yield (
+        "unknown sizes",
+        lambda: bk.order(folds((0.3, 0.2), runs=1, design=bk.Design(kind="resample", folds=10))),
+    )
+    values = MEANS.values[:, :, 0, 0, 0].copy()
+    values[0, 3] = np.nan
+    table = bk.Losses(
+        values, dims=("algorithm", "dataset"), algorithms=NAMES[:3], missing="declared"
+    )
+    yield "missing cells", lambda: bk.order(table)
+    values = values.copy()
+    values[:, 1:] = np.nan
+    values[0, 1:] = 0.2
+    one = bk.Losses(values, dims=("algorithm", "dataset"), missing="declared")
+    yield "one complete data set", lambda: bk.order(one, missing="drop")
+
+
+def refusals():
+    """The sentences."""
+    for heading, call in refused():
+        try:
+            call()
+        except bk.BestOfKError as refusal:
+            yield heading, str(refusal)
+        else:
+            yield heading, "NOT REFUSED"
