@@ -13,6 +13,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 CELL = re.compile(
     r"^```\{code-cell\} python\n((?:^:[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+QUIETLY = " 2>/dev/null"
+"""No progress bar in a page."""
 PAGES = sorted(
     page
     for page in DOCS.rglob("*.md")
@@ -44,7 +46,10 @@ def test_cells_run(page, tmp_path, monkeypatch):
     for match in CELL.finditer(page.read_text()):
         lines = match.group(2).splitlines()
         if lines and lines[0].startswith("!bestofk "):
-            command = [sys.executable, "-m", "bestofk", *shlex.split(lines[0])[1:]]
+            line = lines[0].removesuffix(QUIETLY)
+            if "remove-input" in match.group(1):
+                assert f"$ {line[1:]}\n" in page.read_text(), "what a reader sees is what runs"
+            command = [sys.executable, "-m", "bestofk", *shlex.split(line)[1:]]
             done = subprocess.run(command, capture_output=True, env=os.environ, check=False)
             assert done.returncode == 0, done.stderr.decode()
         else:
