@@ -17,7 +17,7 @@ _LISTED = 10
 def learner_names(names: Sequence[str] | None, count: int) -> list[str]:
     """The names to print: those given, or ``learner 0`` and so on."""
     if names is None:
-        return [f"{_NAMELESS}{index}" for index in range(count)]
+        return [f"learner {index}" for index in range(count)]
     if isinstance(names, str) or len(names) != count:
         raise ArgumentError(
             f"names must hold one name for each of the {count} learners; got {names!r:.80}."
