@@ -4,6 +4,7 @@ import numpy as np
 from exact_tables import NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
+from bestofk.adjust import CORRECTIONS
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
@@ -203,7 +204,7 @@ def families():
         "against a control, two learners",
         bk.order(folds((0.3, 0.2)), family="control", control="nmc"),
     )
-    for correction in bk.adjust.CORRECTIONS:
+    for correction in CORRECTIONS:
         yield f"correction {correction}", bk.order(folds(FIRST_LOSES), correction=correction)
 
 

@@ -271,7 +271,14 @@ class Evidence(Presented):
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,
-            "better": np.where(self.better == 0, None, names[winner]),  # type: ignore[call-overload]
+            # an object, so that nobody stays None
+            "better": pd.Series(
+                [
+                    None if not better else names[k]
+                    for better, k in zip(self.better, winner, strict=True)
+                ],
+                dtype=object,
+            ),
         }
         posteriors = self.posteriors
         return pd.DataFrame(columns if posteriors is None else {**columns, **posteriors})
