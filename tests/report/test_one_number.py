@@ -11,12 +11,15 @@ import io
 import json
 import re
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import numpy as np
 import pytest
 
 import bestofk as bk
 from bestofk.adjust import CORRECTIONS
+from bestofk.cli.terminal import learner_table
+from bestofk.planning.advice import advice
 from bestofk.plans.design import Design
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.forest import layout_forest
@@ -29,12 +32,11 @@ TABLES = 480
 BATCHES = 8
 PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
 """Corrections for families other than all pairs."""
-VERDICT_WORDS = {
-    "worse": "Shown to be worse than",
-    "better": "Shown to be better than",
-    "no evidence": "No evidence of a difference from",
-    "not tested": "Not tested against",
-}
+GROUP = re.compile(
+    r"(Shown to be (?:worse|better) than|No evidence of a difference from|Not tested against"
+    r"|Not shown to be (?:worse|better) than) (L\d)(?:, and not tested for being \w+)?: (.*)"
+)
+"""A sentence that lists learners which stand alike to the recommended one."""
 NUMBER = r"-?(?:\d[\d.]*(?:e[+-]\d+)?|infinite)"
 P = r"p (?:=|<|>) [\d.e-]+"
 
@@ -245,22 +247,23 @@ def text_said(order):
     best = order.recommended
     said = Said(where="text")
     lines = order.explain().split("\n")
-    for verdict, start in VERDICT_WORDS.items():
-        for line in lines:
-            if not line.startswith(f"{start} {best}: "):
-                continue
-            for name, inside in re.findall(r"(L\d) \(([^()]*)\)", line):
-                p = re.search(P, inside)
-                if p:
-                    said.p[frozenset((name, best))] = p[0]
-                both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", inside)
-                # "better by" turns the difference and its interval about
-                turned = " better by " in f" {inside}"
-                if both:
-                    ends = (name, best) if not turned else (best, name)
-                    said.low[ends], said.high[ends] = both[1], both[2]
-                if verdict in ("worse", "better"):
-                    said.claims.add((best, name) if verdict == "worse" else (name, best))
+    listed = []
+    for start, other, members in (match.groups() for match in map(GROUP.fullmatch, lines) if match):
+        assert other == best
+        for name, inside in re.findall(r"(L\d) \(([^()]*)\)", members):
+            listed.append(name)
+            p = re.search(P, inside)
+            if p:
+                said.p[frozenset((name, best))] = p[0]
+            both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", inside)
+            # "better by" turns the difference and its interval about
+            turned = " better by " in f" {inside}"
+            if both:
+                ends = (name, best) if not turned else (best, name)
+                said.low[ends], said.high[ends] = both[1], both[2]
+            if start.startswith("Shown"):
+                said.claims.add((best, name) if " worse " in start else (name, best))
+    assert sorted(listed) == sorted(name for name in order.prior if name != best)
     return said
 
 
@@ -271,17 +274,15 @@ def headline_said(order):
     names = r"(L\d(?:(?:, | and )L\d)*)"
     for match in re.finditer(rf"It is significantly better than {names}", text):
         said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
-    for loser, winner in re.findall(
-        r"(L\d), which [^,]*, is out because (L\d) is significantly better than it", text
-    ):
-        said.claims.add((winner, loser))
-    for match in re.finditer(rf"But {names} (?:is|are) significantly better", text):
+    out = rf"{names}, which [^,]*, (?:is|are) out because (L\d) is significantly better\."
+    for match in re.finditer(out, text):
+        said.claims |= {(match[2], name) for name in re.findall(r"L\d", match[1])}
+    for match in re.finditer(rf"(?:But|Yet) {names} (?:is|are) significantly better", text):
         said.claims |= {(name, best) for name in re.findall(r"L\d", match[1])}
-    for name in re.findall(r"(L\d) has the [^.]*, and is significantly better\.", text):
+    has = r"(L\d) has the (?:(?!L\d|shown).)*, and is significantly better\."
+    for name in re.findall(has, text):
         said.claims.add((name, best))
     for match in re.finditer(rf"{names} (?:is|are) shown to be worse", text):
-        said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
-    for match in re.finditer(rf"not shown to be worse[^;.]*; {names} (?:is|are)\.", text):
         said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
     for name, p in re.findall(rf"(L\d) has the [^(]*, but is not shown to be better \([^)]*({P})",
                               text):  # fmt: skip
@@ -292,12 +293,14 @@ def headline_said(order):
 def edges_said(order):
     """The sentence about the preference."""
     told = re.search(
-        r"The data override it in (\d+) of \d+ pairs?: (.*?)\.\n", order.explain() + "\n"
+        r"The data (?:do not )?override this(?: in (none|\d+) of \d+ pairs)?(?:: (.*?))?\.\n",
+        order.explain() + "\n",
     )
-    if told is None:
-        return None
-    pairs = re.findall(r"(L\d) over (L\d)", told[2])
-    return int(told[1]), {(winner, loser) for winner, loser in pairs}
+    assert told is not None, "no sentence about the preference"
+    pairs = set(re.findall(r"(L\d) over (L\d)", told[2] or ""))
+    if told[1] is None:
+        return len(pairs), pairs
+    return 0 if told[1] == "none" else int(told[1]), pairs
 
 
 def groups_said(order):
@@ -313,13 +316,34 @@ def groups_said(order):
             p = re.search(P, member.words)
             if p:
                 said.p[frozenset((name, best))] = p[0]
-            both = re.search(rf"\(({NUMBER}) to ({NUMBER})\)", member.words)
-            turned = " better by " in member.words
+            both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", member.words)
+            turned = " better by " in f" {member.words}"
             if both:
                 ends = (name, best) if not turned else (best, name)
                 said.low[ends], said.high[ends] = both[1], both[2]
             if group.kind in ("worse", "better"):
                 said.claims.add((best, name) if group.kind == "worse" else (name, best))
+    return said
+
+
+def terminal_said(order):
+    """The table of the command line."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=160).print(learner_table(order, 160))
+    said = Said(where="terminal")
+    best = order.recommended
+    verdicts = "recommended|worse|better|no evidence|not"
+    row = rf"\s*\d+\s+(L\d)\s.*?  ({verdicts})\b[^(]*(?:\(.*?({P}).*\))?"
+    found = [match for match in map(re.compile(row).match, out.getvalue().split("\n")) if match]
+    assert len(found) == len(order.prior)
+    for name, verdict, p in (match.groups() for match in found):
+        assert (verdict == "recommended") == (name == best)
+        if p is not None:
+            said.p[frozenset((name, best))] = p
+        if verdict in ("worse", "better"):
+            said.claims.add((best, name) if verdict == "worse" else (name, best))
     return said
 
 
@@ -366,7 +390,9 @@ def _matches_p(text, p, alpha):
 def _matches(text, value):
     if value is None:
         return text in ("", "infinite", "minus infinite")
-    return text != "" and float(text) in (value, float(number(value)))
+    # within half a unit of the last digit that is printed
+    unit = 10.0 ** Decimal(text).as_tuple().exponent
+    return abs(float(text) - value) <= 0.5 * unit * (1 + 1e-6)
 
 
 def check_said(truth, said, *, worse_by):
@@ -480,10 +506,9 @@ def check_text(truth):
         check_said(truth, said, worse_by=True)
     check_claims(truth, text)
     assert first.claims <= truth.claims
-    told = edges_said(order)
     if order.preference.stated:
         edges = {(j, i) for i, j in order.edges}
-        count, shown = told if told is not None else (0, set())
+        count, shown = edges_said(order)
         assert count == len(edges)
         assert shown <= edges
         assert len(shown) == count or count > 7
@@ -495,18 +520,38 @@ def check_text(truth):
     assert {loser for winner, loser in first.claims if winner == order.recommended} == worse
 
 
+def check_advice(truth):
+    """What is said to settle a pair is about a pair that is open, and its own difference."""
+    for line in advice(truth.order):
+        for a, b, difference in re.findall(r"(L\d) against (L\d) \(difference ([\d.e-]+)\)", line):
+            assert not {(a, b), (b, a)} & truth.claims
+            estimate = abs(truth.rows[frozenset((a, b))]["estimate"])
+            assert _matches(difference, float(f"{estimate:.2g}")), line
+
+
+def check_zeros(order):
+    """Nothing is printed as minus zero, as not a number, or with a tail of rounding."""
+    tables = [learners_table(order), pairs_table(order.evidence)]
+    texts = [order.explain(), *(table.to_markdown() for table in tables)]
+    texts += [member.words for group in groups_of(order) for member in group.members]
+    for text in texts:
+        assert not re.search(r"(?<![\w.])-0(?:\.0+)?(?![\d.e])|\bnan\b", text), text
+
+
 def check(order):
     truth = Truth.of(order)
+    check_zeros(order)
     assert truth.claims == set(order.claims)
     check_json(truth)
     for said in pairs_said(order):
         check_said(truth, said, worse_by=False)
         check_claims(truth, said)
         assert set(said.p) == set(truth.rows)
-    for said in (*learners_said(order), groups_said(order)):
+    for said in (*learners_said(order), groups_said(order), terminal_said(order)):
         check_said(truth, said, worse_by=True)
         check_claims(truth, said)
     check_text(truth)
+    check_advice(truth)
     check_live(truth)
     check_figures(truth)
 

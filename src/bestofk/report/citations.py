@@ -61,7 +61,9 @@ TESTS = {
         "nadeau2003inference",
     ),
     "half-sampling-t": _cited(
-        "the t test with the variance from random halves of the rows", "nadeau2003inference"
+        "the t test with the variance from random halves of the rows",
+        "mccarthy1969pseudo",
+        "nadeau2003inference",
     ),
     "pooled-half-sampling-t": _cited(
         "the corrected repeated k-fold cross-validation t test with one variance factor from "

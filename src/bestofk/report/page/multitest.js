@@ -153,16 +153,18 @@ const bestofk = (() => {
         const numbers = `${data.shown[smallest]} against ${data.shown[best]}`;
         const has = [{ learner: smallest }, ` has the ${data.metric}, ${numbers}`];
         said.push(verdicts.get(smallest) === "better"
-          ? [...has, ", and is significantly better."]
+          ? [...has, "."]
           : [...has, ", but is not shown to be better (", { p }, ")."]);
       }
     } else {
       said.push([...use, `: it has ${mean}.`]);
     }
     if (better.length) {
-      said.push(["But ", ...listing(better.map((one) => one.learner)),
-        ` ${better.length === 1 ? "is" : "are"} significantly better by the test, which does not ` +
-        "go by the mean."]);
+      const are = better.length === 1 ? "is" : "are";
+      said.push([result.stated ? "Yet " : "But ", ...listing(better.map((one) => one.learner)),
+        ` ${are} significantly better`,
+        ...(result.stated ? [" than ", { learner: best }, "."]
+          : [" by the test, which does not go by the mean."])]);
     }
     return said;
   }
@@ -175,7 +177,7 @@ const bestofk = (() => {
         const winners = claims.filter(([, worse]) => worse === learner).map(([winner]) => winner);
         const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
         return [{ learner }, ", which you prefer, is out because ", { learner: winner },
-          " is significantly better than it."];
+          " is significantly better."];
       });
   }
 
