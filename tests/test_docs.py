@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def test_the_index_of_methods_lists_every_page():
     pages = {page.stem for page in (DOCS / "methods").glob("*.md")} - {"index"}
     listed = (DOCS / "methods" / "index.md").read_text().splitlines()
     assert pages <= set(listed), pages - set(listed)
+
+
+def test_the_reference_lists_every_public_name():
+    import bestofk
+    from bestofk import lab, multiple, ordering, pairwise, planning
+
+    listed = {word for page in (DOCS / "api").glob("*.md") for word in page.read_text().split()}
+    for module in (bestofk, lab, multiple, ordering, pairwise, planning):
+        # modules have pages, and registries are for those who add to them
+        names = {name for name in module.__all__ if not name.isupper() and name != "__version__"}
+        names -= {name for name in names if ismodule(getattr(module, name))}
+        assert names <= listed, (module.__name__, names - listed)
 
 
 def test_every_link_between_pages_leads_somewhere():
