@@ -14,7 +14,6 @@ from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import Choice
 
 NOT_WORSE = "not worse by more than the margin"
-_HALVINGS = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,20 +105,10 @@ def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
     """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
         return np.asarray(choice(a - margin, b, "less").pvalue, dtype=float)
-    # losses of 0 or 1 cannot be shifted: the level at which the bound reaches the margin
-    result = choice(a, b, "less")
-    low, high = np.zeros(len(b)), np.ones(len(b))
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        bounds = np.array(
-            [
-                float(np.asarray(result.confidence_interval(1.0 - p).high)[k])
-                for k, p in enumerate(np.clip(middle, 1e-12, 1 - 1e-12))
-            ]
-        )
-        below = bounds < margin
-        high, low = np.where(below, middle, high), np.where(below, low, middle)
-    return high
+    # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
+    from bestofk.pairwise.disagreement import pvalue_of_margin
+
+    return pvalue_of_margin(a, b, margin)
 
 
 def _step_down(pvalues: Floats, most_true: int) -> Floats:
