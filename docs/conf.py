@@ -13,7 +13,7 @@ from bestofk import __version__
 
 # cells run `bestofk ...` as a reader would type it: the command of this very environment
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-os.environ.setdefault("COLUMNS", "100")
+os.environ["COLUMNS"] = "78"  # as wide as a page: tables fit
 
 project = "bestofk"
 author = "The bestofk developers"

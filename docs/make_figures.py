@@ -1,6 +1,6 @@
 """Draw every figure from embedded data into docs/figures, or for looking at 2 to 60 learners.
 
-python docs/make_figures.py                 # one SVG a figure, for the pages
+python docs/make_figures.py                 # one SVG per figure
 python docs/make_figures.py --look FOLDER   # PNG files for 2, 5, 20 and 60 learners
 """
 
@@ -23,13 +23,16 @@ PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 
 def pages() -> dict[str, tuple[Any, dict[str, Any]]]:
     """Figure: value and options, from runs that take seconds."""
-    study = bk.compare(list(PANEL), data=[bk.load("wine")], plan="10x10", progress=False, jobs=1)
+    study = bk.compare(
+        list(PANEL), data=[bk.load("wine")], plan="10x10", prior="listed", progress=False, jobs=1
+    )
     sets = [bk.load(name) for name in ("iris", "wine", "breast-cancer", "digits")]
     several = bk.compare(list(PANEL), data=sets, plan="kfold:5", progress=False, jobs=1)
     blocks = several.losses.values[..., 0].reshape(len(PANEL), -1)
     named = {"names": several.losses.algorithms}
     return {
         "graph": (study, {}),
+        "forest": (study, {}),
         "steps": (study, {}),
         "densities": (study, {}),
         "losses": (study, {}),
@@ -88,9 +91,9 @@ def sized(n: int) -> dict[str, tuple[Any, dict[str, Any]]]:
     mean = 0.15 + 0.25 * rng.random((n, 1, 1))
     values = mean + 0.02 * rng.standard_normal((1, 5, 4)) + 0.03 * rng.standard_normal((n, 5, 4))
     losses = bk.Losses(values, dims=("algorithm", "run", "fold"), algorithms=names)
-    order = bk.order(losses)
+    order = bk.order(losses, prior="listed")
     flat, named = values.reshape(n, -1), {"names": names}
-    kinds = ("graph", "steps", "densities", "losses", "matrix", "alpha", "prior")
+    kinds = ("graph", "forest", "steps", "densities", "losses", "matrix", "alpha", "prior")
     return {
         **{kind: (order, {}) for kind in kinds},
         "critical-difference": (multiple.nemenyi(flat), named),

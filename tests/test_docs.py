@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+from inspect import ismodule
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ DOCS = Path(__file__).resolve().parents[1] / "docs"
 CELL = re.compile(
     r"^```\{code-cell\} python\n((?:^:[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
 )
+QUIETLY = " 2>/dev/null"
+"""No progress bar in a page."""
 PAGES = sorted(
     page
     for page in DOCS.rglob("*.md")
@@ -44,7 +47,10 @@ def test_cells_run(page, tmp_path, monkeypatch):
     for match in CELL.finditer(page.read_text()):
         lines = match.group(2).splitlines()
         if lines and lines[0].startswith("!bestofk "):
-            command = [sys.executable, "-m", "bestofk", *shlex.split(lines[0])[1:]]
+            line = lines[0].removesuffix(QUIETLY)
+            if "remove-input" in match.group(1):
+                assert f"$ {line[1:]}\n" in page.read_text(), "what a reader sees is what runs"
+            command = [sys.executable, "-m", "bestofk", *shlex.split(line)[1:]]
             done = subprocess.run(command, capture_output=True, env=os.environ, check=False)
             assert done.returncode == 0, done.stderr.decode()
         else:
@@ -70,6 +76,18 @@ def test_the_index_of_methods_lists_every_page():
     pages = {page.stem for page in (DOCS / "methods").glob("*.md")} - {"index"}
     listed = (DOCS / "methods" / "index.md").read_text().splitlines()
     assert pages <= set(listed), pages - set(listed)
+
+
+def test_the_reference_lists_every_public_name():
+    import bestofk
+    from bestofk import lab, multiple, ordering, pairwise, planning
+
+    listed = {word for page in (DOCS / "api").glob("*.md") for word in page.read_text().split()}
+    for module in (bestofk, lab, multiple, ordering, pairwise, planning):
+        # modules have pages, and registries are for those who add to them
+        names = {name for name in module.__all__ if not name.isupper() and name != "__version__"}
+        names -= {name for name in names if ismodule(getattr(module, name))}
+        assert names <= listed, (module.__name__, names - listed)
 
 
 def test_every_link_between_pages_leads_somewhere():

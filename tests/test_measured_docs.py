@@ -193,10 +193,7 @@ def test_the_chosen_test_is_the_one_that_order_takes() -> None:
     import numpy as np
 
     import bestofk as bk
-    from bestofk.ordering.result import Order
 
-    if not hasattr(Order, "claims"):
-        pytest.skip("the page describes the decisions that state their claims")
     rng = np.random.default_rng(0)
     tables = {
         "several runs": bk.Losses(rng.random((3, 10, 10))),

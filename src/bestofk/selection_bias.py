@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.checks import Floats, RandomState, generator, probability, whole
 from bestofk.errors import DesignError
@@ -38,6 +39,8 @@ class CorrectedMinimum:
         ``naive - corrected``: negative where the naive mean is too good.
     low, high : float
         Interval of the true loss of the chosen learner.
+    chosen_again : float
+        Share of the samples in which `chosen` is the best.
     level : float
         Its nominal coverage.
     unit : str
@@ -56,6 +59,7 @@ class CorrectedMinimum:
     bias: float
     low: float
     high: float
+    chosen_again: float
     level: float
     unit: str
     units: int
@@ -66,11 +70,12 @@ class CorrectedMinimum:
         """The estimate in sentences."""
         return (
             f"{self.chosen} has the smallest of {self.learners} mean losses, "
-            f"{number(self.naive)}; being the smallest, it is too good an estimate of what to "
-            f"expect. Corrected for the choice, expect {number(self.corrected)} "
-            f"({100 * self.level:g} % interval {number(self.low)} to {number(self.high)}): the "
-            f"mean, over {self.resamples} bootstrap samples of the {self.units} {self.unit}, of "
-            "the loss outside the sample of the learner that is best inside it."
+            f"{number(self.naive)}. The smallest of several is too good on average: corrected for "
+            f"the choice, expect {number(self.corrected)} ({100 * self.level:g} % interval "
+            f"{number(self.low)} to {number(self.high)}). {self.chosen} is the best in "
+            f"{_percent(self.chosen_again)} of {self.resamples} bootstrap samples of the "
+            f"{self.units} {self.unit}; the corrected loss is the mean, outside each sample, of "
+            "the learner that is best inside it."
             + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
         )
 
@@ -153,27 +158,36 @@ def corrected_minimum(
     level = probability(level, "level")
     table, unit = _units_of(problem)
     means = problem.means()
-    chosen = int(np.argmin(means))
-    left_out, how_many = _left_out_losses(table, resamples, generator(random_state))
-    corrected = float(left_out.mean())
+    chosen = int(_first_smallest(means[np.newaxis], np.abs(table).max())[0])
+    samples = _samples(table, chosen, resamples, generator(random_state))
+    naive = float(means[chosen])
+    # what the chosen one has outside the samples is its mean but for the luck of the draw
+    corrected = naive + float((samples.best_outside - samples.chosen_outside).mean())
     # the mean of m of n units varies by S^2 (1/m - 1/n), that of n units by S^2 / n
     n = table.shape[2]
-    spread = (left_out - corrected) * np.sqrt(how_many / (n - how_many))
+    scale = np.sqrt(samples.left_out / (n - samples.left_out))
+    spread = (samples.best_outside - samples.best_outside.mean()) * scale
     tail = 0.5 * (1.0 - level)
     low, high = corrected + np.quantile(spread, [tail, 1.0 - tail])
     return CorrectedMinimum(
         chosen=problem.names[chosen],
-        naive=float(means[chosen]),
+        naive=naive,
         corrected=corrected,
-        bias=float(means[chosen]) - corrected,
+        bias=naive - corrected,
         low=float(low),
         high=float(high),
+        chosen_again=float((samples.best == chosen).mean()),
         level=level,
         unit=unit,
         units=table.shape[2],
         learners=len(table),
         resamples=resamples,
     )
+
+
+def _percent(share: float) -> str:
+    """Whole percent; 100 only where it is all of them."""
+    return f"{100 if share == 1.0 else min(round(100 * share), 99)} %"
 
 
 def _units_of(problem: Problem) -> tuple[Floats, str]:
@@ -196,30 +210,47 @@ def _units_of(problem: Problem) -> tuple[Floats, str]:
     return table, unit
 
 
-def _left_out_losses(
-    table: Floats, resamples: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """For every sample the loss, on what it leaves out, of the learner best inside it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Samples:
+    """One number per bootstrap sample."""
 
-    And how many units it leaves out.
-    """
+    best: npt.NDArray[np.intp]
+    """The learner with the smallest mean inside."""
+    best_outside: Floats
+    """Its mean outside."""
+    chosen_outside: Floats
+    """That of the learner that is best on all the data."""
+    left_out: Floats
+    """How many units are outside."""
+
+
+def _samples(table: Floats, chosen: int, resamples: int, rng: np.random.Generator) -> _Samples:
     _, runs, n = table.shape
-    found, how_many = np.empty(resamples), np.empty(resamples)
-    # the samples go through the runs in turn
-    run_of = np.arange(resamples) % runs
-    step = max(1, _AT_A_TIME // n)
+    best = np.empty(resamples, dtype=np.intp)
+    best_outside, chosen_outside, left_out = (np.empty(resamples) for _ in range(3))
+    step, largest = max(1, _AT_A_TIME // n), float(np.abs(table).max())
     for run in range(min(runs, resamples)):
-        mine = np.flatnonzero(run_of == run)
+        # the samples go through the runs in turn
+        mine = np.arange(run, resamples, runs)
         losses = table[:, run].T
         for start in range(0, len(mine), step):
             rows = mine[start : start + step]
             counts = _counts(len(rows), n, rng)
-            best = np.argmin(counts @ losses, axis=1)
+            best[rows] = _first_smallest(counts @ losses / n, largest)
             out = (counts == 0).astype(np.float64)
-            how_many[rows] = out.sum(axis=1)
-            total = np.take_along_axis(out @ losses, best[:, np.newaxis], axis=1)[:, 0]
-            found[rows] = total / how_many[rows]
-    return found, how_many
+            left_out[rows] = out.sum(axis=1)
+            outside = out @ losses / left_out[rows, np.newaxis]
+            best_outside[rows] = outside[np.arange(len(rows)), best[rows]]
+            chosen_outside[rows] = outside[:, chosen]
+    return _Samples(
+        best=best, best_outside=best_outside, chosen_outside=chosen_outside, left_out=left_out
+    )
+
+
+def _first_smallest(means: Floats, largest: float) -> npt.NDArray[np.intp]:
+    """The first of those with the smallest mean in each row, but for rounding."""
+    least = means.min(axis=1, keepdims=True)
+    return np.asarray(np.argmax(means <= least + 1e-12 * largest, axis=1))
 
 
 def _counts(samples: int, n: int, rng: np.random.Generator) -> Floats:

@@ -57,8 +57,9 @@ def pvalue_words(p: float, alpha: float | None = None) -> str:
     >>> pvalue_words(0.0503), pvalue_words(0.0503, alpha=0.05), pvalue_words(1.0)
     ('p = 0.050', 'p = 0.0503', 'p = 1')
     """
-    if p < 1e-4 and (alpha is None or alpha >= 1e-4):
-        return "p < 0.0001"
+    least = 1e-4 if alpha is None or alpha >= 1e-4 else alpha / 100
+    if p < least:
+        return f"p < {least:g}"
     if p >= 0.995:
         return "p = 1" if p == 1.0 else "p > 0.99"
     # two significant digits: 0.20, 0.048, 0.0012

@@ -97,6 +97,49 @@ def test_learners_of_scikit_learn_see_their_block_only() -> None:
     assert held.losses.shape == (2, 1, 2, 1, 1, 30, 1)
 
 
+@pytest.mark.parametrize("plan", ["2x4+halves:3x5", "2x4+nested"])
+def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
+    """The losses of all runs are those without the parts; the parts are those of `compare`."""
+    from bestofk.data.problem import dataset_of
+    from bestofk.plans.making import plan as make_plan
+
+    learners = ["nmc", "naive-bayes", "tree=sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
+    made = problem("gaussian(rows=40, attributes=2)")
+    found = simulate(learners, made, plan, sets=2, jobs=1, engine="serial")
+    parts = found.subset_losses
+    assert parts is not None
+    subsets = found.design.subsets
+    assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
+    from bestofk.lab.work import Work
+    from bestofk.run.contenders import as_contenders
+    from bestofk.run.scoring import as_loss
+
+    work = Work(
+        problem=made,
+        contenders=as_contenders(learners),
+        plan=make_plan(plan),
+        loss=as_loss("zero-one", classes=np.array(["0", "1"])),
+        seed=0,
+    )
+    for one in range(2):
+        encoded = work.encoded(one)
+        seed = work.splits(one, 0, encoded).seed
+        study = bk.compare(
+            learners, data=dataset_of(encoded, f"data set {one + 1}"), progress=False, jobs=1,
+            plan=make_plan(plan, random_state=seed),
+        )  # fmt: skip
+        assert study.losses.subset_values is not None
+        assert np.array_equal(study.losses.values, found.losses[one, 0])
+        assert np.array_equal(study.losses.subset_values, parts[one, 0])
+        assert found.table(one).design == study.losses.design
+
+
+def test_fewer_runs_have_no_parts() -> None:
+    found = simulate(["nmc"], SMALL, "3x4+halves:2x5", sets=1).first_runs(2)
+    assert found.subset_losses is None
+    assert found.table().design.runs == 2
+
+
 def test_equal_blocks_make_equal_learners() -> None:
     found = simulate(["nn"], ColumnBlocks(learners=4, rows=50, attributes=2), "kfold:5", sets=300)
     means = found.losses.mean(axis=(1, 3, 4, 5, 6))

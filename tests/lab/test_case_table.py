@@ -110,9 +110,12 @@ def test_the_cases_of_the_published_table() -> None:
     cases = claims_table.claims_cases()
     names = [case.name for case in cases]
     assert len(names) == len(set(names))
+    of_two_families = [name for name in names if not name.endswith("/halves")]
     for K in (2, 5, 10):
         for family in claims_table.FAMILIES:
-            assert sum(f"/K={K}/{family}" in name for name in names) == len(names) / 6
+            many = sum(f"/K={K}/{family}" in name for name in names)
+            assert many == len(of_two_families) / 6
+        assert sum(f"/K={K}/halves" in name for name in names) == 12
     for case in cases:
         assert case.sets >= (400 if case.learner else 2000)
         K = int(case.name.split("/K=")[1].split("/")[0])

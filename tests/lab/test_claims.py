@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,12 +10,7 @@ from scipy import stats
 
 from bestofk import lab
 from bestofk.errors import ArgumentError, BestOfKError
-from bestofk.lab.claims import claims_of
-from bestofk.ordering.result import Order
 
-ONE_FAMILY = pytest.mark.skipif(
-    not hasattr(Order, "claims"), reason="decisions that state their claims"
-)
 CLEAR = lab.simulate(
     problem=lab.problem("many-data-sets", means=(0.4, 0.2, 0.3), sds=0.001, datasets=12), sets=5
 )
@@ -69,24 +63,38 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
         lab.worst_chosen(problem="network(paper=2)", sets=10**6)
 
 
-def test_claims_that_a_decision_states_are_taken_from_it() -> None:
-    stated = SimpleNamespace(claims=(("a", "b"), ("a", "c")))
-    assert claims_of(stated) == (("a", "b"), ("a", "c"))
-
-
-def test_every_edge_and_every_worse_standing_is_a_claim() -> None:
+@pytest.mark.parametrize("family", ["all", "prior", "control"])
+@pytest.mark.parametrize("procedure", ["multitest", "most-wins", "test-first"])
+def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: str) -> None:
     from bestofk.ordering.decide import order
 
-    decision = order(CLEAR.table(0), prior=list(CLEAR.learners))
-    claims = claims_of(decision)
-    assert {(better, worse) for worse, better in decision.edges} <= set(claims)
-    for standing in decision.standings:
-        if standing.verdict == "worse":
-            assert (decision.best, standing.name) in claims
-    assert len(claims) == len(set(claims))
+    asked = {"family": family} if procedure == "multitest" else {}
+    if family == "control" and asked:
+        asked["control"] = "learner 2"
+    made = lab.simulate(problem="many-data-sets(means=(0.3, 0.25, 0.27, 0.2), sds=0.05)", sets=20)
+    for one in range(20):
+        decision = order(made.table(one), prior=list(made.learners), procedure=procedure, **asked)
+        claims = set(decision.claims)
+        assert len(claims) == len(decision.claims)
+        assert {(better, worse) for worse, better in decision.edges} <= claims
+        for standing in decision.standings:
+            pair = (decision.recommended, standing.name)
+            assert (standing.verdict == "worse") == (pair in claims)
+            assert (standing.verdict == "better") == (pair[::-1] in claims)
 
 
-@ONE_FAMILY
+def test_intervals_that_miss_the_truth() -> None:
+    found = lab.false_claims(simulation=CLEAR, intervals=True)
+    assert found.missed is not None
+    assert found.missed.count == 0
+    wrong = lab.false_claims(simulation=believed(0.41, 0.2, 0.3), intervals=True)
+    assert wrong.missed is not None
+    # no claim is false, but the difference of learners 1 and 2 is not 0.21
+    assert (wrong.rate.count, wrong.missed.count) == (0, 5)
+    assert "interval misses the true difference on 100.0 %" in wrong.explain()
+    assert lab.false_claims(simulation=CLEAR).missed is None
+
+
 @pytest.mark.parametrize("K", [2, 5, 10])
 @pytest.mark.parametrize("shape", ["normal", "lognormal", "rounded"])
 def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
@@ -97,9 +105,8 @@ def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
     assert found.rate.count <= stats.binom.isf(1e-4, 400, 0.05)
 
 
-@ONE_FAMILY
 def test_the_guard_keeps_the_noisy_worst_from_being_chosen() -> None:
-    asked = {"sets": 300, "by": 0.1, "prior": ["learner 1", "learner 2", "learner 3"]}
+    asked = {"sets": 300, "by": 0.1, "prior": "listed"}
     without = lab.worst_chosen(guard=False, **asked)
     guarded = lab.worst_chosen(**asked)
     assert without.worst.value > 0.4
@@ -133,9 +140,8 @@ def test_nothing_recommended_is_counted() -> None:
 
 
 def test_the_published_procedure_is_blind_to_a_noisy_learner() -> None:
-    options = {"guard": False, "family": "prior"} if hasattr(Order, "claims") else {}
-    found = lab.worst_chosen(sets=200, by=0.1, test="permutation",
-                             prior=["learner 1", "learner 2", "learner 3"], **options)  # fmt: skip
+    found = lab.worst_chosen(sets=200, by=0.1, test="permutation", guard=False, family="prior",
+                             prior="listed")  # fmt: skip
     # verdict of an independent simulation of this case: 53 percent
     assert stats.binomtest(found.worst.count, 200, 0.53).pvalue > 1e-4
     assert found.beyond.count == found.worst.count

@@ -215,7 +215,7 @@ def test_critical_value_in_use() -> None:
 
 
 def test_what_cannot_be_calibrated_says_so() -> None:
-    # the means of two folds over runs are nearly opposite, which their variance does not see
+    # the variance of two means has one degree of freedom, and the search begins at two
     found = lab.calibrate("runs", ["naive-bayes", "c4.5"], "binary(rows=60)", "5x2", sets=200)
     assert not found.calibratable
     assert "cannot be calibrated" in found.explain()

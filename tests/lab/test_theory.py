@@ -110,6 +110,15 @@ PAIRWISE = {
     "correlated-t": (SPLITS, lambda: corrected(20, 1 / 3)),
     "signed-rank-bayes": (SETS_12, None),
 }
+ON_LEARNERS = {
+    "raised-corrected-t": "5x5+halves:5x5",
+    "half-sampling-t": "5x5+halves:5x5",
+    "pooled-half-sampling-t": "5x5+halves:5x5",
+    "conservative-z": "5x5+halves:5x5",
+    "nested-cv-z": "5x5+nested",
+    "bayle-cv-z": "loo",
+}
+"""Tests whose losses no formula draws: measured on equal learners that have something to learn."""
 FEW = {"permutation": 4000, "wilcoxon": 4000, "signed-rank-bayes": 60, "mcnemar": 4000}
 
 THREE = "normal(means=(0, 0, 0), plan='kfold:8')"
@@ -140,7 +149,7 @@ def agrees(count: int, n: int, p: float, slack: float = 0.0) -> bool:
 
 
 def test_every_registered_test_is_here() -> None:
-    assert set(PAIRWISE) == set(PAIRWISE_TESTS)
+    assert {*PAIRWISE, *ON_LEARNERS} == set(PAIRWISE_TESTS)
     assert set(MULTIPLE) == set(MULTIPLE_TESTS)
 
 
@@ -156,6 +165,19 @@ def test_pairwise(name: str) -> None:
     # simulated expectations carry an error of their own
     slack = 0.004 if "sorted" in name or "averaged-t" in name else 0.0
     assert agrees(found.count, sets, float(expected()), slack)
+
+
+@pytest.mark.parametrize("name", ON_LEARNERS)
+def test_on_equal_learners(name: str) -> None:
+    found = lab.type1_error(
+        name, ["nmc"], "blocks(learners=3, rows=60)", ON_LEARNERS[name], sets=100, jobs=1
+    )
+    # the z tests answer for the fitted models, which equal learners need not have in common
+    promised = 0.15 if name in ("nested-cv-z", "bayle-cv-z") else ALPHA
+    assert found.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, 100, promised)
+    pvalue = found.outcomes.pvalue
+    assert pvalue is not None
+    assert len(np.unique(pvalue)) > 20
 
 
 @pytest.mark.parametrize("name", MULTIPLE)

@@ -18,9 +18,17 @@ every_test_with_interval = pytest.mark.parametrize(
 )
 
 
+SUBSETS = {
+    "halves": {"runs": 4, "folds": 3, "halvings": 5, "half_folds": 2},  # 12 + 20 losses
+    "nested": {"runs": 2, "folds": 4},  # 8 + 24 losses
+}
+
+
 def trailing(entry):
     if entry.covers == ("5x2",):
         return (5, 2)
+    if entry.subsets and not entry.pooled:
+        return (32,)
     if entry.axes == 2:
         return (4, 3)  # runs differ from folds
     return (40,) if entry.zero_one else (11,)
@@ -30,6 +38,10 @@ def arguments(entry):
     given = dict(entry.arguments)
     if entry.needs_sizes:
         given |= {"n_train": 70, "n_test": 13}
+    if entry.pooled:
+        given |= {"factor": 1.7}
+    elif entry.subsets:
+        given |= SUBSETS[entry.subsets]
     if entry.random:
         given |= {"random_state": 3}
     if entry.name == "signed-rank-bayes":

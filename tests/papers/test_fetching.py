@@ -155,11 +155,11 @@ def test_command_fetches_and_the_variable_names_the_server(server, tmp_path, cap
     monkeypatch.setenv("BESTOFK_OPENML", with_openml(server))
     monkeypatch.setenv("BESTOFK_DATA", str(tmp_path))
     assert main(["datasets", "fetch", "uci", "--name", "haberman"]) == 0
-    assert "1 of 1 data set are in" in capsys.readouterr().out
+    assert "1 of 1 data set is in" in capsys.readouterr().out
     assert main(["datasets", "fetch", "uci", "--name", "haberman", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outcome"] == {"haberman": "there already"}
     assert main(["datasets", "fetch", "uci", "--name", "iris"]) == 1
-    assert "1 data set could not be had" in capsys.readouterr().err
+    assert "1 data set could not be fetched" in capsys.readouterr().err
 
 
 def test_mistakes(tmp_path, capsys, monkeypatch):

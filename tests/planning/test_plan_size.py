@@ -250,11 +250,30 @@ def test_an_order_brings_its_test_and_family():
     assert alone.pair("nn", "nmc") == plan.pair("nn", "nmc")
 
 
-def test_only_one_pair_keeps_the_level_of_the_family():
-    losses = folds(K=5, gap=0.005)
-    whole, alone = bk.plan_size(losses), bk.plan_size(losses, only=("nb", "nmc"))
-    assert alone.level == whole.level == pytest.approx(0.005)
-    assert one(alone) == whole.row("nmc", "nb")
+@pytest.mark.parametrize(("shape", "test"), [((10, 10), "auto"), ((5, 2), "5x2cv-f")])
+def test_only_one_pair_keeps_the_level_of_the_family(shape, test):
+    losses = folds(K=5, runs=shape[0], k=shape[1], gap=0.005)
+    order = bk.order(losses, procedure="most-wins", test=test)
+    whole = bk.plan_size(losses, test=test)
+    assert whole.level == pytest.approx(0.005)
+    for alone in (
+        bk.plan_size(losses, test=test, only=("nb", "nmc")),
+        bk.plan_size(order, only=("nb", "nmc")),
+    ):
+        assert alone.level == whole.level
+        assert one(alone).power == pytest.approx(whole.row("nmc", "nb").power)
+
+
+def test_an_order_without_pairs_is_planned_for_as_its_losses_are():
+    losses = folds()
+    assert bk.plan_size(bk.order(losses, procedure="anova-choice")) == bk.plan_size(losses)
+
+
+def test_the_test_is_the_one_that_order_takes():
+    few = data_sets(n=5)
+    assert bk.plan_size(few).test == bk.order(few).test == "paired-t"
+    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "wilcoxon"
+    assert bk.plan_size(folds(), correction="shaffer").comparisons == 3
 
 
 def test_families():
@@ -286,8 +305,9 @@ def test_the_sentence_names_the_pair_and_marks_the_observed_difference():
     losses = folds(gap=0.015)
     said = bk.plan_size(losses).pair("nn", "c4.5")
     assert re.fullmatch(
-        r"About [\d,]+ rows \(now 300\) would settle nn against c4\.5 with probability 0\.8, "
-        r"if the true difference is the observed one; more runs alone would not\.",
+        r"About [\d,]+ rows \(now 300\) would settle nn against c4\.5( \(difference [\d.]+\))? "
+        r"with probability 0\.8, if the true difference is the observed one; more runs alone "
+        r"would not\.",
         said,
     ), said
     given = bk.plan_size(losses, difference=0.03)

@@ -32,7 +32,7 @@ def test_frame_holds_all_digits_and_the_very_names(decision):
     frame = decision.to_frame()
     assert list(frame["learner"]) == list(decision.order)
     assert dict(zip(frame["learner"], frame["mean_loss"], strict=True)) == dict(decision.means)
-    assert frame["verdict"].iloc[0] == "best"
+    assert frame["verdict"].iloc[0] == "recommended"
     assert decision.evidence.to_frame().equals(decision.evidence.frame())
 
 
@@ -48,7 +48,7 @@ def test_markdown_keeps_its_columns_whatever_the_names(decision):
     lines = decision.to_markdown().splitlines()
     assert len(lines) == 2 + len(HOSTILE)
     bars = {line.replace("\\|", "").count("|") for line in lines}
-    assert bars == {9}
+    assert bars == {len(decision.to_frame().columns) + 1}
     assert "<" not in decision.to_markdown().replace("\\<", "")
 
 

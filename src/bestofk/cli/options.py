@@ -36,7 +36,7 @@ def column_options(command: Command) -> Command:
     return click.option(
         "--higher-is-better/--lower-is-better",
         default=None,
-        help="The numbers are scores, not losses. Told by the column's name by default.",
+        help="The numbers are scores, not losses. Taken from the column's name by default.",
     )(command)
 
 

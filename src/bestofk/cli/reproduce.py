@@ -1,4 +1,4 @@
-"""``bestofk reproduce``: the papers' tables again, ours beside printed."""
+"""``bestofk reproduce``: the papers' tables again, next to the published ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--variant", metavar="NAME", help="Another way of running it; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="How often the experiment is repeated.")
 @click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
-@click.option("--store", metavar="URL", help="Keep finished work here, and go on from it.")
+@click.option("--store", metavar="URL", help="Keep finished work here, and resume from it.")
 @click.option(
     "--data",
     type=click.Path(path_type=Path, file_okay=False),
@@ -53,10 +53,10 @@ def reproduce(
     printed: bool,
     listing: bool,
 ) -> None:
-    """Obtain the tables of PAPER again and print ours beside the printed figures.
+    """Compute the tables of PAPER again, and print our results next to the published ones.
 
     Without --runs a small size runs; --list tells the sizes. With --store an interrupted call
-    goes on where it was.
+    resumes where it stopped.
 
     \b
     Examples:

@@ -23,7 +23,7 @@ MOST_FAILURES = 10
 @click.option(
     "--export",
     metavar="FILE",
-    help="Write all cells of a study to FILE.csv or FILE.parquet, a row a cell.",
+    help="Write all cells of a study to FILE.csv or FILE.parquet, one row per cell.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:

@@ -77,9 +77,11 @@ class Case:
         if self.first is None:
             return simulation
         assert isinstance(self.problem, ColumnBlocks)
+        parts = simulation.subset_losses
         return replace(
             simulation,
             losses=simulation.losses[:, :, : self.first],
+            subset_losses=None if parts is None else parts[:, :, : self.first],
             learners=simulation.learners[: self.first],
             problem=self.problem.first(self.first),
         )

@@ -15,7 +15,6 @@ from bestofk.lab.rate import Rate
 from bestofk.lab.simulating import rehearse, simulate
 from bestofk.lab.simulation import Simulation
 from bestofk.lab.truth import known_truth
-from bestofk.ordering.result import Order
 from bestofk.wording import number
 
 BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
@@ -99,11 +98,6 @@ class Chosen:
         }
 
 
-def recommended_by(decision: Order) -> Any:
-    """The learner that a decision recommends; None where it recommends none."""
-    return getattr(decision, "recommended", decision.best)
-
-
 def worst_chosen(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = BLIND_SPOT,
@@ -172,8 +166,8 @@ def worst_chosen(
     tests: dict[str, None] = {}
     procedure = ""
     for decision in decisions(simulation, options):
-        name = recommended_by(decision)
-        chosen.append(-1 if name is None else place[str(name)])
+        taken = decision.recommended
+        chosen.append(-1 if taken is None else place[str(taken)])
         tests[decision.test] = None
         procedure = decision.procedure
     at = np.array(chosen)

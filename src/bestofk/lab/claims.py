@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from bestofk.lab.measuring import setting
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulating import rehearse, simulate
@@ -30,6 +32,9 @@ class FalseClaims:
     found : float or None
         Of the pairs of learners that truly differ, the mean share claimed the right way round;
         None where no two differ.
+    missed : Rate or None
+        Share of those on which an interval of the evidence misses the true difference; None where
+        intervals were not looked at.
     equal_pairs, different_pairs : int
         Pairs of learners that are truly equal, and that differ.
     tests : tuple of str
@@ -45,6 +50,7 @@ class FalseClaims:
     rate: Rate
     reversed_rate: Rate
     found: float | None
+    missed: Rate | None
     equal_pairs: int
     different_pairs: int
     tests: tuple[str, ...]
@@ -73,6 +79,11 @@ class FalseClaims:
                 f"{100 * self.found:.1f} % of these differences are found, and the wrong one is "
                 f"called better on {self.reversed_rate.words()} of the {drawn}."
             )
+        if self.missed is not None:
+            verdict += (
+                f" At least one interval misses the true difference on {self.missed.words()} of "
+                f"the {drawn}."
+            )
         return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
 
     def as_json(self) -> dict[str, Any]:
@@ -86,20 +97,22 @@ class FalseClaims:
             "rate": self.rate.as_json(),
             "reversed": self.reversed_rate.as_json(),
             "found": self.found,
+            "missed": None if self.missed is None else self.missed.as_json(),
             "equal_pairs": self.equal_pairs,
             "different_pairs": self.different_pairs,
             "explanation": self.explain(),
         }
 
 
-def claims_of(decision: Order) -> tuple[tuple[Any, Any], ...]:
-    """Every (better, worse) that a decision states as significant, wherever it says it."""
-    claims = getattr(decision, "claims", None)
-    if claims is not None:
-        return tuple(claims)
-    found: set[tuple[Any, Any]] = {(better, worse) for worse, better in decision.edges}
-    found |= {(decision.best, one.name) for one in decision.standings if one.verdict == "worse"}
-    return tuple(found)
+def misses(decision: Order, true: Mapping[Any, float]) -> bool:
+    """Whether any interval of the evidence misses the true difference of its two learners."""
+    evidence = decision.evidence
+    means = np.array([true[str(name)] for name in evidence.names])
+    difference = means[evidence.first] - means[evidence.second]
+    # differences of means that are not exact in binary
+    room = 1e-12
+    missed = (evidence.low > difference + room) | (evidence.high < difference - room)
+    return bool(missed.any())
 
 
 def false_claims(
@@ -113,6 +126,7 @@ def false_claims(
     jobs: int = -1,
     store: Any = None,
     progress: Any = False,
+    intervals: bool = False,
     simulation: Simulation | None = None,
     **options: Any,
 ) -> FalseClaims:
@@ -123,6 +137,8 @@ def false_claims(
     learners, problem, plan, sets, loss, random_state, jobs, store, progress
         What is simulated; see `simulate`. It must be known who is better on the problem: *blocks*,
         *degraded*, *binary*, or one that draws losses.
+    intervals : bool
+        Look at the simultaneous intervals of the differences as well.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
@@ -157,18 +173,19 @@ def false_claims(
             store=store, progress=progress,
         )  # fmt: skip
     means = known_truth(simulation).means
-    true = dict(zip(simulation.learners, means, strict=True))
+    true: dict[Any, float] = dict(zip(simulation.learners, means, strict=True))
     K = len(means)
     equal = sum(means[i] == means[j] for i in range(K) for j in range(i))
     different = K * (K - 1) // 2 - equal
-    wrong = turned = right = 0
+    wrong = turned = right = missed = 0
     tests: dict[str, None] = {}
     alpha = 0.05
     for decision in decisions(simulation, options):
-        gaps = [true[better] - true[worse] for better, worse in set(claims_of(decision))]
+        gaps = [true[better] - true[worse] for better, worse in decision.claims]
         wrong += any(gap >= 0 for gap in gaps)
         turned += any(gap > 0 for gap in gaps)
         right += sum(gap < 0 for gap in gaps)
+        missed += intervals and misses(decision, true)
         tests[decision.test] = None
         alpha = decision.alpha
     n = simulation.sets
@@ -176,6 +193,7 @@ def false_claims(
         rate=Rate.of(wrong, n),
         reversed_rate=Rate.of(turned, n),
         found=right / (n * different) if different else None,
+        missed=Rate.of(missed, n) if intervals else None,
         equal_pairs=equal,
         different_pairs=different,
         tests=tuple(tests),

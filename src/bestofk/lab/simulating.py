@@ -103,12 +103,16 @@ def simulate(
     begin = time.monotonic()
     found = _run(work, places, Engine(name=engine, jobs=jobs), store, observer(progress))
     design = work.design(first)
-    shape = (len(work.learners), design.runs, design.folds)
-    losses = np.empty((sets, repeats, *shape))
-    for place in places:
-        losses[place.run, place.repetition] = found[place].reshape(shape)
+    K, cells = len(work.learners), design.runs * design.folds
+    losses = np.stack([found[place].reshape(K, -1) for place in places])
+    losses = losses.reshape(sets, repeats, K, 1, -1)
+    subsets = design.subsets
+    parts = None
+    if subsets is not None:
+        parts = losses[..., cells:].reshape(sets, repeats, K, 1, subsets.runs, subsets.folds, 1)
     return Simulation(
-        losses=losses[:, :, :, np.newaxis, :, :, np.newaxis],
+        losses=losses[..., :cells].reshape(sets, repeats, K, 1, design.runs, design.folds, 1),
+        subset_losses=parts,
         learners=work.learners,
         design=design,
         problem=drawn,
@@ -125,9 +129,15 @@ def rehearse(learners: Any, problem: Any, plan: Any, loss: Any = None) -> Simula
         return _tables(drawn, 1, 2, 0)
     work = _work(learners, drawn, plan, loss, 0)
     design = work.design(work.splits(0, 0, work.encoded(0)))
-    shape = (1, 2, len(work.learners), 1, design.runs, design.folds, 1)
+    rng = np.random.default_rng(0)
+    shape, subsets = (1, 2, len(work.learners), 1), design.subsets
+    losses = rng.integers(0, 2, (*shape, design.runs, design.folds, 1)).astype(np.float64)
+    parts = None
+    if subsets is not None:
+        parts = rng.integers(0, 2, (*shape, subsets.runs, subsets.folds, 1)).astype(np.float64)
     return Simulation(
-        losses=np.random.default_rng(0).integers(0, 2, shape).astype(np.float64),
+        losses=losses,
+        subset_losses=parts,
         learners=work.learners,
         design=design,
         problem=drawn,
@@ -177,6 +187,11 @@ def _work(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) 
                 "that no test could ever tell them apart."
             )
     made = make_plan(plan, random_state=0) if isinstance(plan, str) else plan
+    if isinstance(problem, Degraded) and "+" in made.spec:
+        raise ArgumentError(
+            "plan for problem 'degraded' must have no runs on parts of the rows; got "
+            f"{made.spec!r}."
+        )
     classes = problem.encoded(np.random.default_rng(0)).classes
     chosen = as_loss("zero-one" if loss is None else loss, classes=classes)
     if isinstance(problem, Degraded) and chosen.name != "zero-one":

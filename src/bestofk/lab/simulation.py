@@ -11,6 +11,7 @@ from bestofk.errors import ArgumentError
 from bestofk.lab.problems import Problem
 from bestofk.losses.drawn import TableProblem
 from bestofk.losses.losses import Losses
+from bestofk.ordering.problem import BOTH_PARTS
 from bestofk.plans.design import Design
 from bestofk.wording import counted, number
 
@@ -36,6 +37,8 @@ class Simulation:
         What fixed it all.
     seconds : float
         Time it took, without what a store held already.
+    subset_losses : ndarray or None
+        Of plans with runs on parts of the rows, in the same axes: the losses of those runs.
     """
 
     losses: Floats
@@ -45,6 +48,7 @@ class Simulation:
     plan: str
     random_state: int
     seconds: float = 0.0
+    subset_losses: Floats | None = None
 
     @property
     def sets(self) -> int:
@@ -65,10 +69,14 @@ class Simulation:
         """(learners, sets, repeats, ...) with the trailing axes that a test takes.
 
         Several data sets in a table: their mean losses; else (runs, folds), or all splits in one
-        axis.
+        axis; with `BOTH_PARTS` also those of runs on parts of the rows.
         """
         values = self.losses
         K, D = values.shape[2:4]
+        if axes == BOTH_PARTS:
+            both = [part[:, :, :, 0].mean(axis=5).reshape(*values.shape[:3], -1)
+                    for part in (values, self.subset_losses) if part is not None]  # fmt: skip
+            return np.moveaxis(np.concatenate(both, axis=3), 2, 0)
         if D > 1:
             means = values.mean(axis=(4, 5, 6))
             return np.moveaxis(means, 2, 0)
@@ -89,11 +97,13 @@ class Simulation:
             runs=runs,
             n_train=None if design.n_train is None else design.n_train[kept],
             n_test=None if design.n_test is None else design.n_test[kept],
+            subsets=None,
         )
         plan = f"{runs}x{design.folds}" if runs > 1 else f"kfold:{design.folds}"
         return replace(
             self,
             losses=self.losses[:, :, :, :, :runs],
+            subset_losses=None,
             design=fewer,
             plan=plan if self.plan else "",
         )
@@ -105,6 +115,7 @@ class Simulation:
             dims=("algorithm", "dataset", "run", "fold", "repetition"),
             algorithms=self.learners,
             design=self.design,
+            subset_values=None if self.subset_losses is None else self.subset_losses[one, repeat],
         )
 
     def mean_differences(self) -> tuple[float, float]:

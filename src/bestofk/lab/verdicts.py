@@ -6,7 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from bestofk.lab.simulation import Simulation
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.ordering.problem import problem_from_losses
 from bestofk.ordering.registry import PROCEDURES
-from bestofk.ordering.selection import SITUATION_WORDS, choose_test
+from bestofk.ordering.selection import SITUATION_WORDS, Choice, choose_test
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 
 ALPHAS = (0.01, 0.025, 0.05, 0.10)
@@ -138,17 +138,17 @@ def _pairwise(
     simulation: Simulation, test: Test, alphas: tuple[float, ...], alternative: str, df: Any,
     arguments: dict[str, Any],
 ) -> Outcomes:  # fmt: skip
-    problem = problem_from_losses(simulation.table())
-    choice = choose_test(
-        problem, test, one_sided=alternative != "two-sided", df=df,
-        random_state=simulation.random_state, **arguments,
-    )  # fmt: skip
+    asked = {"one_sided": alternative != "two-sided", "df": df, **arguments}
+    choice = _choice(simulation, test, asked)
     a, b = simulation.sample(choice.axes)[:2]
     if choice.entry is not None and choice.axes == 2 and a.ndim == 3:
         a, b = a[..., np.newaxis, :], b[..., np.newaxis, :]
     shape = a.shape[:2]
     if choice.entry is None:
         result, pvalue = _called(choice.function, a, b, shape, alternative, dict(choice.arguments))
+    elif choice.entry.pooled:
+        result = _study_by_study(simulation, test, asked, a, b, alternative)
+        pvalue = result.pvalue
     else:
         result = choice(a, b, alternative)
         pvalue = np.broadcast_to(np.asarray(result.pvalue, dtype=np.float64), shape)
@@ -172,6 +172,35 @@ def _pairwise(
         df=result.df if isinstance(getattr(result, "df", None), float) else None,
         takes_df=choice.entry is not None and choice.entry.takes_df,
     )
+
+
+def _choice(
+    simulation: Simulation, test: Test, asked: dict[str, Any], one: int = 0, repeat: int = 0
+) -> Choice:
+    problem = problem_from_losses(simulation.table(one, repeat), prior=simulation.learners)
+    return choose_test(problem, test, random_state=simulation.random_state, **asked)
+
+
+class _Results(NamedTuple):
+    """What several results of one test have in common, by data set and repeat."""
+
+    pvalue: Floats
+    statistic: Floats
+    direction: Floats
+
+
+def _study_by_study(
+    simulation: Simulation, test: Test, asked: dict[str, Any], a: Floats, b: Floats,
+    alternative: str,
+) -> _Results:  # fmt: skip
+    """A test that is told something of all learners of a study, such as a variance factor."""
+    found = np.empty((3, *a.shape[:2]))
+    for one, repeat in np.ndindex(a.shape[:2]):
+        choice = _choice(simulation, test, asked, one, repeat)
+        result = choice(a[one, repeat], b[one, repeat], alternative)
+        direction = result.estimate if result.direction is None else result.direction
+        found[:, one, repeat] = result.pvalue, result.statistic, direction
+    return _Results(*found)
 
 
 def _called(

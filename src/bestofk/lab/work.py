@@ -148,7 +148,7 @@ class SetEvaluator:
                     warm_up(contender.estimator, encoded, whole_plan=True)
 
     def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
-        """The losses of every place, as the bytes of (learners, runs, folds) floats."""
+        """The losses of every place, as the bytes of (learners, losses) floats."""
         for place in places:
             key = self.work.key(place)
             try:
@@ -163,29 +163,32 @@ class SetEvaluator:
             )
 
     def losses(self, number: int, repeat: int) -> Floats:
-        """(learners, runs, folds) losses on one data set."""
+        """(learners, losses) on one data set: of all runs, then of runs on parts of the rows."""
         work = self.work
         encoded = work.encoded(number)
         splits = work.splits(number, repeat, encoded)
         if isinstance(work.problem, Degraded):
             return self._degraded(number, encoded, splits)
         seen = work.seen(encoded)
-        marks = SplitMarks.of(splits)
+        marks = SplitMarks.of(splits.main)
         if work.by_instance:
             assert marks is not None
             tested = splits.marks[0]
             tables = [self._errors(place, number, seen, splits, marks).wrong[0, tested]
                       for place in range(len(seen))]  # fmt: skip
-            return np.stack(tables)[:, np.newaxis, :].astype(np.float64)
-        losses = np.empty((len(seen), splits.runs, splits.folds))
+            return np.stack(tables).astype(np.float64)
+        losses = np.empty((len(seen), len(splits)))
+        parts = [splits.subset(splits.runs + run) for run in range(splits.subset_runs)]
+        marked = [(rows, alone, SplitMarks.of(alone)) for rows, alone in parts]
         others = []
         for place, (contender, rows) in enumerate(seen):
             if marks is None or not self._whole[contender.fingerprint]:
                 others.append(place)
                 continue
-            errors = plan_errors(contender.estimator, rows, splits, marks)
-            assert errors is not None
-            losses[place] = _shares(errors, splits)
+            shares = [_plan_shares(contender, rows, splits.main, marks)]
+            shares += [_plan_shares(contender, rows.take(some), alone, kept)
+                       for some, alone, kept in marked if kept is not None]  # fmt: skip
+            losses[place] = np.concatenate(shares)
         if others and isinstance(work.problem, ColumnBlocks):
             for place in others:
                 data = self._data(number, seen[place][1])
@@ -215,7 +218,7 @@ class SetEvaluator:
             repetitions=1,
             random_state=work.seed,
         )
-        losses = np.empty((len(contenders), splits.runs, splits.folds))
+        losses = np.empty((len(contenders), len(splits)))
         places = list(experiment.places())
         at = {experiment.key(place).digest: place for place in places}
         for result in Evaluator(experiment).evaluate(places):
@@ -226,7 +229,11 @@ class SetEvaluator:
                     f"{contenders[place.learner].name} failed on data set {number + 1} (run "
                     f"{place.run + 1}, fold {place.fold + 1}): {result.failure.explain()}"
                 )
-            losses[place.learner, place.run, place.fold] = result.loss
+            # runs on parts of the rows come last, and may have another number of folds
+            beyond = max(place.run - splits.runs, 0)
+            runs = place.run - beyond
+            at_fold = runs * splits.folds + beyond * splits.folds_in(place.run) + place.fold
+            losses[place.learner, at_fold] = result.loss
         return losses
 
     def _errors(
@@ -275,7 +282,16 @@ class SetEvaluator:
         return np.stack(tables[::-1] if work.problem.best_last else tables)
 
 
+def _plan_shares(contender: Contender, rows: Encoded, splits: Splits, marks: SplitMarks) -> Floats:
+    errors = plan_errors(contender.estimator, rows, splits, marks)
+    assert errors is not None
+    return _shares(errors, splits)
+
+
 def _shares(errors: PlanErrors, splits: Splits) -> Floats:
+    """Share of wrong answers by split, in the order (run, fold)."""
     sizes: Any = splits.design.n_test
+    if sizes is None:
+        sizes = np.bincount(splits.marks[0], minlength=splits.folds)
     shares: Floats = errors.counts() / np.asarray(sizes, dtype=np.float64)
-    return shares.reshape(splits.runs, splits.folds)
+    return shares

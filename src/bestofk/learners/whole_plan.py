@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,11 +51,22 @@ def predict_plan(
     """
     seeded = seeds is not None and seed_names(estimator)
     if hasattr(estimator, "_predict_plan") and not seeded:
-        predictions: list[Codes] = estimator._predict_plan(data.encoded(), splits)
-        return predictions
+        encoded = data.encoded()
+        predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
+        subsets = range(splits.runs, splits.runs + splits.subset_runs)
+        return [*predictions, *predict_subsets(estimator, encoded, splits, subsets)]
     if hasattr(estimator, "fit_encoded"):
         return predict_encoded_splits(estimator, data.encoded(), splits, seeds=seeds)
     return predict_split_by_split(estimator, data, splits, seeds=seeds)
+
+
+def predict_subsets(
+    estimator: Any, encoded: Encoded, splits: Splits, runs: Iterable[int]
+) -> Iterator[Codes]:
+    """Predicted codes for the folds of some runs on parts of the rows, each run at once."""
+    for run in runs:
+        rows, alone = splits.subset(run)
+        yield from estimator._predict_plan(encoded.take(rows), alone)
 
 
 def predict_split_by_split(

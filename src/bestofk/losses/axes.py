@@ -142,6 +142,30 @@ def settle_design(
     )
 
 
+def as_subset_values(given: Any, array: Floats, design: Design) -> Floats | None:
+    """The losses of runs on parts of the rows, as many as the design tells of; read-only."""
+    subsets = design.subsets
+    if given is None and subsets is None:
+        return None
+    if subsets is None:
+        raise ArgumentError(
+            "subset_values must come with a design that tells of their runs (Design.subsets); got "
+            "one without."
+        )
+    if given is None:
+        raise ArgumentError(
+            f"A design with {subsets.describe()} must come with subset_values; got none."
+        )
+    values = as_floats(given)
+    want = (*array.shape[:2], subsets.runs, subsets.folds, array.shape[4])
+    if values.shape != want:
+        raise ArgumentError(f"subset_values must have the shape {want}; got {values.shape}.")
+    if not np.isfinite(values).all():
+        raise ArgumentError("subset_values must be finite in every cell; got others.")
+    values.setflags(write=False)
+    return values
+
+
 def cell_words(at: npt.NDArray[Any], learners: Sequence[str], sets: Sequence[str]) -> str:
     """A cell in words, counted from 1."""
     a, d, run, fold, repetition = (int(i) for i in at)

@@ -61,6 +61,10 @@ class Losses:
         ``"1 - score"`` or ``"-score"``.
     account : sequence of str
         Sentences of what was understood before, such as a reader's.
+    subset_values : array_like, optional
+        Losses of the runs on parts of the rows that the design tells of (`Design.subsets`), with
+        the axes (algorithm, dataset, subset run, fold, repetition) and no cell missing. Means,
+        tables, files and figures are of `values` alone.
 
     Attributes
     ----------
@@ -78,6 +82,8 @@ class Losses:
         What the numbers are.
     account : tuple of str
         What was understood, in sentences.
+    subset_values : ndarray or None
+        Read-only, as given.
 
     Examples
     --------
@@ -97,6 +103,7 @@ class Losses:
     missing: Mask
     loss_name: str
     account: tuple[str, ...]
+    subset_values: Floats | None
 
     def __init__(
         self,
@@ -110,6 +117,7 @@ class Losses:
         higher_is_better: bool = False,
         loss_name: str = "loss",
         account: Sequence[str] = (),
+        subset_values: Any = None,
     ) -> None:
         (loss_name,) = clean_names([loss_name], 1, "loss_name", "name")
         raw = axes.as_floats(values)
@@ -128,7 +136,10 @@ class Losses:
             raise ArgumentError(
                 f"higher_is_better must be True or False; got {higher_is_better!r}."
             )
+        parts = axes.as_subset_values(subset_values, array, settled)
         if higher_is_better:
+            if parts is not None:
+                raise ArgumentError("subset_values must be losses; got scores.")
             array, how, sign = axes.flip(array, absent)
             sentences.append(how)
             loss_name = f"{sign}{'score' if loss_name == 'loss' else loss_name}"
@@ -145,6 +156,7 @@ class Losses:
             ("missing", absent),
             ("loss_name", loss_name),
             ("account", tuple(sentences)),
+            ("subset_values", parts),
         ):
             object.__setattr__(self, name, value)
 
@@ -169,18 +181,19 @@ class Losses:
         import hashlib
         import json
 
+        design = [
+            getattr(self.design, name) for name in Design.__dataclass_fields__ if name != "subsets"
+        ]
+        if self.design.subsets is not None:
+            design.append(str(self.design.subsets))
         head = json.dumps(
-            [
-                self.algorithms,
-                self.datasets,
-                self.loss_name,
-                [getattr(self.design, name) for name in Design.__dataclass_fields__],
-                self.values.shape,
-            ]
+            [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )
         digest = hashlib.sha256(head.encode("utf-8"))
         digest.update(np.where(self.missing, 0.0, self.values).astype("<f8").tobytes())
         digest.update(np.packbits(self.missing).tobytes())
+        if self.subset_values is not None:
+            digest.update(self.subset_values.astype("<f8").tobytes())
         return digest.hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -192,6 +205,11 @@ class Losses:
             and self.design == other.design
             and self.loss_name == other.loss_name
             and np.array_equal(self.values, other.values, equal_nan=True)
+            and (
+                self.subset_values is None
+                or other.subset_values is None
+                or np.array_equal(self.subset_values, other.subset_values)
+            )
         )
 
     def __hash__(self) -> int:
@@ -213,11 +231,26 @@ class Losses:
             self.design,
             self.loss_name,
             self.account,
+            None if self.subset_values is None else np.array(self.subset_values),
         )
 
-    def _with(self, values: Floats, learners: tuple[str, ...], sets: tuple[str, ...]) -> Losses:
-        account = self.account[:-1]
-        return _again(values, learners, sets, self.design, self.loss_name, (*account, ""))
+    def _with(
+        self,
+        rows: list[int],
+        columns: list[int],
+        learners: tuple[str, ...],
+        sets: tuple[str, ...],
+    ) -> Losses:
+        parts = self.subset_values
+        return _again(
+            self.values[rows][:, columns],
+            learners,
+            sets,
+            self.design,
+            self.loss_name,
+            (*self.account[:-1], ""),
+            None if parts is None else parts[rows][:, columns],
+        )
 
     def select(
         self,
@@ -228,7 +261,7 @@ class Losses:
         """The losses of some learners and data sets, in the order in which they are named."""
         rows, learners = _positions(algorithms, self.algorithms, "learner")
         columns, sets = _positions(datasets, self.datasets, "data set")
-        return self._with(self.values[rows][:, columns], learners, sets)
+        return self._with(rows, columns, learners, sets)
 
     def reorder(self, names: Sequence[str]) -> Losses:
         """The same losses with the learners in the order of `names`, which names each once."""
@@ -238,7 +271,7 @@ class Losses:
             raise ArgumentError(
                 f"names must hold every learner once; {absent!r} is not among them."
             )
-        return self._with(self.values[rows], learners, self.datasets)
+        return self._with(rows, list(range(len(self.datasets))), learners, self.datasets)
 
     def _mean(self, axis: tuple[int, ...], missing: str, where: str) -> Floats:
         """Mean over `axis`; what to do with missing cells is asked, never assumed."""
@@ -355,6 +388,7 @@ def _again(
     design: Design,
     loss_name: str,
     account: tuple[str, ...],
+    subset_values: Floats | None = None,
 ) -> Losses:
     """A table from the parts of another; the last sentence of the account is made anew."""
     return Losses(
@@ -366,6 +400,7 @@ def _again(
         missing="declared",
         loss_name=loss_name,
         account=account[:-1],
+        subset_values=subset_values,
     )
 
 

@@ -5,7 +5,9 @@ Every format holds the same columns. Long: ``algorithm``, ``dataset``, ``run``, 
 both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test`` and ``stratified``
 where they are known, and ``loss_name``. A cell that is missing is left empty; such a file is read
 with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as the role
-of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it.
+of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it. Losses of
+runs on parts of the rows (`Losses.subset_values`) have no place in a file: what is read back is the
+same without them.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ RULES = ("vertex", "paper")
 def tails_by_rule(
     cells: Floats, rule: str, method: str, resamples: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Lower and upper tails, shape (3, 2, A): themselves and their bounds, of two tables a learner.
+    """Lower and upper tails and their bounds, of two tables per learner: shape (3, 2, A).
 
     By the rule "vertex" these are the two corners of the learner; by the rule "paper" the lower
     ends at the observed upper end and the upper ends at the observed lower end.

@@ -12,8 +12,6 @@ from bestofk.ordering.evidence import Evidence, Name
 from bestofk.ordering.graph import Bools
 from bestofk.ordering.problem import Problem
 from bestofk.ordering.selection import Choice
-from bestofk.pairwise.disagreement import tango_score
-from bestofk.tails import pvalue_of_z
 
 NOT_WORSE = "not worse by more than the margin"
 
@@ -107,11 +105,10 @@ def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
     """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
         return np.asarray(choice(a - margin, b, "less").pvalue, dtype=float)
-    # losses of 0 or 1 cannot be shifted: Tango's score asks for any difference
-    d = a - b
-    n10, n01 = (d > 0).sum(axis=-1), (d < 0).sum(axis=-1)
-    score = tango_score(np.full(len(b), margin), n10, n01, a.shape[-1])
-    return np.asarray(pvalue_of_z(score, "less"), dtype=float)
+    # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
+    from bestofk.pairwise.disagreement import pvalue_of_margin
+
+    return pvalue_of_margin(a, b, margin)
 
 
 def _step_down(pvalues: Floats, most_true: int) -> Floats:

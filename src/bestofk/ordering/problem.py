@@ -18,6 +18,9 @@ from bestofk.wording import counted
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
 
+BOTH_PARTS = -1
+"""Asks `Problem.sample` for the losses of all runs and of those on parts of the rows together."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Problem:
@@ -39,6 +42,8 @@ class Problem:
     losses: Losses | None = None
     preference: Preference = NO_PREFERENCE
     metric: Metric = field(default_factory=Metric)
+    subset_values: Floats | None = None
+    """(K, subset runs, folds), where one data set has runs on parts of its rows."""
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -56,6 +61,10 @@ class Problem:
 
     def sample(self, axes: int) -> Floats:
         """(K, n) or (K, runs, folds), as a test with that many trailing axes wants it."""
+        if axes == BOTH_PARTS:
+            parts = (self.values, self.subset_values)
+            flat = [part.reshape(len(part), -1) for part in parts if part is not None]
+            return np.concatenate(flat, axis=1)
         if self.values.ndim == 1 + axes:
             return self.values
         if axes == 1:
@@ -143,6 +152,7 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
     places, preference, notes = arrange(names, prior, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
+    ordered = losses.reorder([names[k] for k in places])
     return Problem(
         values=np.ascontiguousarray(array[places]),
         names=tuple(names[k] for k in places),
@@ -151,10 +161,19 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         bare=False,
         notes=(*said, *notes),
         dropped=said,
-        losses=losses.reorder([names[k] for k in places]),
+        losses=ordered,
         preference=preference,
         metric=losses.metric,
+        subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,
     )
+
+
+def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
+    """(K, subset runs, folds) of one data set, mean over the repetitions."""
+    if losses.subset_values is None or design.subsets is None:
+        return None
+    part: Floats = losses.subset_values[:, 0].mean(axis=3)
+    return part
 
 
 def _same_gaps(missing: Bools) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 from bestofk.errors import ArgumentError, BestOfKWarning, DesignError
 from bestofk.multiple.registry import MULTIPLE_TESTS
 from bestofk.ordering.family import Family
-from bestofk.ordering.problem import Problem
+from bestofk.ordering.problem import BOTH_PARTS, Problem
+from bestofk.ordering.variance_factor import subset_facts
 from bestofk.pairwise.attainable import smallest_pvalue as smallest_of_signs
 from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.disagreement import EXACT_BELOW
@@ -27,6 +28,9 @@ SITUATION_WORDS = {
     "bootstrap": "bootstrap samples of one data set",
     "test-set": "one loss per instance of a test set",
     "datasets": "several data sets",
+    "halves": "several runs of k folds and halves of the rows",
+    "nested": "runs of k folds and cross-validation inside each fold",
+    "loo": "leave-one-out",
 }
 
 _AUTOMATIC = {
@@ -49,6 +53,15 @@ _AUTOMATIC = {
     "bootstrap": (
         "corrected-resampled-t",
         "its variance is corrected for training rows that the samples share",
+    ),
+    "halves": (
+        "raised-corrected-t",
+        "its variance is corrected for training rows that folds and runs share, and raised where "
+        "halves of the rows show more",
+    ),
+    "nested": (
+        "nested-cv-z",
+        "its variance comes from cross-validation inside each fold; it is about the fitted models",
     ),
     "datasets": (
         "wilcoxon",
@@ -137,7 +150,7 @@ def choose_test(
     return Choice(
         name=entry.name,
         function=function,
-        axes=entry.axes,
+        axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
         reason=reason,
         entry=entry,
@@ -237,6 +250,11 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
+    if problem.bare and entry.subsets:
+        raise DesignError(
+            f"test {entry.name!r} covers {SITUATION_WORDS[entry.subsets]}, which an array does not "
+            "tell: give Losses with their design."
+        )
     if problem.bare:
         # Only the shape is known: 5x2 is a matter of shape, the rest is the caller's word.
         if entry.covers == ("5x2",) and problem.values.shape[1:] != (5, 2):
@@ -336,7 +354,7 @@ def _facts(
         facts["exact"] = "auto"
     if entry.random:
         facts["random_state"] = random_state
-    return facts
+    return facts | subset_facts(problem, entry)
 
 
 def _resolution(problem: Problem) -> float:

@@ -179,7 +179,23 @@ def _order_sentence(order: Order) -> str:
         return f"Order: {names}."
     whose = {"panel": "the panel's preference", "measured": "the preference"}
     preference = whose.get(order.preference.kind, "your preference")
-    return f"Order: {names}; where no difference is shown, {preference} decides."
+    return f"Order: {names}; where no difference is shown, {preference} decides.{_surprise(order)}"
+
+
+def _surprise(order: Order) -> str:
+    """Why one that is shown to be worse stands before one that is not."""
+    verdicts = {one.name: one.verdict for one in order.standings}
+    for place, name in enumerate(order.order):
+        if verdicts.get(name) != "worse":
+            continue
+        later = [other for other in order.order[place:] if verdicts.get(other) == "no evidence"]
+        if later and order.recommended is not None:
+            return (
+                f" {called(name)} stands before {called(later[0])}, although it is shown to be "
+                f"worse than {called(order.recommended)}: it is preferred, and nothing is shown "
+                "between the two."
+            )
+    return ""
 
 
 def _margin_sentences(order: Order) -> list[str]:

@@ -135,22 +135,48 @@ def _tango_interval(result: PairwiseResult, level: float) -> Interval:
     return agreeing_interval(result, level, low, high, least=-1.0, most=1.0)
 
 
+def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
+    """P-values of H0: the error rate of `a` is at least that of `b` plus the margin.
+
+    By Tango's score at the margin, the same that his interval inverts.
+
+    Parameters
+    ----------
+    wrong_a, wrong_b : array_like of 0 and 1, shape (..., n)
+        Wrong answers to the same instances; leading axes broadcast.
+    margin : float
+        Above 0.
+
+    References
+    ----------
+    T. Tango (1998). Equivalence test and confidence interval for the difference in proportions
+    for the paired-sample design. Statistics in Medicine 17, 891-908.
+
+    Examples
+    --------
+    >>> wrong_a, wrong_b = [1] * 10 + [0] * 90, [0] * 2 + [1] * 8 + [0] * 90
+    >>> round(float(pvalue_of_margin(wrong_a, wrong_b, 0.1)), 4)
+    0.0049
+    """
+    from bestofk.tails import normal_sf
+
+    a, b = paired_losses(wrong_a, wrong_b, axes=1, names=("wrong_a", "wrong_b"))
+    n10, n01 = ((a > b).sum(axis=-1), (a < b).sum(axis=-1))
+    score = _score(np.full(np.shape(n10), margin), n10, n01, a.shape[-1])
+    return np.asarray(normal_sf(-score))
+
+
 def _where_score_is(z: float, n10: Any, n01: Any, n: int) -> Floats:
     """The delta at which Tango's score, which falls with delta, equals z."""
     low, high = np.full(np.shape(n10), -1.0), np.full(np.shape(n10), 1.0)
     for _ in range(64):
         delta = (low + high) / 2
-        above = tango_score(delta, n10, n01, n) > z
+        above = _score(delta, n10, n01, n) > z
         low, high = np.where(above, delta, low), np.where(above, high, delta)
     return (low + high) / 2
 
 
-def tango_score(delta: Any, n10: Any, n01: Any, n: int) -> Floats:
-    """Tango's score of the hypothesis that the error rates of a and b differ by delta.
-
-    It is about standard normal where they do, falls with delta, and is below 0 where the data
-    speak for a smaller difference.
-    """
+def _score(delta: Floats, n10: Any, n01: Any, n: int) -> Floats:
     # q is the maximum likelihood estimate of P(only b wrong) when the difference is delta
     linear = -(n10 + n01) + (2 * n - n10 + n01) * delta
     constant = -n01 * delta * (1.0 - delta)

@@ -10,6 +10,9 @@
 ``bootstrap``      one data set, bootstrap samples tested on the rows left out
 ``test-set``       one test set, one loss per instance
 ``datasets``       several data sets, one mean loss each
+``halves``         one data set, runs of k folds, and cross-validation on random halves of it
+``nested``         one data set, runs of k folds, and cross-validation inside each fold
+``loo``            one data set, leave-one-out: one loss per row
 =================  ==============================================================
 
 `axes` is the number of trailing axes that the function takes: 2 for (runs, folds), else 1.
@@ -40,6 +43,11 @@ class PairwiseTest(FunctionEntry):
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
+    subsets: str = ""
+    """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
+    takes their losses after those of all runs in one axis, or, where `pooled`, not at all."""
+    pooled: bool = False
+    """The function wants one variance factor, found from all pairs of the study together."""
     zero_one: bool = False
     """The losses must be 0 or 1 for every instance."""
     discrete: bool = False
@@ -55,6 +63,7 @@ class PairwiseTest(FunctionEntry):
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
 
+_NADEAU = "Nadeau and Bengio 2003, Inference for the generalization error"
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
@@ -148,6 +157,66 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     _variant("folds-averaged-t", "average of the t statistics of the runs"),
     _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
     _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    PairwiseTest(
+        name="raised-corrected-t",
+        function="bestofk.pairwise.raised_corrected:raised_corrected_t",
+        summary="corrected repeated k-fold t, its variance raised where halves of the rows show "
+        "more: for unstable learners",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        takes_df=True,
+        subsets="halves",
+    ),
+    PairwiseTest(
+        name="half-sampling-t",
+        function="bestofk.pairwise.half_sampling:half_sampling_t",
+        summary="mean of all runs over the variance that random halves of the rows show",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        takes_df=True,
+        subsets="halves",
+    ),
+    PairwiseTest(
+        name="pooled-half-sampling-t",
+        function="bestofk.pairwise.pooled_half_sampling:pooled_half_sampling_t",
+        summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        axes=2,
+        takes_df=True,
+        subsets="halves",
+        pooled=True,
+    ),
+    PairwiseTest(
+        name="conservative-z",
+        function="bestofk.pairwise.conservative_z:conservative_z",
+        summary="mean of all runs over the variance on half of the rows, taken for all of them",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        subsets="halves",
+    ),
+    PairwiseTest(
+        name="nested-cv-z",
+        function="bestofk.pairwise.nested_cv:nested_cv_z",
+        summary="z from cross-validation inside each fold, about the fitted models",
+        covers=("nested",),
+        paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
+        "well does it do it?",
+        doi="10.1080/01621459.2023.2197686",
+        subsets="nested",
+    ),
+    PairwiseTest(
+        name="bayle-cv-z",
+        function="bestofk.pairwise.bayle:bayle_cv_z",
+        summary="z from the losses of single rows in leave-one-out, about the fitted models",
+        covers=("loo",),
+        paper="Bayle et al. 2020, Cross-validation confidence intervals for test error",
+        doi="10.48550/arXiv.2007.12671",
+    ),
     PairwiseTest(
         name="permutation",
         function="bestofk.pairwise.permuted:permutation",

@@ -318,7 +318,7 @@ class Disagreements:
         if mcnemar_power(self.n, discordance, discordance, self.level) < power:
             return float("nan")
         low, high = 0.0, discordance
-        for _ in range(40):
+        for _ in range(24):
             middle = 0.5 * (low + high)
             if mcnemar_power(self.n, discordance, middle, self.level) < power:
                 low = middle

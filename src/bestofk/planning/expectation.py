@@ -39,8 +39,10 @@ def expectation(order: Order) -> tuple[str, ...]:
         return ()
     metric = order.metric
     ends = sorted((metric.shown(found.low), metric.shown(found.high)))
+    # the luck of the draw may put it below the mean itself, which is never too bad
+    loss = max(found.naive, found.corrected)
     return (
-        f"Expect a {metric.mean} of about {number(metric.shown(found.corrected))} from "
+        f"Expect a {metric.mean} of about {number(metric.shown(loss))} from "
         f"{order.recommended} ({100 * found.level:g} % interval {number(ends[0])} to "
         f"{number(ends[1])}), corrected for having chosen it by its mean.",
     )
@@ -55,7 +57,7 @@ def expectation_as_json(order: Order) -> dict[str, Any] | None:
     low, high = sorted((metric.shown(found.low), metric.shown(found.high)))
     return {
         "mean": metric.shown(found.naive),
-        "corrected": metric.shown(found.corrected),
+        "corrected": metric.shown(max(found.naive, found.corrected)),
         "low": low,
         "high": high,
     }

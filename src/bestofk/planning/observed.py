@@ -28,6 +28,8 @@ _AT_A_TIME = 1 << 20
 """Differences held at a time."""
 _WALSH = 300
 """Differences of which all Walsh averages are made; of more, so many quantiles stand for all."""
+_POOLED = 200
+"""Learners from which the correlation of runs is estimated."""
 _NO_SPREAD = 1e-9
 """A difference below this share of its spread is rounding error."""
 
@@ -165,12 +167,8 @@ def _splits(raw: _Raw) -> Seen:
 
 
 def _halvings(raw: _Raw) -> Seen:
-    d = raw.differences
-    within = 0.5 * np.square(d[..., 0] - d[..., 1]).mean(axis=-1)
-    between = d.mean(axis=-1).var(axis=-1, ddof=1)
-    # the variance of the means of runs is (1/2 - correlation) sd^2, over all pairs alike
-    share = between.sum() / within.sum() if within.sum() > 0 else 0.0
-    correlation = float(np.clip(0.5 - share, 0.0, 0.5))
+    within, _ = _within_and_between(raw.differences)
+    correlation = _correlation_of_runs(raw)
     combined = partial(five_by_two_f_power, correlation=correlation)
     halvings = Halvings(
         sd=np.sqrt(within),
@@ -180,6 +178,23 @@ def _halvings(raw: _Raw) -> Seen:
         level=raw.level,
     )
     return halvings, None
+
+
+def _within_and_between(d: Floats) -> tuple[Floats, Floats]:
+    """Variance of the differences within runs, and of the means of runs."""
+    within = 0.5 * np.square(d[..., 0] - d[..., 1]).mean(axis=-1)
+    return within, d.mean(axis=-1).var(axis=-1, ddof=1)
+
+
+def _correlation_of_runs(raw: _Raw) -> float:
+    """Of two halves in different runs, from all pairs: one pair has four degrees of freedom."""
+    values = raw.problem.sample(2)
+    if len(values) > _POOLED:
+        values = values[:_POOLED]
+    i, j = np.triu_indices(len(values), 1)
+    within, between = (part.sum() for part in _within_and_between(values[i] - values[j]))
+    # the variance of the means of runs is (1/2 - correlation) of that within runs
+    return float(np.clip(0.5 - between / within, 0.0, 0.5)) if within > 0 else 0.5
 
 
 def _units(raw: _Raw) -> Seen:
@@ -254,8 +269,12 @@ def rows_of(problem: Problem) -> int | None:
 
 
 def _test_ratio(problem: Problem, choice: Choice) -> float:
-    if "n_train" in choice.arguments:
-        return float(np.mean(choice.arguments["n_test"]) / np.mean(choice.arguments["n_train"]))
+    """n_test / n_train as the test takes it: as told, or that of complete runs of folds."""
+    told = choice.arguments
+    if told.get("test_share") is not None:
+        return float(told["test_share"])
+    if told.get("n_train") is not None:
+        return float(np.mean(told["n_test"]) / np.mean(told["n_train"]))
     return 1.0 / (problem.design.folds - 1)
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bestofk.pairwise.disagreement import EXACT_BELOW
 
-_MOST_TERMS = 1001
+_MOST_TERMS = 401
 
 
 def mcnemar_power(n: int, discordance: float, difference: float, level: float) -> float:
@@ -71,8 +71,9 @@ def _disagreements(
     from scipy import special
 
     mean, sd = n * discordance, np.sqrt(n * discordance * (1.0 - discordance))
-    low, high = max(0, int(mean - 8 * sd - 8)), min(n, int(mean + 8 * sd + 8))
-    step = max(1, (high - low) // _MOST_TERMS)
+    low, high = max(0, int(mean - 7 * sd - 8)), min(n, int(mean + 7 * sd + 8))
+    # an odd step, so that even and odd numbers, whose critical counts differ, are both taken
+    step = 2 * (max(1, (high - low) // _MOST_TERMS) // 2) + 1
     m = np.arange(low, high + 1, step, dtype=np.float64)
     log_weight = (
         special.gammaln(n + 1.0)

@@ -7,21 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.checks import Floats, one_of, positive, probability, whole
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.checks import Floats, positive, probability, whole
+from bestofk.errors import ArgumentError
+from bestofk.ordering.family import Family
 from bestofk.planning.assumed import assume
 from bestofk.planning.designs import Planned
-from bestofk.planning.observed import Pairs, observe
+from bestofk.planning.observed import observe
+from bestofk.planning.planned_pairs import (
+    PlannedPairs,
+    adjusted_level,
+    checked_alpha,
+    pairs_of_order,
+    pairs_of_problem,
+    wanted_rows,
+)
 from bestofk.planning.result import Name, Needed, PairPlan, PlanSize
 from bestofk.planning.sentences import nothing_shown
 
 if TYPE_CHECKING:
     from bestofk.ordering.problem import Problem
-    from bestofk.ordering.result import Order
-    from bestofk.ordering.selection import Choice
 
-FAMILIES = ("all", "prior", "control")
 ANY, OTHER = "one learner", "another"
 """The two learners of a plan without losses."""
 
@@ -141,7 +146,7 @@ def plan_size(
             )
         return _from_numbers(
             assumptions, rows=rows, difference=difference, test=test, power=power,
-            alpha=_level(alpha), family=family or "all", correction=correction or "holm",
+            alpha=checked_alpha(alpha), family=family or "all", correction=correction or "holm",
         )  # fmt: skip
     for name, value in assumptions.items():
         if value is not None:
@@ -154,115 +159,25 @@ def plan_size(
         "alpha": alpha, "family": family, "control": control, "correction": correction
     }  # fmt: skip
     if isinstance(losses, Order):
-        study = _study_of_order(losses, test, given, **wanted)
+        study = pairs_of_order(losses, test, given, **wanted)
     else:
         problem = as_problem(losses, missing=missing)
-        study = _study_of_problem(problem, test, given, **wanted)
+        study = pairs_of_problem(problem, test, given, **wanted)
     return _from_losses(study, rows=rows, difference=difference, power=power, only=only)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Study:
-    """Losses, a test, and a family of pairs with what is known of their p-values."""
-
-    problem: Problem
-    choice: Choice
-    first: Pairs
-    second: Pairs
-    adjusted: Floats | None
-    """Adjusted p-values, where an order has them already."""
-    alpha: float
-    family: str
-    correction: str
-
-
-def _study_of_order(
-    order: Order,
-    test: Any,
-    given: dict[str, Any],
-    *,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> _Study:
-    if order.problem is None:
-        raise ArgumentError("plan_size: the order does not say what it was decided from.")
-    alpha = order.alpha if alpha is None else alpha
-    decided = str(getattr(order, "family", "all"))
-    as_decided = (
-        order.choice is not None
-        and len(order.evidence) > 0
-        and test == "auto"
-        and not any(value is not None for value in given.values())
-        and family in (None, decided)
-        and correction in (None, order.correction)
-        and control is None
-    )
-    if not as_decided:
-        return _study_of_problem(
-            order.problem, test, given, alpha=alpha, family=family or decided, control=control,
-            correction=correction or order.correction,
-        )  # fmt: skip
-    assert order.choice is not None
-    return _Study(
-        problem=order.problem,
-        choice=order.choice,
-        first=np.asarray(order.evidence.first, dtype=np.intp),
-        second=np.asarray(order.evidence.second, dtype=np.intp),
-        adjusted=order.evidence.adjusted_pvalue,
-        alpha=_level(alpha),
-        family=decided,
-        correction=order.correction,
-    )
-
-
-def _study_of_problem(
-    problem: Problem,
-    test: Any,
-    given: dict[str, Any],
-    *,
-    alpha: float | None,
-    family: str | None,
-    control: Name | None,
-    correction: str | None,
-) -> _Study:
-    from bestofk.ordering.selection import choose_test
-
-    family = one_of(family or "all", "family", FAMILIES)
-    names = problem.names
-    first, second = np.triu_indices(len(names), 1)
-    if family == "control":
-        if control not in names:
-            raise UnknownNameError("learner", control, [str(name) for name in names])
-        at = names.index(control)
-        mine = (first == at) | (second == at)
-        first, second = first[mine], second[mine]
-    elif control is not None:
-        raise ArgumentError("control applies to family='control'; leave it out.")
-    return _Study(
-        problem=problem,
-        choice=choose_test(problem, test, one_sided=False, random_state=0, **given),
-        first=first,
-        second=second,
-        adjusted=None,
-        alpha=_level(alpha),
-        family=family,
-        correction=one_of(correction or "holm", "correction", tuple(CORRECTIONS)),
-    )
-
-
 def _from_losses(
-    study: _Study,
+    study: PlannedPairs,
     *,
     rows: int | None,
     difference: float | None,
     power: float,
     only: tuple[Name, Name] | None,
 ) -> PlanSize:
-    level = _adjusted_level(study.alpha, study.family, study.correction, len(study.first))
+    family = study.family
+    level = adjusted_level(family)
     names = study.problem.names
-    wanted = _rows_of(only, study)
+    wanted = wanted_rows(only, study)
     if study.adjusted is not None:
         # what the order found need not be tested again
         first, second = study.first[wanted], study.second[wanted]
@@ -271,18 +186,16 @@ def _from_losses(
         first, second, wanted_here = study.first, study.second, wanted
     seen = observe(
         study.problem, study.choice, first, second, level=level,
-        one_sided=study.family == "prior", rows=rows,
+        one_sided=family.name == "prior", rows=rows,
     )  # fmt: skip
     adjusted = (
-        adjust(seen.pvalue, study.correction)[wanted]
-        if study.adjusted is None
-        else study.adjusted[wanted]
+        family.adjust(seen.pvalue)[wanted] if study.adjusted is None else study.adjusted[wanted]
     )
     differences = seen.difference if difference is None else np.full(len(first), difference)
     columns = _Columns.of(seen.planned, differences, power)
     pairs = []
     for place, row in enumerate(wanted_here.tolist()):
-        settled = bool(adjusted[place] <= study.alpha)
+        settled = bool(adjusted[place] <= family.alpha)
         pairs.append(
             PairPlan(
                 first=names[first[row]],
@@ -298,10 +211,10 @@ def _from_losses(
         tuple(pairs),
         design=_words(study.problem, rows),
         test=study.choice.name,
-        alpha=study.alpha,
-        family=study.family,
-        correction=study.correction,
-        comparisons=len(study.first),
+        alpha=family.alpha,
+        family=family.name,
+        correction=family.correction,
+        comparisons=family.size,
         level=level,
         power=power,
         difference=difference,
@@ -321,10 +234,8 @@ def _from_numbers(
 ) -> PlanSize:
     learners = assumptions.pop("learners")
     K = 2 if learners is None else whole(learners, "learners", at_least=2)
-    one_of(family, "family", FAMILIES)
-    one_of(correction, "correction", tuple(CORRECTIONS))
-    m = K - 1 if family == "control" else K * (K - 1) // 2
-    level = _adjusted_level(alpha, family, correction, m)
+    pairs = Family(name=family, learners=K, alpha=alpha, correction=correction)
+    level = adjusted_level(pairs)
     found = assume(**assumptions, rows=rows, difference=difference, test=test, level=level)
     planned = found.planned
     columns = _Columns.of(planned, None if difference is None else np.array([difference]), power)
@@ -339,7 +250,7 @@ def _from_numbers(
         alpha=alpha,
         family=family,
         correction=correction,
-        comparisons=m,
+        comparisons=pairs.size,
         level=level,
         power=power,
         difference=difference,
@@ -410,33 +321,8 @@ def _median(values: list[float | None]) -> float | None:
     return middle if np.isfinite(middle) else None
 
 
-def _adjusted_level(alpha: float, family: str, correction: str, comparisons: int) -> float:
-    """The level of one pair at the first step of the correction, both sides together."""
-    level = alpha if correction == "none" else alpha / comparisons
-    # a one-sided test at level a shows what a two-sided one at level 2 a shows
-    return min(2.0 * level, 0.99) if family == "prior" else level
-
-
-def _rows_of(only: tuple[Name, Name] | None, study: _Study) -> Pairs:
-    if only is None:
-        return np.arange(len(study.first))
-    names = study.problem.names
-    for name in only:
-        if name not in names:
-            raise UnknownNameError("learner", name, [str(known) for known in names])
-    wanted = {names.index(name) for name in only}
-    for row, pair in enumerate(zip(study.first.tolist(), study.second.tolist(), strict=True)):
-        if set(pair) == wanted:
-            return np.array([row])
-    raise ArgumentError(f"only: {only[0]} against {only[1]} is no pair of this family.")
-
-
 def _words(problem: Problem, rows: int | None) -> str:
     from bestofk.planning.observed import rows_of
 
     rows = rows_of(problem) if rows is None else rows
     return problem.describe() + ("" if rows is None else f", {rows} rows")
-
-
-def _level(alpha: float | None) -> float:
-    return probability(0.05 if alpha is None else alpha, "alpha")

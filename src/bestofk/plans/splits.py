@@ -120,9 +120,7 @@ class Splits:
         """The splits of all rows alone."""
         if self.subset_marks is None:
             return self
-        return replace(
-            self, design=self.design.with_(subsets=None), subset_marks=None
-        )  # fmt: skip
+        return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
 
     def subset(self, run: int) -> tuple[Indices, Splits]:
         """The rows of a run on part of them, and its splits as of a data set of those rows."""
@@ -130,12 +128,14 @@ class Splits:
         marks = self.subset_marks[run - self.runs]
         rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
         folds = self.folds_in(run)
-        alone = Splits.of(
+        alone = Splits(
             spec=f"kfold:{folds}",
             seed=self.seed,
+            n=len(rows),
             design=Design(kind="cv", folds=folds, stratified=self.design.stratified),
             marks=marks[rows][np.newaxis],
             notes=(),
+            fingerprint=f"{self.fingerprint}, run {run}",
         )
         return rows, alone
 

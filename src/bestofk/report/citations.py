@@ -54,6 +54,25 @@ TESTS = {
         "fisher1935design",
         "otero2014bootstrap",
     ),
+    "paired-t": _cited("the paired t test over data sets", "student1908probable"),
+    "raised-corrected-t": _cited(
+        "the corrected repeated k-fold cross-validation t test with its variance raised where "
+        "halves of the rows show more",
+        "nadeau2003inference",
+    ),
+    "half-sampling-t": _cited(
+        "the t test with the variance from random halves of the rows",
+        "mccarthy1969pseudo",
+        "nadeau2003inference",
+    ),
+    "pooled-half-sampling-t": _cited(
+        "the corrected repeated k-fold cross-validation t test with one variance factor from "
+        "random halves of the rows",
+        "nadeau2003inference",
+    ),
+    "conservative-z": _cited("the conservative Z test", "nadeau2003inference"),
+    "nested-cv-z": _cited("nested cross-validation", "bates2023cross"),
+    "bayle-cv-z": _cited("the cross-validation interval of single rows", "bayle2020cross"),
     "wilcoxon": _cited("Wilcoxon's signed-rank test", "wilcoxon1945individual"),
     "sign": _cited("the sign test", "demsar2006statistical"),
     "mcnemar": _cited("McNemar's test", "mcnemar1947note"),
@@ -82,6 +101,11 @@ PROCEDURES = {
     "test-first": _cited("TestFirst", "yildiz2006ordering"),
     "anova-choice": _cited("the ANOVA choice", "yildiz2006ordering"),
     "newman-keuls-choice": _cited("the Newman-Keuls choice", "yildiz2006ordering"),
+    "cheapest-adequate": _cited(
+        "the cheapest adequate learner, by tests of non-inferiority over all pairs",
+        "holm1979simple",
+        "shaffer1986modified",
+    ),
     "most-wins": _cited("the number of significant wins", "ler-fundamentals"),
     "roc-hull": _cited("the ROC convex hull", "provost2001robust"),
     "multinomial-selection": _cited("multinomial selection", "alsing2002multinomial"),
@@ -94,6 +118,11 @@ CORRECTIONS = {
     "hochberg": _cited("Hochberg's method", "hochberg1988sharper"),
     "benjamini-hochberg": _cited(
         "the method of Benjamini and Hochberg", "benjamini1995controlling"
+    ),
+    "benjamini-yekutieli": _cited("the method of Benjamini and Yekutieli", "benjamini2001control"),
+    "shaffer": _cited("Shaffer's static method", "shaffer1986modified", "garcia2008extension"),
+    "bergmann-hommel": _cited(
+        "the method of Bergmann and Hommel", "bergmann1988improvements", "garcia2008extension"
     ),
     "none": _cited("no correction"),
 }
@@ -134,6 +163,7 @@ def reference(key: str) -> str:
 
 def _plain(name: str) -> str:
     """A name without the marks of TeX."""
-    for mark, letter in ((r"{\i}", "ı"), (r"{\v{s}}", "š"), (r"{\'e}", "é"), (r"{\'a}", "á")):
+    for mark, letter in ((r"{\i}", "ı"), (r"{\v{s}}", "š"), (r"{\'e}", "é"), (r"{\'a}", "á"),
+                         (r"{\'i}", "í")):  # fmt: skip
         name = name.replace(mark, letter)
     return name

@@ -68,9 +68,11 @@ def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Tab
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
     if standings:
+        several = order.evidence.family.size > 1 and order.correction != "none"
         caption += (
             "; worse by: how much worse than the recommended one, with "
-            f"{level_words(order.alpha)} intervals that hold for all pairs together"
+            f"{level_words(order.alpha)} intervals"
+            f"{' that hold for all pairs together' if several else ''}"
         )
     return Table(name="learners", caption=caption, columns=tuple(columns))
 

@@ -76,7 +76,7 @@ def _what(order: Order | None, losses: Losses | None, study: Study | None) -> st
     if losses.datasets == ("data",):
         where = ""
     design = losses.design.describe()
-    what = "" if losses.loss_name == "loss" else f"; the loss was {losses.loss_name}"
+    what = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
     seed = f", seed {study.random_state}" if study is not None else ""
     return f"We compared {' '.join(filter(None, [who, where]))} by {design}{what}{seed}."
 
@@ -115,7 +115,7 @@ def _how(order: Order, cited: list[str]) -> list[str]:
         if order.procedure == "multitest" and order.guard:
             sentences.append(
                 "A candidate was passed over where a preferred learner that was struck out had "
-                "the smaller mean loss."
+                f"the {order.metric.smaller} {order.metric.mean}."
             )
     if order.margin is not None:
         sentences.append(f"Differences of up to {order.margin:g} were taken not to matter.")

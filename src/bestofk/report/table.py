@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from markupsafe import Markup, escape
 
 from bestofk.report.names import html_name, latex_text, markdown_text
-from bestofk.wording import duration, number, pvalue_words
+from bestofk.wording import duration, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -121,7 +121,7 @@ def _shown(kind: Kind, cell: Any) -> str:
     if kind == "number":
         return number(float(cell))
     if kind == "pvalue":
-        return pvalue_words(float(cell)).removeprefix("p ").removeprefix("= ")
+        return _pvalue(float(cell))
     if kind == "seconds":
         return duration(float(cell))
     if kind == "bytes":
@@ -129,6 +129,13 @@ def _shown(kind: Kind, cell: Any) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     return str(cell)
+
+
+def _pvalue(p: float) -> str:
+    """Four digits, so that a table can be read against alpha; never 0 or 1 unless it is."""
+    if p == 0.0:
+        return "< 1e-300"
+    return "> 0.9999" if 0.99995 <= p < 1.0 else f"{p:.4g}"
 
 
 def _html(kind: Kind, cell: Any) -> Markup:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from markupsafe import Markup
 
 from bestofk.ordering.result import Order, Standing
+from bestofk.ordering.sentences import difference_words
 from bestofk.report.names import html_name
 from bestofk.wording import number, pvalue_words
 
 GROUPS = {
     "recommended": "Recommended",
-    "better": "Shown to be better by the test",
+    "better": "Shown to be better",
     "adequate": "Not shown to be worse",
     "worse": "Shown to be worse",
     "untested": "Not tested",
@@ -60,28 +60,16 @@ def groups_of(order: Order | None) -> tuple[Group, ...]:
 
 
 def _words(order: Order, standing: Standing) -> str:
-    """``0.1657, worse by 0.028 (-0.086 to 0.14), p = 1``."""
-    parts = [number(order.metric.shown(standing.mean)), _by(standing)]
-    if standing.adjusted_pvalue is not None and standing.verdict != "not tested":
-        parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
-    return ", ".join(parts)
+    """``0.1657, worse by 0.028, 95 % interval -0.086 to 0.14, p = 1``."""
+    parts = [number(order.metric.shown(standing.mean)), _by(standing.difference)]
+    if standing.verdict != "not tested":
+        parts.append(difference_words(order, standing))
+        if standing.adjusted_pvalue is not None:
+            parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
+    return ", ".join(filter(None, parts))
 
 
-def _by(standing: Standing) -> str:
-    """The difference and its interval, both turned so that the difference is positive."""
-    difference, low, high = standing.difference, standing.low, standing.high
-    if difference < 0:
-        low, high = 0.0 - high, 0.0 - low
-    by = f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"
+def _by(difference: float) -> str:
     if difference == 0:
-        by = "the same mean"
-    ends = _ends(low, high)
-    return f"{by} ({ends})" if ends else by
-
-
-def _ends(low: float, high: float) -> str:
-    if np.isfinite(low) and np.isfinite(high):
-        return f"{number(low)} to {number(high)}"
-    if np.isfinite(high):
-        return f"up to {number(high)}"
-    return f"from {number(low)}" if np.isfinite(low) else ""
+        return "the same mean"
+    return f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"

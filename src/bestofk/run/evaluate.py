@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.data.encoded import Codes, Encoded
 from bestofk.errors import BestOfKError
-from bestofk.learners.whole_plan import seed_names
+from bestofk.learners.whole_plan import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.experiment import Contender, Experiment, Place
@@ -136,13 +137,14 @@ class Evaluator:
                 )
                 yield self._cell(place, fold)
             return
-        part, position = _only(splits, group)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            predicted = experiment.contenders[learner].estimator._predict_plan(rows.encoded, part)
+            predicted = _predicted(
+                experiment.contenders[learner].estimator, rows.encoded, splits, group
+            )
         for place in group:
             test = splits.test(place.run, place.fold)
-            codes = predicted[position[place.run, place.fold]]
+            codes = predicted[place.run, place.fold]
             labels = rows.classes[codes]
             yield CellResult(
                 key=experiment.key(place),
@@ -232,7 +234,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
     splits = experiment.splits[dataset]
     return (
         hasattr(estimator, "_predict_plan")
-        and splits.n * splits.runs * splits.folds >= WHOLE_PLAN_FROM
+        and splits.n * len(splits) >= WHOLE_PLAN_FROM
         and not seed_names(estimator)
         and experiment.loss.needs == "labels"
         and experiment.datasets[dataset].task == "classification"
@@ -260,6 +262,22 @@ def _takes_arrays(estimator: Any) -> bool:
         return True
     inside = [estimator, *estimator.get_params(deep=True).values()]
     return not any(type(part).__name__ == "ColumnTransformer" for part in inside)
+
+
+def _predicted(
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Place]
+) -> dict[tuple[int, int], Codes]:
+    """Predicted codes by (run, fold), all folds of the runs in `group`."""
+    found: dict[tuple[int, int], Codes] = {}
+    on_all_rows = [place for place in group if place.run < splits.runs]
+    if on_all_rows:
+        part, position = _only(splits.main, on_all_rows)
+        codes = estimator._predict_plan(encoded, part)
+        found = {at: codes[number] for at, number in position.items()}
+    subsets = sorted({place.run for place in group} - {place.run for place in on_all_rows})
+    places = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
+    found |= zip(places, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    return found
 
 
 def _only(splits: Splits, group: Sequence[Place]) -> tuple[Splits, dict[tuple[int, int], int]]:

@@ -87,20 +87,19 @@ class Experiment:
     def places(self) -> Iterator[Place]:
         """Every cell, round by round: all learners of a fold before the next fold."""
         for dataset, splits in enumerate(self.splits):
-            for run in range(splits.runs):
-                for fold in range(splits.folds):
-                    for repetition in range(self.repetitions):
-                        for learner in range(len(self.contenders)):
-                            yield Place(
-                                learner=learner,
-                                dataset=dataset,
-                                run=run,
-                                fold=fold,
-                                repetition=repetition,
-                            )
+            for run, fold in splits.places():
+                for repetition in range(self.repetitions):
+                    for learner in range(len(self.contenders)):
+                        yield Place(
+                            learner=learner,
+                            dataset=dataset,
+                            run=run,
+                            fold=fold,
+                            repetition=repetition,
+                        )
 
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        per_learner = sum(splits.runs * splits.folds for splits in self.splits)
+        per_learner = sum(len(splits) for splits in self.splits)
         return len(self.contenders) * per_learner * self.repetitions

@@ -25,8 +25,11 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
     """
     kind = splits.design.kind
     # a row of marks is a run of cross-validation, but one split of the other kinds
-    row, folds = (run, splits.folds) if kind in ("cv", "loo") else (fold, 1)
-    marks = np.ascontiguousarray(splits.marks[row], dtype="<i4").tobytes()
+    row, folds = (run, splits.folds_in(run)) if kind in ("cv", "loo") else (fold, 1)
+    lines = splits.marks
+    if row >= splits.runs and splits.subset_marks is not None:
+        row, lines = row - splits.runs, splits.subset_marks
+    marks = np.ascontiguousarray(lines[row], dtype="<i4").tobytes()
     return _digest(f"{kind} {folds} ", marks)
 
 

@@ -44,7 +44,7 @@ class Lines(Silence):
         self.total, self.done, self.old = total, done, done
         self.begin = self.last = time.monotonic()
         if done:
-            self._say(f"{done} of {total} cells are in the store already")
+            self._say(f"{done} of {total} fits are in the store already")
 
     def cell(self, *, learner: str, dataset: str, failed: bool) -> None:
         self.done += 1
@@ -55,7 +55,7 @@ class Lines(Silence):
             rate = (self.done - self.old) / (now - self.begin)
             left = (self.total - self.done) / rate
             self._say(
-                f"{self.done} of {self.total} cells, {rate:.3g} a second, {left:.0f} s left, "
+                f"{self.done} of {self.total} fits, {rate:.3g} per second, {left:.0f} s left, "
                 f"{self.failed} failed, now {learner} on {dataset}"
             )
 
@@ -104,7 +104,7 @@ class Bar(Silence):
             self.task,
             advance=1,
             description=f"{learner} on {dataset}",
-            rate=f"{self.done / spent:.3g} cells/s" if spent > 0 else "",
+            rate=f"{self.done / spent:.3g} fits/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
         )
 

@@ -13,7 +13,7 @@ from bestofk.run.concluding import check_prior, conclude
 from bestofk.run.contenders import is_panel
 from bestofk.run.experiment import Place
 from bestofk.run.store import Store
-from bestofk.run.store_study import StudySpec
+from bestofk.run.store_study import StudySpec, subsets_of
 from bestofk.run.study import Study
 
 
@@ -82,4 +82,5 @@ def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
         n_train=sizes["n_train"],
         n_test=sizes["n_test"],
         stratified=spec.stratified,
+        subsets=subsets_of(spec.plan),
     )

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
+from bestofk.plans.design import Subsets
 from bestofk.run.experiment import Experiment
 from bestofk.run.store_url import hide_passwords
 
@@ -74,7 +75,9 @@ class StudySpec:
     @property
     def n_cells(self) -> int:
         """Number of cells."""
-        splits = sum(data.runs * data.folds for data in self.datasets)
+        subsets = subsets_of(self.plan)
+        beside = 0 if subsets is None else subsets.runs * subsets.folds
+        splits = sum(data.runs * data.folds + beside for data in self.datasets)
         return splits * len(self.learners) * self.repetitions
 
     def as_json(self) -> str:
@@ -92,6 +95,15 @@ class StudySpec:
         )
         found["command"] = tuple(found["command"])
         return cls(**found)
+
+
+def subsets_of(plan: str) -> Subsets | None:
+    """The runs on parts of the rows that a plan has, from its specification."""
+    if "+" not in plan:
+        return None
+    from bestofk.plans.specification import specify
+
+    return specify(plan, {}).subsets
 
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
@@ -256,7 +268,8 @@ def _split_names(experiment: Experiment, dataset: int) -> tuple[tuple[int, int |
     splits = experiment.splits[dataset]
     if splits.fold_of is not None:
         return tuple(
-            (run, None, experiment.splits_key(dataset, run, 0)) for run in range(splits.runs)
+            (run, None, experiment.splits_key(dataset, run, 0))
+            for run in range(splits.runs + splits.subset_runs)
         )
     return tuple(
         (run, fold, experiment.splits_key(dataset, run, fold))

@@ -59,7 +59,7 @@ def rates_of_many(n):
 def values_of(n):
     """Figure: (value, options), for n learners."""
     losses = losses_of_many(n)
-    order = bk.order(losses)
+    order = bk.order(losses, prior="listed")
     flat = losses.by_fold().reshape(n, -1)
     named = {"names": losses.algorithms}
     rng = np.random.default_rng(n)
@@ -71,6 +71,7 @@ def values_of(n):
     intervals = np.stack([middle - width, middle + width])
     return {
         "graph": (order, {}),
+        "forest": (bk.order(losses, margin=0.02), {}),
         "steps": (order, {}),
         "densities": (order, {}),
         "losses": (losses, {}),

@@ -11,9 +11,9 @@ import bestofk as bk
 from bestofk import multiple
 from bestofk.errors import ArgumentError
 from bestofk.ordering import multitest
-from bestofk.ordering.result import Order
 from bestofk.report.figures.critical_difference import bars_of, layout_critical_difference
 from bestofk.report.figures.densities import layout_densities
+from bestofk.report.figures.forest import layout_forest
 from bestofk.report.figures.interval_bars import layout_intervals
 from bestofk.report.figures.letters import layout_letters
 from bestofk.report.figures.loss_points import layout_losses
@@ -32,14 +32,13 @@ def paper_order():
     """Fig. 2 of Yildiz and Alpaydin (2006): edges 1-2, 1-3, 1-4, 2-3; the order is 3, 2, 4, 1."""
     from dataclasses import replace
 
-    order = multitest(np.random.default_rng(0).random((4, 3, 4)))
+    order = multitest(np.random.default_rng(0).random((4, 3, 4)), guard=False)
     evidence = order.evidence
     edges = {(0, 1), (0, 2), (0, 3), (1, 2)}
-    rejected = np.array(
-        [(i, j) in edges for i, j in zip(evidence.first, evidence.second, strict=True)]
-    )
-    found = replace(order, evidence=replace(evidence, rejected=rejected))
-    return replace(found, best=2, order=(2, 1, 3, 0))
+    pairs = zip(evidence.first.tolist(), evidence.second.tolist(), strict=True)
+    better = np.array([pair in edges for pair in pairs], dtype=np.int8)
+    found = replace(order, evidence=replace(evidence, better=better))
+    return replace(found, recommended=2, order=(2, 1, 3, 0))
 
 
 def test_graph_of_the_papers_figure_2(paper_order):
@@ -73,9 +72,140 @@ def test_steps_need_multitest():
         layout_steps(order)
 
 
+GUARDED = bk.Losses(
+    # A is struck out by C; B has the worst mean and spreads too much to be shown worse
+    np.stack([
+        0.27 + 0.01 * np.sin(np.arange(12)),
+        0.40 + 0.60 * np.cos(2.7 * np.arange(12)),
+        0.25 + 0.01 * np.cos(np.arange(12)),
+    ]),
+    dims=("algorithm", "dataset"), algorithms=["A", "B", "C"],
+)  # fmt: skip
+
+
+def test_steps_show_who_is_passed_over():
+    order = bk.order(GUARDED, prior="listed")
+    assert order.steps[0].passed_over == ("B",)
+    layout = layout_steps(order)
+    assert layout.passed_over == ((1,), (), ())
+    assert any(word.text == "takes 3, passes over 2" for word in layout.picture.words)
+    strikes = [shape for shape in layout.picture.shapes
+               if getattr(shape, "points", None) and shape.colour == "vermillion"]  # fmt: skip
+    x, y = layout.nodes[0][1]
+    assert [np.mean(strike.points, axis=0).tolist() for strike in strikes] == [[x, y]]
+    told = " ".join(word.text for word in layout.picture.words)
+    assert "struck through" in told
+    unguarded = layout_steps(bk.order(GUARDED, prior="listed", guard=False))
+    assert unguarded.chosen == (1, 2, 0)
+    assert "struck through" not in " ".join(word.text for word in unguarded.picture.words)
+
+
+def test_steps_of_many_show_who_is_passed_over():
+    values = GUARDED.by_dataset()
+    others = 0.9 + 0.001 * np.random.default_rng(0).random((5, 12))
+    many = bk.Losses(np.concatenate([values, others]), dims=("algorithm", "dataset"))
+    layout = layout_steps(bk.order(many, prior="listed"))
+    assert layout.passed_over[0] == (1,)
+    assert sum(getattr(s, "colour", "") == "vermillion" for s in layout.picture.shapes) == sum(
+        map(len, layout.passed_over)
+    )
+
+
+@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "prior"])
+def test_figures_of_a_preference_need_one(kind):
+    from bestofk.report.figures import figure, figure_kinds, picture_of
+
+    order = bk.order(GUARDED)
+    assert figure_kinds(order)[0] == "forest"
+    assert kind not in figure_kinds(order)
+    with pytest.raises(ArgumentError, match=f"figure '{kind}': .* none was stated: decide with "):
+        figure(order, kind)
+    stated = bk.order(GUARDED, prior="listed")
+    assert kind in figure_kinds(stated)
+    assert figure_kinds(stated)[0] == "graph"
+    assert picture_of(order) == picture_of(order, "forest")
+
+
+def test_figures_fit_what_an_order_has():
+    from bestofk.report.figures import figure_kinds
+
+    control = bk.order(GUARDED, family="control", control="A")
+    assert "matrix" not in figure_kinds(control)
+    one_sided = bk.order(GUARDED, prior="listed", family="prior")
+    assert "matrix" in figure_kinds(one_sided)
+    assert "letters" not in figure_kinds(one_sided)
+    nothing = bk.order(GUARDED, procedure="anova-choice")
+    assert figure_kinds(nothing) == ("losses",)
+    with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs: draw 'losses'"):
+        layout_forest(nothing)
+
+
+def test_forest_is_the_standings():
+    rng = np.random.default_rng(2)
+    values = 0.2 + 0.1 * rng.random((6, 1, 1)) + 0.03 * rng.standard_normal((6, 5, 10))
+    for scores in (False, True):
+        losses = bk.Losses(1 - values if scores else values, higher_is_better=scores)
+        order = bk.order(losses, margin=0.03)
+        layout = layout_forest(order)
+        scale = layout.picture.x_scale
+        assert layout.names == tuple(one.name for one in order.standings)
+        assert layout.pvalues == tuple(one.adjusted_pvalue for one in order.standings)
+        means = [order.means[name] for name in layout.names]
+        assert means == sorted(means)
+        own = order.means[order.recommended]
+        assert layout.differences == pytest.approx([mean - own for mean in means])
+        # worse is to the right, whatever the direction of the metric
+        assert min(layout.differences) >= 0
+        spans = {
+            round(shape.points[0][1], 3): [scale.data(x) for x, _ in shape.points]
+            for shape in layout.picture.shapes
+            if getattr(shape, "width", 0) == 1.4 and len(getattr(shape, "points", ())) == 2
+        }
+        for row, low, high in zip(layout.rows, layout.lows, layout.highs, strict=True):
+            assert spans[round(row, 3)] == pytest.approx([low, high])
+        assert [scale.data(x) for x in layout.margin] == pytest.approx([-0.03, 0.03])
+
+
+def test_forest_tells_verdicts_by_shape_too():
+    """Square, circle, cross and triangle, and words for each."""
+    order = bk.order(GUARDED, family="control", control="A")
+    layout = layout_forest(order)
+    assert layout.labels == ("A", "B")
+    assert layout.verdicts == ("worse", "not tested")
+    assert layout.pvalues[1] is None
+    words = [word.text for word in layout.picture.words]
+    for text in ("worse", "not tested", "worse →"):
+        assert text in words
+    # nothing is known of B: a mark alone, no line
+    row = layout.rows[1]
+    assert not [s for s in layout.picture.shapes if len(getattr(s, "points", ())) == 2
+                and s.points[0][1] == s.points[1][1] == row]  # fmt: skip
+
+
+def test_forest_of_one_sided_evidence_has_arrows():
+    order = bk.order(GUARDED, prior=["C", "A", "B"], family="prior")
+    layout = layout_forest(order)
+    assert set(layout.verdicts) == {"not tested"}
+    assert not np.isfinite(layout.lows).any()
+    heads = [s for s in layout.picture.shapes
+             if len(getattr(s, "points", ())) == 3 and s.closed]  # fmt: skip
+    assert len(heads) == 2
+    assert any("An arrow: the interval goes on" in word.text for word in layout.picture.words)
+
+
+@pytest.mark.parametrize("correction", ["holm", "none"])
+def test_p_values_that_are_not_adjusted_are_said_to_be_so(correction):
+    order = bk.order(GUARDED, correction=correction)
+    for layout in (layout_forest(order), layout_matrix(order)):
+        told = " ".join(word.text for word in layout.picture.words)
+        assert ("not adjusted" in told) == (correction == "none")
+        assert ("adjusted p" in told) == (correction == "holm")
+        assert ("for each pair alone" in told) == (correction == "none")
+
+
 def test_ordinals():
     assert [ordinal(k) for k in (1, 2, 3, 4, 11, 12, 21, 22, 113)] == [
-        *("best", "2nd", "3rd", "4th", "11th", "12th", "21st", "22nd", "113th")
+        *("1st", "2nd", "3rd", "4th", "11th", "12th", "21st", "22nd", "113th")
     ]
 
 
@@ -113,39 +243,110 @@ def test_missing_losses_have_no_point():
     assert sorted(len(points) for points in layout.points) == [5, 6]
 
 
-def test_matrix_tells_who_wins_two_sided():
-    """The preferred learner is the better one: MultiTest did not ask, the matrix must tell."""
+@pytest.mark.parametrize("scores", [False, True])
+def test_matrix_tells_who_is_better_in_either_direction(scores):
+    """The preferred learner is the better one: no edge, and the matrix must tell."""
     rng = np.random.default_rng(1)
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
-    order = bk.order(bk.Losses(values, algorithms=["good", "bad", "other"]))
+    values = 1 - values if scores else values
+    losses = bk.Losses(values, algorithms=["good", "bad", "other"], higher_is_better=scores)
+    order = bk.order(losses, prior="listed")
     assert order.edges == (("bad", "other"),)
     layout = layout_matrix(order)
     assert layout.labels == ("good", "other", "bad")
-    winners = {(row, column): winner for row, column, *_, winner in layout.cells}
-    assert winners == {(1, 0): 0, (2, 0): 1, (2, 1): 1}
+    better = {(row, column): who for row, column, *_, who in layout.cells}
+    assert better == {(1, 0): 0, (2, 0): 1, (2, 1): 1}
     words = [word.text for word in layout.picture.words]
     assert any(" to " in word for word in words)
+    # bad less good: about 0.2 more of a loss, 0.2 less of a score
+    gap = values[1].mean() - values[0].mean()
+    assert f"{gap:+.3f}".replace("-", "−") in words
 
 
-def test_matrix_over_data_sets_has_t_intervals_and_pairs_are_tested_once():
-    """Exact intervals of the permutation test would take longer than everything else."""
+def test_matrix_says_who_is_better_by_the_test_and_not_by_the_mean():
+    """By ranks b is better on 19 of 20 data sets; one outlier makes its mean the larger one."""
+    a = np.full(20, 0.30) + 0.001 * np.arange(20)
+    b = a - 0.01 - 0.0001 * np.arange(20)
+    b[0] += 0.9
+    losses = bk.Losses([a, b], dims=("algorithm", "dataset"), algorithms=["a", "b"])
+    order = bk.order(losses)
+    assert order.test == "wilcoxon"
+    assert order.smallest_mean == "a"
+    assert order.claims == (("b", "a"),)
+    layout = layout_matrix(order)
+    assert layout.labels == ("a", "b")
+    assert [who for *_, who in layout.cells] == [-1]
+    assert layout_forest(order).verdicts == ("better",)
+
+
+def test_comparisons_are_the_evidence_in_the_users_metric():
     from bestofk.report.figures.comparisons import comparisons_of
 
     rng = np.random.default_rng(8)
     values = 0.2 + 0.1 * rng.random((4, 1)) + 0.05 * rng.random((4, 30))
     names = ["a", "b", "c", "d"]
-    losses = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=names)
+    for scores in (False, True):
+        losses = bk.Losses(
+            values,
+            dims=("algorithm", "dataset"),
+            algorithms=names,
+            higher_is_better=scores,
+            loss_name="accuracy" if scores else "loss",
+        )
+        order = bk.order(losses)
+        pairs = comparisons_of(order)
+        at = {name: k for k, name in enumerate(pairs.names)}
+        for pair in order.evidence:
+            row, column = at[pair.a], at[pair.b]
+            told = pair.as_json()
+            assert pairs.difference[row, column] == pytest.approx(told["estimate"], abs=1e-12)
+            assert pairs.low[row, column] == told["low"]
+            assert pairs.high[row, column] == told["high"]
+            assert pairs.low[column, row] == -told["high"]
+            assert pairs.pvalue[row, column] == pairs.pvalue[column, row] == told["adjusted_pvalue"]
+            who = {None: 0, pair.a: -1, pair.b: 1}[told["better"]]
+            assert (pairs.better[row, column], pairs.better[column, row]) == (who, -who)
+        assert pairs.score_name == ("mean accuracy" if scores else "mean loss")
+        best = pairs.names[pairs.by_score()[0]]
+        mean = values.mean(axis=1)
+        assert best == names[int(mean.argmax() if scores else mean.argmin())]
+        for layout in (layout_matrix, layout_critical_difference, layout_letters):
+            assert layout(pairs).order == layout(order).order
+
+
+def test_the_better_side_is_right_for_scores():
+    rng = np.random.default_rng(4)
+    values = np.array([0.9, 0.7, 0.8])[:, None] + 0.01 * rng.random((3, 12))
+    losses = bk.Losses(values, algorithms=["x", "y", "z"], higher_is_better=True,
+                       loss_name="AUC")  # fmt: skip
     order = bk.order(losses)
-    assert order.test == "permutation"
-    pairs = comparisons_of(order)
-    # Student's interval of the mean difference: t(29) = 2.045230 at 0.975
-    difference = values[0] - values[1]
-    half = 2.045230 * difference.std(ddof=1) / np.sqrt(30)
-    assert pairs.high[0, 1] == pytest.approx(difference.mean() + half, rel=1e-6)
-    assert pairs.low[1, 0] == -pairs.high[0, 1]
-    assert "95% t intervals" in pairs.interval_note
-    for layout in (layout_matrix, layout_critical_difference, layout_letters):
-        assert layout(pairs).order == layout(order).order
+    line = layout_critical_difference(order)
+    assert line.labels == ("y", "z", "x")
+    assert any(w.text == "mean AUC, the best at the right" for w in line.picture.words)
+    assert {w.text for w in line.picture.words if w.colour == "blue"} == {"x"}
+    assert layout_letters(order).labels == ("x", "z", "y")
+    points = layout_losses(order)
+    assert points.labels == ("x", "z", "y")
+    assert points.means == pytest.approx(sorted(values.mean(axis=1), reverse=True))
+    assert all(low < mean < high for low, mean, high in
+               zip(points.lows, points.means, points.highs, strict=True))  # fmt: skip
+    assert any(w.text == "AUC" for w in points.picture.words)
+    stated = bk.order(losses, prior="listed")
+    assert layout_densities(stated).means == pytest.approx(values.mean(axis=1))
+
+
+def test_points_are_of_what_was_decided_on():
+    """A run that lacks a cell is dropped: the means drawn are those of the decision."""
+    rng = np.random.default_rng(6)
+    values = rng.random((3, 4, 5))
+    values[1, 2, 3] = np.nan
+    losses = bk.Losses(values, missing="declared", algorithms=["a", "b", "c"])
+    order = bk.order(losses, missing="drop", prior="listed")
+    layout = layout_losses(order, losses=losses)
+    assert [len(points) for points in layout.points] == [15, 15, 15]
+    assert dict(zip(layout.labels, layout.means, strict=True)) == pytest.approx(order.means)
+    densities = layout_densities(order)
+    assert dict(zip(densities.labels, densities.means, strict=True)) == pytest.approx(order.means)
 
 
 @st.composite
@@ -212,13 +413,10 @@ def test_bars_as_drawn_join_nobody_who_differs(test, seed):
 
 
 def test_one_sided_evidence_joins_nobody():
-    order = multitest(np.random.default_rng(0).random((3, 3, 4)))
-    from dataclasses import replace
-
-    alone: Order = replace(order, problem=None, choice=None)
+    values = np.random.default_rng(0).random((3, 3, 4))
     with pytest.raises(ArgumentError, match="one-sided, so it cannot say"):
-        layout_letters(alone)
-    assert layout_letters(alone, losses=np.random.default_rng(0).random((3, 3, 4))).letters
+        layout_letters(multitest(values, family="prior"))
+    assert layout_letters(multitest(values)).letters
 
 
 @pytest.mark.parametrize("n", [4, 30])
@@ -295,22 +493,24 @@ def test_graph_in_text():
         [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
         algorithms=["max", "nmc", "<b>x</b>\n\u202e"],
     )
-    assert text_graph(bk.order(losses, test="kfold-t")).split("\n") == [
+    order = bk.order(losses, prior="listed", test="kfold-t")
+    assert text_graph(order).split("\n") == [
         "1 max         ●",
-        "2 nmc         ▲  best",
+        "2 nmc         ▲  recommended",
         "3 <b>x</b> �",
         "▲ is significantly better than the ● above it, which were preferred.",
     ]
-    assert text_graph(bk.order([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])) == ""
+    assert text_graph(multitest([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]])) == ""
 
 
 def test_graph_in_text_fits_the_terminal():
     rng = np.random.default_rng(0)
     values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
-    order = bk.order(bk.Losses(values, algorithms=[f"learner {k} " + "x" * 90 for k in range(70)]))
+    names = [f"learner {k} " + "x" * 90 for k in range(70)]
+    order = bk.order(bk.Losses(values, algorithms=names), prior="listed")
     lines = text_graph(order, width=72).split("\n")
     assert max(map(len, lines[:40])) <= 72
-    assert "best" not in "".join(lines[:40])  # the best is the last of 70
+    assert "recommended" not in "".join(lines[:40])  # it is the last of 70
     assert "... and 30 more" in lines
     assert "too many for this width" in lines[-1]
 

@@ -25,9 +25,11 @@ def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[st
     from bestofk.report.figures.densities import layout_densities
     from bestofk.report.figures.vector import svg
 
+    # as published
     order = multitest(
-        _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni"
-    )
+        _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni",
+        prior="listed", family="prior", guard=False,
+    )  # fmt: skip
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     layout = layout_densities(order, losses=_table(dataset, every))
     return svg(layout.picture), {

@@ -94,7 +94,6 @@ def comparisons_of(
     value: Any,
     *,
     names: Sequence[object] | None = None,
-    losses: Any = None,  # noqa: ARG001
     alpha: float = 0.05,
     level: float | None = 0.95,
 ) -> Comparisons:
@@ -105,8 +104,6 @@ def comparisons_of(
     value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     names : sequence, optional
         Of the learners, for results that know none.
-    losses : Losses or array, optional
-        Not needed: an order has its evidence.
     alpha : float
         Level, for results that have none.
     level : float or None

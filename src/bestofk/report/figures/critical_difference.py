@@ -56,7 +56,7 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
     **options
-        As for `comparisons_of`: `names`, `losses`, `alpha`.
+        As for `comparisons_of`: `names`, `alpha`.
 
     Notes
     -----

@@ -47,7 +47,7 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
     **options
-        As for `comparisons_of`: `names`, `losses`, `alpha`.
+        As for `comparisons_of`: `names`, `alpha`.
     """
     pairs = two_sided_comparisons_of(value, **options)
     order = pairs.by_score()

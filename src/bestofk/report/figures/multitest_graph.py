@@ -11,7 +11,7 @@ from bestofk.report.figures.lettering import LINE, all_fitted, text_width, wides
 from bestofk.report.figures.painting import paint
 from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
 from bestofk.report.figures.wordings import basis, preferring
-from bestofk.wording import counted, printable
+from bestofk.wording import printable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -259,12 +259,11 @@ def draw_nodes(
 
 
 def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
-    arrows = (
-        f"{counted(len(edges), 'arrow')}: each leads from a preferred learner to one that is "
-        "significantly better"
-        if edges
-        else "No arrows: the data override the preference nowhere"
-    )
+    arrows = "No arrows: the data override the preference nowhere"
+    if len(edges) == 1:
+        arrows = "1 arrow: from a preferred learner to one that is significantly better"
+    elif edges:
+        arrows = f"{len(edges)} arrows: from preferred learners to significantly better ones"
     found = "; below each, its place in the order found" if places_of(order) else ""
     return (
         f"Left to right by preference{found}. {arrows}. Thick: none is significantly better. "

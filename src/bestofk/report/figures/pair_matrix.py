@@ -56,7 +56,7 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
     ----------
     value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     **options
-        As for `comparisons_of`: `names`, `losses`, `alpha`, `level`.
+        As for `comparisons_of`: `names`, `alpha`, `level`.
     """
     # cells of more learners have no room for an interval
     if learners_of(value) > _IN_FULL:

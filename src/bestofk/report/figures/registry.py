@@ -246,7 +246,7 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
     **options
-        For the layout of that figure, such as `losses`, `names`, `alpha`, `level` or `learner`.
+        For the layout of that figure, such as `names`, `alpha`, `level` or `learner`.
 
     Returns
     -------

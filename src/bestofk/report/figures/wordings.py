@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
@@ -11,9 +11,7 @@ from bestofk.wording import pvalue_words
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
-    from bestofk.ordering.problem import Problem
     from bestofk.ordering.result import Order
-    from bestofk.ordering.selection import Choice
 
 
 def decision_of(value: Any) -> Order:
@@ -54,25 +52,6 @@ def losses_of(value: Any, losses: Any = None) -> Losses | None:
         return kept
     dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
     return Losses(problem.values, dims=dims, algorithms=problem.names)
-
-
-def tested(order: Order, losses: Any, test_arguments: Mapping[str, Any]) -> tuple[Problem, Choice]:
-    """What an order was decided from and by which test; from `losses` where it does not say."""
-    from bestofk.losses.losses import Losses
-    from bestofk.ordering.selection import choose_test
-    from bestofk.ordering.understood import as_problem
-
-    if order.problem is not None and order.choice is not None:
-        return order.problem, order.choice
-    if losses is None or not order.test:
-        raise ArgumentError(
-            "figure: the order does not say what it was decided from; give losses= with it."
-        )
-    named: dict[str, Any] = {}
-    if isinstance(losses, Losses):
-        named = {"prior": [str(name) for name in order.prior], "missing": "drop"}
-    problem = as_problem(losses, **named)
-    return problem, choose_test(problem, order.test, one_sided=False, **test_arguments)
 
 
 def basis(order: Order) -> str:

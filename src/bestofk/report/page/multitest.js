@@ -80,6 +80,9 @@ const bestofk = (() => {
     return smallest;
   }
 
+  // Python's format(alpha, "g"), for what is not very small.
+  const level = (alpha) => String(Number(alpha.toPrecision(6))).replace(/e-(\d)$/, "e-0$1");
+
   // Python's format(p, ".{places}f"): halves go to the even digit.
   function fixed(value, places) {
     const [whole, part] = value.toFixed(100).split(".");
@@ -93,7 +96,8 @@ const bestofk = (() => {
 
   // As bestofk.wording.pvalue_words: two digits, more where two would cross alpha.
   function pvalueWords(p, alpha) {
-    if (p < 1e-4 && alpha >= 1e-4) return "p < 0.0001";
+    const least = alpha >= 1e-4 ? 1e-4 : alpha / 100;
+    if (p < least) return `p < ${level(least)}`;
     if (p >= 0.995) return p === 1 ? "p = 1" : "p > 0.99";
     let places = p > 0 ? Math.max(2, 1 - Number(p.toExponential().split("e")[1])) : 2;
     let text = fixed(p, places);
@@ -103,8 +107,6 @@ const bestofk = (() => {
     }
     return `p = ${text}`;
   }
-
-  const level = (alpha) => String(Number(alpha.toPrecision(6)));
 
   // A sentence is a list of texts, of {learner} and of {p}, so that names stay names.
   function joined(items) {
@@ -151,16 +153,18 @@ const bestofk = (() => {
         const numbers = `${data.shown[smallest]} against ${data.shown[best]}`;
         const has = [{ learner: smallest }, ` has the ${data.metric}, ${numbers}`];
         said.push(verdicts.get(smallest) === "better"
-          ? [...has, ", and is significantly better."]
+          ? [...has, "."]
           : [...has, ", but is not shown to be better (", { p }, ")."]);
       }
     } else {
       said.push([...use, `: it has ${mean}.`]);
     }
     if (better.length) {
-      said.push(["But ", ...listing(better.map((one) => one.learner)),
-        ` ${better.length === 1 ? "is" : "are"} significantly better by the test, which does not ` +
-        "go by the mean."]);
+      const are = better.length === 1 ? "is" : "are";
+      said.push([result.stated ? "Yet " : "But ", ...listing(better.map((one) => one.learner)),
+        ` ${are} significantly better`,
+        ...(result.stated ? [" than ", { learner: best }, "."]
+          : [" by the test, which does not go by the mean."])]);
     }
     return said;
   }
@@ -173,7 +177,7 @@ const bestofk = (() => {
         const winners = claims.filter(([, worse]) => worse === learner).map(([winner]) => winner);
         const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
         return [{ learner }, ", which you prefer, is out because ", { learner: winner },
-          " is significantly better than it."];
+          " is significantly better."];
       });
   }
 

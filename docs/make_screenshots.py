@@ -1,0 +1,87 @@
+"""Take the screenshots of a report that the pages show, into docs/screenshots.
+
+python docs/make_screenshots.py     # needs Chromium, its driver, selenium and Pillow
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import bestofk as bk
+
+HERE = Path(__file__).parent / "screenshots"
+FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars")
+MOVE_UP = "[...document.querySelectorAll('.prior li')].find(li => li.textContent.includes('1-nn'))"
+
+
+def main() -> None:
+    """Open one report as on a desk, in the dark, on a phone and on paper."""
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium") or ""
+    for flag in FLAGS:
+        options.add_argument(flag)
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "report.html"
+        bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed").report(page)
+        driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
+        try:
+            driver.get(page.as_uri())
+            take(driver, "report-light.png", width=960, height=1120)
+            driver.execute_script("document.querySelector('#what-if').scrollIntoView()")
+            take(driver, "report-phone.png", width=390, height=1400, at="#what-if")
+            move(driver)
+            take(driver, "report-dark.png", width=960, height=1000, at="#what-if", dark=True)
+            driver.get(page.as_uri())
+            take(driver, "report-print.png", width=760, height=1075, media="print")
+        finally:
+            driver.quit()
+
+
+def move(driver: Any) -> None:
+    """Alpha to 0.5, and 1-nn two places up."""
+    driver.execute_script(
+        "const a = document.querySelector('#alpha-number'); a.value = '0.5';"
+        "a.dispatchEvent(new Event('input', {bubbles: true}));"
+        "a.dispatchEvent(new Event('change', {bubbles: true}));"
+        f"for (let i = 0; i < 2; i++) {MOVE_UP}.querySelector('.up').click();"
+    )
+
+
+def take(
+    driver: Any,
+    name: str,
+    *,
+    width: int,
+    height: int,
+    at: str = "body",
+    dark: bool = False,
+    media: str = "",
+) -> None:
+    """One picture of what is seen from the element `at` on."""
+    from PIL import Image
+
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [scheme]})
+    top = driver.execute_script(
+        "return document.querySelector(arguments[0]).getBoundingClientRect().top + scrollY", at
+    )
+    clip = {"x": 0, "y": max(top - 20, 0), "width": width, "height": height, "scale": 1}
+    shot = driver.execute_cdp_cmd(
+        "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
+    )
+    picture = Image.open(io.BytesIO(base64.b64decode(shot["data"])))
+    picture.convert("RGB").quantize(64).save(HERE / name, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,569 @@
+"""One pair, one number: what every output says of a pair is what the evidence says.
+
+Random tables of losses are decided; then the p-values, intervals and verdicts that the text, the
+JSON, the tables in all their forms, the page, the figures and the live data print are collected
+for every pair, and compared with the evidence of the JSON, as printed.
+"""
+
+import csv
+import html
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.adjust import CORRECTIONS
+from bestofk.cli.terminal import learner_table
+from bestofk.planning.advice import advice
+from bestofk.plans.design import Design
+from bestofk.report.figures.comparisons import comparisons_of
+from bestofk.report.figures.forest import layout_forest
+from bestofk.report.learner_tables import learners_table, pairs_table
+from bestofk.report.live import live_data
+from bestofk.report.verdict_groups import groups_of
+from bestofk.wording import number, pvalue_words
+
+TABLES = 480
+BATCHES = 8
+PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
+"""Corrections for families other than all pairs."""
+GROUP = re.compile(
+    r"(Shown to be (?:worse|better) than|No evidence of a difference from|Not tested against"
+    r"|Not shown to be (?:worse|better) than) (L\d)(?:, and not tested for being \w+)?: (.*)"
+)
+"""A sentence that lists learners which stand alike to the recommended one."""
+NUMBER = r"-?(?:\d[\d.]*(?:e[+-]\d+)?|infinite)"
+P = r"p (?:=|<|>) [\d.e-]+"
+
+
+# ---- random tables
+
+
+def _effects(rng, K):
+    """Gaps between the learners: none, small or large; some equal."""
+    gaps = rng.choice([0.0, 0.02, 0.05, 0.2]) * rng.permutation(K)
+    return np.where(rng.random(K) < 0.25, gaps[0], gaps)
+
+
+def _values(rng, K, shape):
+    ones = [1] * len(shape)
+    # some learners are noisy: they can be the worst without being shown to be
+    noise = rng.choice([0.005, 0.01, 0.03]) * rng.choice([1.0, 1.0, 20.0], size=(K, *ones))
+    effects = _effects(rng, K).reshape(K, *ones)
+    common = 0.05 * rng.standard_normal((1, *shape))
+    values = 0.3 + effects + common + noise * rng.standard_normal((K, *shape))
+    return np.clip(values, 0.0, 1.0)
+
+
+def _mangled(rng, values):
+    """Ties, identical learners, learners without spread."""
+    if rng.random() < 0.4:
+        values = np.round(values, int(rng.integers(1, 3)))
+    if rng.random() < 0.2:
+        values[-1] = values[0]
+    if rng.random() < 0.1:
+        values[rng.integers(len(values))] = rng.choice([0.1, 0.3, 0.5])
+    if rng.random() < 0.05:
+        values[:] = values[:1]
+    return values
+
+
+def _contrary(rng, K):
+    """The first learner is better almost everywhere, and worse on average: ranks say otherwise."""
+    values = 0.3 + 0.05 * rng.random((1, 18)) + 0.002 * rng.random((K, 18))
+    values[0] -= 0.01 + 0.01 * rng.random(18)
+    values[0, rng.integers(18)] = 0.95
+    return values
+
+
+def random_losses(rng):
+    """Losses of one of six designs, and whether cells are missing."""
+    K = int(rng.integers(2, 8))
+    kind = rng.choice(["kfold", "repeated", "5x2", "resample", "datasets", "test-set"])
+    shapes = {
+        "kfold": (int(rng.integers(4, 12)),),
+        "repeated": (int(rng.integers(3, 6)), int(rng.integers(2, 6))),
+        "5x2": (5, 2),
+        "resample": (int(rng.integers(6, 15)),),
+        "datasets": (int(rng.integers(4, 14)),),
+        "test-set": (int(rng.integers(20, 60)),),
+    }
+    shape = shapes[kind]
+    more = {}
+    if kind == "test-set":
+        rate = (0.1 + 0.8 * rng.random()) * rng.random((K, 1)) ** rng.integers(0, 2)
+        values = (rng.random((K, *shape)) < rate).astype(float)
+        dims = ("algorithm", "instance")
+    else:
+        values = _mangled(rng, _values(rng, K, shape))
+        dims = ("algorithm", "dataset" if kind == "datasets" else "fold")
+        dims = ("algorithm", "run", "fold") if len(shape) == 2 else dims
+    if kind == "datasets" and rng.random() < 0.25:
+        values = _contrary(rng, K)
+        shape = values.shape[1:]
+    if kind == "resample":
+        more["design"] = Design(kind="resample", folds=shape[0], n_train=90, n_test=10)
+    lacks = kind in ("kfold", "repeated", "datasets") and shape[0] > 4 and rng.random() < 0.25
+    if lacks:
+        values[(int(rng.integers(K)), *(int(rng.integers(n)) for n in shape))] = np.nan
+        more["missing"] = "declared"
+    scores = bool(rng.random() < 0.4)
+    if scores:
+        values = 1.0 - values if kind == "test-set" or rng.random() < 0.7 else 5.0 - values
+    name = str(rng.choice(["accuracy", "AUC"])) if scores else str(rng.choice(["loss", "zero-one"]))
+    names = [f"L{k}" for k in rng.permutation(K)]
+    losses = bk.Losses(values, dims=dims, algorithms=names, higher_is_better=scores,
+                       loss_name=name, **more)  # fmt: skip
+    return losses, lacks
+
+
+def random_order(rng):
+    """A decision with options of every kind."""
+    losses, lacks = random_losses(rng)
+    names = list(losses.algorithms)
+    options = {"alpha": float(rng.choice([0.05, 0.05, 0.2, 0.01]))}
+    if lacks:
+        options["missing"] = "drop"
+    prior = rng.choice(["none", "none", "listed", "list", "some", "prices"])
+    if prior == "listed":
+        options["prior"] = "listed"
+    elif prior in ("list", "some"):
+        keep = len(names) if prior == "list" else max(1, len(names) - 2)
+        options["prior"] = rng.permutation(names).tolist()[:keep]
+    elif prior == "prices":
+        options["prior"] = {name: float(rng.integers(1, 4)) for name in names}
+    family = rng.choice(["all", "all", "all", "prior" if prior != "none" else "all", "control"])
+    if family != "all":
+        options["family"] = str(family)
+    if family == "control":
+        options["control"] = str(rng.choice(names))
+    corrections = list(CORRECTIONS) if family == "all" else PAIRED
+    options["correction"] = "holm" if rng.random() < 0.4 else str(rng.choice(corrections))
+    # a margin for losses of 0 and 1 takes seconds for many learners
+    if rng.random() < 0.2 and (losses.design.kind != "test-set" or len(names) < 4):
+        options["margin"] = float(rng.choice([0.01, 0.05]))
+    if rng.random() < 0.2:
+        options["guard"] = False
+    if len(losses.datasets) > 1:
+        options["test"] = str(rng.choice(["auto", "auto", "wilcoxon", "sign", "permutation"]))
+    return bk.order(losses, **options)
+
+
+# ---- what the outputs say
+
+
+@dataclass
+class Said:
+    """What one output says of pairs."""
+
+    where: str
+    p: dict = field(default_factory=dict)
+    """{a, b}: the adjusted p-value as printed."""
+    plain_p: dict = field(default_factory=dict)
+    low: dict = field(default_factory=dict)
+    """(a, b): the lower end for a minus b, in the user's metric or as "worse by"."""
+    high: dict = field(default_factory=dict)
+    claims: set = field(default_factory=set)
+    """(better, worse)."""
+    whole: bool = False
+    """Whether it speaks of every pair, or only of the recommended one."""
+
+
+def markdown_rows(text):
+    lines = [line.strip()[1:-1].split("|") for line in text.splitlines()]
+    head, _, *rows = [[cell.strip().replace("\\", "") for cell in line] for line in lines]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def latex_rows(text):
+    plain = text.replace("\\textless{}", "<").replace("\\textgreater{}", ">").replace("{-}", "-")
+    lines = [line.strip().removesuffix("\\\\").split("&")
+             for line in plain.splitlines() if line.endswith("\\\\")]  # fmt: skip
+    head, *rows = [[cell.strip() for cell in line] for line in lines]
+    return [dict(zip(head, row, strict=True)) for row in rows]
+
+
+def html_rows(text):
+    head = re.findall(r"<th [^>]*>(.*?)</th>", text)
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(.*?)</tr>", text)]
+    clean = [[html.unescape(re.sub(r"<[^>]+>", "", cell)) for cell in row] for row in rows[1:]]
+    return [dict(zip(head, row, strict=True)) for row in clean]
+
+
+def csv_rows(table):
+    titles = {column.key: column.title for column in table.columns}
+    rows = csv.DictReader(io.StringIO(table.to_csv()))
+    return [{titles[key]: cell for key, cell in row.items()} for row in rows]
+
+
+def table_forms(table):
+    yield "Markdown", markdown_rows(table.to_markdown())
+    yield "LaTeX", latex_rows(table.to_latex())
+    yield "HTML", html_rows(str(table.to_html()))
+    yield "CSV", csv_rows(table)
+
+
+def pairs_said(order):
+    """The table of pairs in every form."""
+    for form, rows in table_forms(pairs_table(order.evidence)):
+        said = Said(where=f"pairs, {form}", whole=True)
+        for row in rows:
+            a, b = row["A"], row["B"]
+            said.p[frozenset((a, b))] = row["Adjusted p"]
+            said.plain_p[frozenset((a, b))] = row["p"]
+            said.low[a, b], said.high[a, b] = row["From"], row["To"]
+            if row["Verdict"] != "no evidence":
+                said.claims.add((a, b) if row["Verdict"] == "A better" else (b, a))
+        yield said
+
+
+def learners_said(order):
+    """The table of learners in every form: pairs with the recommended one."""
+    best = order.recommended
+    for form, rows in table_forms(learners_table(order)):
+        said = Said(where=f"learners, {form}")
+        for row in rows:
+            name = row["Learner"]
+            verdict = row["Against the recommended one"]
+            if name == best:
+                assert verdict == "recommended"
+                continue
+            if row.get("Adjusted p"):
+                said.p[frozenset((name, best))] = row["Adjusted p"]
+                said.plain_p[frozenset((name, best))] = row["p"]
+                said.low[name, best], said.high[name, best] = row["From"], row["To"]
+            if verdict in ("worse", "better"):
+                said.claims.add((best, name) if verdict == "worse" else (name, best))
+        yield said
+
+
+def text_said(order):
+    """The sentences: the groups, with the numbers of each learner."""
+    best = order.recommended
+    said = Said(where="text")
+    lines = order.explain().split("\n")
+    listed = []
+    for start, other, members in (match.groups() for match in map(GROUP.fullmatch, lines) if match):
+        assert other == best
+        for name, inside in re.findall(r"(L\d) \(([^()]*)\)", members):
+            listed.append(name)
+            p = re.search(P, inside)
+            if p:
+                said.p[frozenset((name, best))] = p[0]
+            both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", inside)
+            # "better by" turns the difference and its interval about
+            turned = " better by " in f" {inside}"
+            if both:
+                ends = (name, best) if not turned else (best, name)
+                said.low[ends], said.high[ends] = both[1], both[2]
+            if start.startswith("Shown"):
+                said.claims.add((best, name) if " worse " in start else (name, best))
+    assert sorted(listed) == sorted(name for name in order.prior if name != best)
+    return said
+
+
+def headline_said(order):
+    """The claims and the numbers of the first sentences."""
+    best, text = order.recommended, order.headline()
+    said = Said(where="headline")
+    names = r"(L\d(?:(?:, | and )L\d)*)"
+    for match in re.finditer(rf"It is significantly better than {names}", text):
+        said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
+    out = rf"{names}, which [^,]*, (?:is|are) out because (L\d) is significantly better\."
+    for match in re.finditer(out, text):
+        said.claims |= {(match[2], name) for name in re.findall(r"L\d", match[1])}
+    for match in re.finditer(rf"(?:But|Yet) {names} (?:is|are) significantly better", text):
+        said.claims |= {(name, best) for name in re.findall(r"L\d", match[1])}
+    has = r"(L\d) has the (?:(?!L\d|shown).)*, and is significantly better\."
+    for name in re.findall(has, text):
+        said.claims.add((name, best))
+    for match in re.finditer(rf"{names} (?:is|are) shown to be worse", text):
+        said.claims |= {(best, name) for name in re.findall(r"L\d", match[1])}
+    for name, p in re.findall(rf"(L\d) has the [^(]*, but is not shown to be better \([^)]*({P})",
+                              text):  # fmt: skip
+        said.p[frozenset((name, best))] = p
+    return said
+
+
+def edges_said(order):
+    """The sentence about the preference."""
+    told = re.search(
+        r"The data (?:do not )?override this(?: in (none|\d+) of \d+ pairs)?(?:: (.*?))?\.\n",
+        order.explain() + "\n",
+    )
+    assert told is not None, "no sentence about the preference"
+    pairs = set(re.findall(r"(L\d) over (L\d)", told[2] or ""))
+    if told[1] is None:
+        return len(pairs), pairs
+    return 0 if told[1] == "none" else int(told[1]), pairs
+
+
+def groups_said(order):
+    """The groups of the page."""
+    said = Said(where="groups of the page")
+    best = order.recommended
+    for group in groups_of(order):
+        for member in group.members:
+            name = re.sub(r"<[^>]+>", "", str(member.name))
+            if group.kind == "recommended":
+                assert name == best
+                continue
+            p = re.search(P, member.words)
+            if p:
+                said.p[frozenset((name, best))] = p[0]
+            both = re.search(rf"interval ({NUMBER}) to ({NUMBER})", member.words)
+            turned = " better by " in f" {member.words}"
+            if both:
+                ends = (name, best) if not turned else (best, name)
+                said.low[ends], said.high[ends] = both[1], both[2]
+            if group.kind in ("worse", "better"):
+                said.claims.add((best, name) if group.kind == "worse" else (name, best))
+    return said
+
+
+def terminal_said(order):
+    """The table of the command line."""
+    from rich.console import Console
+
+    out = io.StringIO()
+    Console(file=out, width=160).print(learner_table(order, 160))
+    said = Said(where="terminal")
+    best = order.recommended
+    verdicts = "recommended|worse|better|no evidence|not"
+    row = rf"\s*\d+\s+(L\d)\s.*?  ({verdicts})\b[^(]*(?:\(.*?({P}).*\))?"
+    found = [match for match in map(re.compile(row).match, out.getvalue().split("\n")) if match]
+    assert len(found) == len(order.prior)
+    for name, verdict, p in (match.groups() for match in found):
+        assert (verdict == "recommended") == (name == best)
+        if p is not None:
+            said.p[frozenset((name, best))] = p
+        if verdict in ("worse", "better"):
+            said.claims.add((best, name) if verdict == "worse" else (name, best))
+    return said
+
+
+# ---- and that it is one number
+
+
+@dataclass
+class Truth:
+    """The evidence of the JSON, by pair."""
+
+    order: bk.ordering.Order
+    told: dict
+    rows: dict
+    claims: set
+
+    @classmethod
+    def of(cls, order):
+        told = json.loads(order.to_json())
+        rows = {frozenset((row["a"], row["b"])): row for row in told["evidence"]}
+        return cls(order=order, told=told, rows=rows, claims={tuple(c) for c in told["claims"]})
+
+    def worse_by(self, a, b):
+        """Ends of the interval of the loss of a minus that of b; None where it is open."""
+        row = self.rows[frozenset((a, b))]
+        low, high = row["low"], row["high"]
+        if self.told["metric"]["higher_is_better"]:
+            low, high = _negative(high), _negative(low)
+        return (low, high) if (a, b) == (row["a"], row["b"]) else (_negative(high), _negative(low))
+
+
+def _negative(value):
+    return None if value is None else 0.0 - value
+
+
+def _matches_p(text, p, alpha):
+    """A p-value as printed stands for this number."""
+    if text.startswith("p "):
+        return text == pvalue_words(p, alpha)
+    if text[0] in "<>":
+        return (p < 1e-300) if text[0] == "<" else (0.99995 <= p < 1)
+    return float(text) in (p, float(f"{p:.4g}"))
+
+
+def _matches(text, value):
+    if value is None:
+        return text in ("", "infinite", "minus infinite")
+    # within half a unit of the last digit that is printed
+    unit = 10.0 ** Decimal(text).as_tuple().exponent
+    return abs(float(text) - value) <= 0.5 * unit * (1 + 1e-6)
+
+
+def check_said(truth, said, *, worse_by):
+    order = truth.order
+    for pair, text in said.p.items():
+        assert _matches_p(text, truth.rows[pair]["adjusted_pvalue"], order.alpha), (
+            said.where,
+            pair,
+        )
+    for pair, text in said.plain_p.items():
+        assert _matches_p(text, truth.rows[pair]["pvalue"], order.alpha), (said.where, pair)
+    for (a, b), text in said.low.items():
+        row = truth.rows[frozenset((a, b))]
+        low, high = truth.worse_by(a, b) if worse_by else (row["low"], row["high"])
+        assert _matches(text, low), (said.where, a, b, "low", text, low)
+        assert _matches(said.high[a, b], high), (said.where, a, b, "high", said.high[a, b], high)
+
+
+def check_claims(truth, said):
+    best = truth.order.recommended
+    expected = {claim for claim in truth.claims if said.whole or best in claim}
+    assert said.claims == expected, said.where
+
+
+def check_json(truth):
+    """The parts of the JSON agree with each other."""
+    told, order = truth.told, truth.order
+    best = told["recommended"]
+    found = set()
+    for row in told["evidence"]:
+        assert (row["adjusted_pvalue"] <= order.alpha) >= row["rejected"]
+        assert row["rejected"] == (row["better"] is not None)
+        if row["rejected"]:
+            other = row["b"] if row["better"] == row["a"] else row["a"]
+            found.add((row["better"], other))
+        low, high = row["low"], row["high"]
+        assert low is None or high is None or low <= high
+        inside = (low is None or low <= 0) and (high is None or high >= 0)
+        assert inside or row["rejected"], row
+    assert found == truth.claims
+    for standing in told["standings"]:
+        name = standing["name"]
+        row = truth.rows.get(frozenset((name, best)))
+        if row is None:
+            assert standing["verdict"] == "not tested"
+            assert standing["adjusted_pvalue"] is None
+            continue
+        assert standing["adjusted_pvalue"] == row["adjusted_pvalue"]
+        assert standing["pvalue"] == row["pvalue"]
+        assert (standing["low"], standing["high"]) == pytest.approx(truth.worse_by(name, best))
+        verdict = {(best, name): "worse", (name, best): "better"}
+        claimed = [verdict[claim] for claim in verdict if claim in truth.claims]
+        assert standing["verdict"] in (claimed or ["no evidence", "not tested"])
+    worse = {s["name"] for s in told["standings"] if s["verdict"] == "worse"}
+    assert set(told["adequate"]) == set(told["prior"]) - worse
+    for i, j in told["edges"]:
+        assert (j, i) in truth.claims
+
+
+def check_live(truth):
+    """The data of the page, which decides from them."""
+    order, data = truth.order, live_data(truth.order)
+    if data is None:
+        assert order.evidence.family.name != "all"
+        return
+    names = data["names"]
+    adjusted = data["adjusted"][order.correction]
+    claims, row = set(), 0
+    for i, a in enumerate(names):
+        for b in names[i + 1 :]:
+            assert adjusted[row] == truth.rows[frozenset((a, b))]["adjusted_pvalue"]
+            if adjusted[row] <= data["alpha"] and data["direction"][row]:
+                claims.add((a, b) if data["direction"][row] < 0 else (b, a))
+            row += 1
+    assert claims == truth.claims
+    for name, shown in zip(names, data["shown"], strict=True):
+        assert shown == number(truth.told["means"][name])
+
+
+def check_figures(truth):
+    order = truth.order
+    best = order.recommended
+    layout = layout_forest(order)
+    for name, p, low, high, verdict in zip(
+        layout.names, layout.pvalues, layout.lows, layout.highs, layout.verdicts, strict=True
+    ):
+        row = truth.rows.get(frozenset((name, best)))
+        assert p == (None if row is None else row["adjusted_pvalue"])
+        if row is not None:
+            ends = [end if np.isfinite(end) else None for end in (low, high)]
+            assert ends == pytest.approx(truth.worse_by(name, best))
+        assert (verdict == "worse") == ((best, name) in truth.claims)
+        assert (verdict == "better") == ((name, best) in truth.claims)
+    if len(truth.rows) != len(order.prior) * (len(order.prior) - 1) // 2:
+        return
+    pairs = comparisons_of(order)
+    claims = set()
+    for i, a in enumerate(pairs.names):
+        for j, b in enumerate(pairs.names):
+            if i != j:
+                assert pairs.pvalue[i, j] == truth.rows[frozenset((a, b))]["adjusted_pvalue"]
+                if pairs.better[i, j] < 0:
+                    claims.add((a, b))
+    assert claims == truth.claims
+
+
+def check_text(truth):
+    order = truth.order
+    text, first = text_said(order), headline_said(order)
+    for said in (text, first):
+        check_said(truth, said, worse_by=True)
+    check_claims(truth, text)
+    assert first.claims <= truth.claims
+    if order.preference.stated:
+        edges = {(j, i) for i, j in order.edges}
+        count, shown = edges_said(order)
+        assert count == len(edges)
+        assert shown <= edges
+        assert len(shown) == count or count > 7
+    verdicts = {one.name: one.verdict for one in order.standings}
+    if order.preference.stated:
+        return
+    # without a preference the first sentences name every learner
+    worse = {name for name, verdict in verdicts.items() if verdict == "worse"}
+    assert {loser for winner, loser in first.claims if winner == order.recommended} == worse
+
+
+def check_advice(truth):
+    """What is said to settle a pair is about a pair that is open, and its own difference."""
+    for line in advice(truth.order):
+        for a, b, difference in re.findall(r"(L\d) against (L\d) \(difference ([\d.e-]+)\)", line):
+            assert not {(a, b), (b, a)} & truth.claims
+            estimate = abs(truth.rows[frozenset((a, b))]["estimate"])
+            assert _matches(difference, float(f"{estimate:.2g}")), line
+
+
+def check_zeros(order):
+    """Nothing is printed as minus zero, as not a number, or with a tail of rounding."""
+    tables = [learners_table(order), pairs_table(order.evidence)]
+    texts = [order.explain(), *(table.to_markdown() for table in tables)]
+    texts += [member.words for group in groups_of(order) for member in group.members]
+    for text in texts:
+        assert not re.search(r"(?<![\w.])-0(?:\.0+)?(?![\d.e])|\bnan\b", text), text
+
+
+def check(order):
+    truth = Truth.of(order)
+    check_zeros(order)
+    assert truth.claims == set(order.claims)
+    check_json(truth)
+    for said in pairs_said(order):
+        check_said(truth, said, worse_by=False)
+        check_claims(truth, said)
+        assert set(said.p) == set(truth.rows)
+    for said in (*learners_said(order), groups_said(order), terminal_said(order)):
+        check_said(truth, said, worse_by=True)
+        check_claims(truth, said)
+    check_text(truth)
+    check_advice(truth)
+    check_live(truth)
+    check_figures(truth)
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_every_output_says_the_same_of_every_pair(batch):
+    kinds = set()
+    for seed in range(batch, TABLES, BATCHES):
+        order = random_order(np.random.default_rng([7, seed]))
+        try:
+            check(order)
+        except AssertionError as failed:
+            raise AssertionError(f"seed {seed}: {failed}\n{order.explain()}") from failed
+        kinds.add((order.design.split()[-1], order.evidence.family.name, bool(order.claims)))
+    assert len(kinds) > 8
