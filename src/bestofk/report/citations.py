@@ -49,11 +49,6 @@ TESTS = {
         name: _cited(f"the repeated k-fold t test '{name}'", "bouckaert2003choosing")
         for name in _VARIANTS
     },
-    "raised-corrected-t": _cited(
-        "the corrected repeated k-fold cv t test with its variance raised by half-sampling",
-        "bouckaert2004evaluating",
-        "nadeau2003inference",
-    ),
     "half-sampling-t": _cited(
         "the half-sampling t test", "nadeau2003inference", "mccarthy1969pseudo"
     ),
@@ -62,6 +57,7 @@ TESTS = {
         "nadeau2003inference",
     ),
     "conservative-z": _cited("the conservative Z test", "nadeau2003inference"),
+    "nested-cv-t": _cited("the t test of nested cross-validation", "bates2023cross"),
     "nested-cv-z": _cited("the Z test of nested cross-validation", "bates2023cross"),
     "bayle-cv-z": _cited(
         "the Z test of the central limit theorem for cross-validation", "bayle2020cross"
