@@ -11,7 +11,7 @@
 ``test-set``       one test set, one loss per instance
 ``datasets``       several data sets, one mean loss each
 ``halves``         one data set, runs of k folds, and cross-validation on random halves of it
-``nested``         one data set, runs of k folds, and cross-validation inside each fold
+``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
 =================  ==============================================================
 
@@ -64,6 +64,10 @@ class PairwiseTest(FunctionEntry):
 
 
 _NADEAU = "Nadeau and Bengio 2003, Inference for the generalization error"
+_BATES = (
+    "Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how well does "
+    "it do it?"
+)
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
@@ -158,17 +162,6 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
     _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
     PairwiseTest(
-        name="raised-corrected-t",
-        function="bestofk.pairwise.raised_corrected:raised_corrected_t",
-        summary="corrected repeated k-fold t, its variance raised where halves of the rows show "
-        "more: for unstable learners",
-        covers=("halves",),
-        paper=_NADEAU,
-        doi="10.1023/A:1024068626366",
-        takes_df=True,
-        subsets="halves",
-    ),
-    PairwiseTest(
         name="half-sampling-t",
         function="bestofk.pairwise.half_sampling:half_sampling_t",
         summary="mean of all runs over the variance that random halves of the rows show",
@@ -200,12 +193,22 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
         subsets="halves",
     ),
     PairwiseTest(
+        name="nested-cv-t",
+        function="bestofk.pairwise.nested_cv:nested_cv_t",
+        summary="mean of all runs over the variance that pairs of folds left out together show: "
+        "for unstable learners",
+        covers=("nested",),
+        paper=_BATES,
+        doi="10.1080/01621459.2023.2197686",
+        takes_df=True,
+        subsets="nested",
+    ),
+    PairwiseTest(
         name="nested-cv-z",
         function="bestofk.pairwise.nested_cv:nested_cv_z",
-        summary="z from cross-validation inside each fold, about the fitted models",
+        summary="nested cross-validation as published, about the fitted models",
         covers=("nested",),
-        paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
-        "well does it do it?",
+        paper=_BATES,
         doi="10.1080/01621459.2023.2197686",
         subsets="nested",
     ),
