@@ -81,7 +81,7 @@ def test_examples_of_the_help_texts_work_as_printed(capsys, arguments, tmp_path,
 def test_order_prints_the_verdict(capsys, scores):
     code, out, err = run(capsys, "order", scores)
     assert (code, err) == (0, "")
-    assert out.startswith("MultiTest chooses large as the best of 2 learners.")
+    assert out.startswith("Use large: it has the smaller mean error (0.115 against 0.23).")
     assert ["2", "small", "0.2300"] in [line.split()[:3] for line in out.splitlines()]
 
 
@@ -89,8 +89,9 @@ def test_order_as_json_is_one_object(capsys, scores):
     code, out, err = run(capsys, "order", scores, "--json")
     assert (code, err) == (0, "")
     held = json.loads(out, parse_constant=pytest.fail)
-    assert held["best"] == "large"
-    assert held["edges"] == [["small", "large"]]
+    assert held["recommended"] == held["best"] == "large"
+    assert held["claims"] == [["large", "small"]]
+    assert held["preference"] == "none"
     assert held["version"] == bestofk.__version__
 
 
@@ -104,8 +105,12 @@ def test_order_takes_roles_direction_and_prior(capsys, tmp_path):
     arguments = ["order", str(path), "--algorithm-column", "who", "--loss-column", "points"]
     code, out, err = run(capsys, *arguments, "--higher-is-better", "--quiet")
     assert (code, out, err) == (0, "small\nlarge\n", "")
-    code, out, _ = run(capsys, *arguments, "--lower-is-better", "--prior", "large, small", "--json")
-    assert json.loads(out)["prior"] == ["large", "small"]
+    for option in ("--prefer", "--prior"):
+        _, out, _ = run(capsys, *arguments, "--lower-is-better", option, "small, large", "--json")
+        held = json.loads(out)
+        assert held["prior"] == ["small", "large"]
+        assert held["preference"] == "stated"
+        assert held["edges"] == [["small", "large"]]
 
 
 def test_ambiguous_direction_is_noted_on_stderr(capsys, tmp_path):
@@ -187,7 +192,7 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path):
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=60)
     assert started.returncode == 130
-    assert "cells are safe in the store: the same call goes on from there" in err
+    assert "fits are safe in the store: the same call resumes from there" in err
     kept = _cells(tmp_path / "study.db")
     assert 0 < kept < 200
     again = subprocess.run(
@@ -236,8 +241,10 @@ def test_pairwise_test_on_all_pairs_and_on_one(capsys, scores):
     assert code == 0
     rows = json.loads(out)["evidence"]
     assert len(rows) == 1
-    # Differences 0.12, 0.11, 0.12, 0.11: mean 0.115, variance 1e-4 / 3, so t = 0.23 sqrt(30000).
-    assert rows[0]["statistic"] == pytest.approx(0.23 * 30000**0.5)
+    # Differences 0.12, 0.11, 0.12, 0.11 have the mean 0.115 and the variance 1e-4 / 3; losses come
+    # in steps of 0.01, so that at least 2 steps of one fold in four, 5e-5, are unknown.
+    assert rows[0]["estimate"] == pytest.approx(0.115)
+    assert rows[0]["statistic"] == pytest.approx(0.115 / (5e-5 / 4) ** 0.5)
     code, out, _ = run(
         capsys, "test", scores, "--test", "kfold-t", "--pair", "large", "small",
         "--alternative", "less",
@@ -305,7 +312,7 @@ def test_tables_fit_a_narrow_terminal(monkeypatch):
         out.print(learner_table(decision, out.width))
         text = out.file.getvalue()
         assert "logistic-regression" in text
-        assert "worse, p = 4.371e-05" in text
+        assert "worse (p < 0.0001)" in text
         assert ("●" in text) is pictured
         assert max(map(len, text.splitlines())) <= width
 

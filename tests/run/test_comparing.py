@@ -36,17 +36,19 @@ def test_losses_are_those_of_scikit_learn_on_the_same_splits():
 
 def test_a_study_holds_what_the_contract_promises(capsys):
     study = bk.compare(["max", "nmc", "nn"], IRIS.data, IRIS.target, plan="5x2", progress=False)
-    assert study.best == "nmc"
+    # no preference: the smallest mean, and beside it those that are not shown to be worse
+    assert study.best == study.recommended == study.decision.smallest_mean
+    assert set(study.decision.adequate) == {"nmc", "nn"}
     assert set(study.order) == {"max", "nmc", "nn"}
     assert study.losses.algorithms == ("max", "nmc", "nn")
     assert list(study.evidence.columns[:2]) == ["a", "b"]
     assert len(study.evidence) == 3
-    assert study.decision.test == "5x2cv-t"
-    assert "MultiTest chooses nmc" in str(study)
+    assert study.decision.test == "5x2cv-f"
+    assert str(study).startswith(f"Use {study.best}")
     assert "plan 5x2" in study.explain()
     assert study.costs["nn"].size > study.costs["max"].size
     held = json.loads(study.to_json(), parse_constant=pytest.fail)
-    assert held["best"] == "nmc"
+    assert held["best"] == held["recommended"] == study.best
     assert held["failures"] == []
     assert capsys.readouterr().err == ""
 
@@ -74,8 +76,12 @@ def test_priors_given_priced_and_measured():
     assert priced.decision.prior == ("b", "c", "a")
     for measured in ("fit_time", "predict_time", "size"):
         study = bk.compare(learners, X, y, prior=measured, **QUICK)
+        assert str(study.decision.preference) == f"measured: {measured}"
         costs = [getattr(study.costs[name], measured) for name in study.decision.prior]
-        assert costs == sorted(costs)
+        # never the one that costs twice as much or more first
+        for rank, cost in enumerate(costs):
+            assert all(cost < 2 * other for other in costs[rank + 1 :])
+    assert str(bk.compare(learners, X, y, **QUICK).decision.preference) == "none"
 
 
 def test_the_number_of_parameters_as_a_prior():
@@ -164,7 +170,7 @@ def test_one_split_is_tested_by_its_instances():
 def test_several_data_sets():
     study = bk.compare(["max", "nmc", "nn"], data=["iris", "wine"], **QUICK)
     assert study.losses.datasets == ("iris", "wine")
-    assert study.decision.test == "permutation"
+    assert study.decision.test == "paired-t"
     with pytest.raises(ArgumentError, match="'iris' twice"):
         bk.compare(["max", "nmc"], data=["iris", "iris"], **QUICK)
 
@@ -315,7 +321,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
     assert held["best"] == "nmc"
     assert main(arguments) == 0
     out = capsys.readouterr().out
-    assert out.startswith("MultiTest chooses nmc as the best of 2 learners.")
+    assert out.startswith("Use nmc: it has the smaller mean error (")
     assert main([*arguments, "--quiet"]) == 0
     assert capsys.readouterr().out == "nmc\nmax\n"
     assert main(["show", str(tmp_path / "s.db")]) == 0

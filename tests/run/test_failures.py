@@ -57,7 +57,8 @@ def check(study, expected):
         assert reason in failed[name].reason
         assert "\n" not in failed[name].reason
         assert "2 of 2 fits failed" in study.left_out[name]
-        assert f"{name} was left out" in study.explain()
+        assert f"{name}: {study.left_out[name].rstrip('.')}" in study.explain()
+    assert f"{len(expected)} failed (" in study.headline()
     assert not np.isnan(study.losses.values).any()
 
 
@@ -193,4 +194,5 @@ def test_a_learner_that_fails_in_few_cells_stays(tmp_path):
     assert len(study.failures) == 1
     assert not study.left_out
     assert study.losses.design.runs == 3  # the run that has a hole counts for nobody
-    assert "3 of 4 runs were finished by all learners and count." in study.explain()
+    assert "One fit of once failed." in study.headline()
+    assert "1 of 4 runs was dropped because not all learners finished it." in study.headline()

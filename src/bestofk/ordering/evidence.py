@@ -84,6 +84,10 @@ class Pair:
     def as_json(self) -> dict[str, Any]:
         """The row for strict JSON, in the user's metric: what is infinite is null."""
         low, high = self.metric.interval(self.low, self.high)
+        # "greater" is said of the user's values
+        greater, less = self.pvalue_greater, self.pvalue_less
+        if self.metric.higher_is_better:
+            greater, less = less, greater
         row: dict[str, Any] = {
             "a": self.a,
             "b": self.b,
@@ -92,8 +96,8 @@ class Pair:
             "high": _finite(high),
             "standard_error": self.standard_error,
             "statistic": _finite(self.statistic),
-            "pvalue_greater": self.pvalue_greater,
-            "pvalue_less": self.pvalue_less,
+            "pvalue_greater": greater,
+            "pvalue_less": less,
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,

@@ -1,0 +1,115 @@
+"""Numbers in the user's own metric and direction, wherever they are printed."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.losses.metric import Metric, metric_of
+
+UP = {
+    "accuracy": ("1 - accuracy", 1.0, (0.7, 0.8, 0.79)),
+    "AUC": ("1 - AUC", 1.0, (0.90, 0.95, 0.951)),
+    "reward": ("-reward", 0.0, (-100.0, 120.0, 119.0)),
+    "R2": ("-R2", 0.0, (-0.5, 0.8, 0.79)),
+}
+
+
+def scores(name, seed=1):
+    means = np.array(UP[name][2])
+    spread = 0.02 * np.abs(means).max()
+    noise = np.random.default_rng(seed).normal(0, spread, (3, 10))
+    noise -= noise.mean(axis=1, keepdims=True)
+    values = means[:, None] + noise
+    if UP[name][1]:
+        values = np.clip(values, 0, 1)
+        values += (means - values.mean(axis=1))[:, None]
+    return values
+
+
+def table(name, **more):
+    return bk.Losses(
+        scores(name), algorithms=["a", "b", "c"], higher_is_better=True, loss_name=name, **more
+    )
+
+
+@pytest.mark.parametrize("name", UP)
+def test_scores_come_back_as_they_were(name):
+    losses = table(name)
+    loss_name, offset, _ = UP[name]
+    assert losses.loss_name == loss_name
+    assert losses.metric == Metric(name=name, higher_is_better=True, offset=offset)
+    np.testing.assert_allclose(
+        losses.metric.shown(losses.values[:, 0, 0, :, 0]), scores(name), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("prior", [None, "listed", ["c", "b", "a"]])
+@pytest.mark.parametrize("name", UP)
+def test_json_is_in_the_users_metric(name, prior):
+    held = json.loads(bk.order(table(name), prior=prior, margin=0.01).to_json())
+    means = dict(zip("abc", scores(name).mean(axis=1), strict=True))
+    assert held["metric"] == {"name": name, "higher_is_better": True}
+    assert held["means"] == pytest.approx(means)
+    assert held["smallest_mean"] == max(means, key=means.get)
+    for row in held["evidence"]:
+        assert row["estimate"] == pytest.approx(means[row["a"]] - means[row["b"]])
+        assert row["low"] <= row["estimate"] <= row["high"]
+        # "greater": the value of a is the greater one
+        side = "pvalue_greater" if row["estimate"] > 0 else "pvalue_less"
+        assert row[side] <= 0.5
+        if row["better"] is not None:
+            assert row["better"] == (row["a"] if row["estimate"] > 0 else row["b"])
+    best = means[held["recommended"]]
+    for row in held["standings"]:
+        assert row["mean"] == pytest.approx(means[row["name"]])
+        assert row["worse_by"] == pytest.approx(best - means[row["name"]])
+
+
+@pytest.mark.parametrize("prior", [None, "listed"])
+@pytest.mark.parametrize("name", UP)
+def test_every_number_of_the_text_is_one_the_user_knows(name, prior):
+    decision = bk.order(table(name), prior=prior)
+    text = decision.explain()
+    assert f"largest mean {name}" in text
+    assert "smallest" not in text.replace("the smallest adjusted", "")
+    assert "loss" not in text
+    means = scores(name).mean(axis=1)
+    shown = {f"{mean:.4g}" for mean in means}
+    # in the groups every learner stands with its mean
+    told = dict(re.findall(r"\b([abc]) \((-?[\d.]+), (?:worse|better|the same)", text))
+    assert len(told) == 2
+    assert set(told.values()) <= shown
+    frame = decision.evidence.frame()
+    by_name = dict(zip("abc", means, strict=True))
+    for row in frame.itertuples():
+        assert row.estimate == pytest.approx(by_name[row.a] - by_name[row.b])
+
+
+def test_losses_keep_their_names():
+    assert metric_of("zero-one") == Metric(name="error")
+    assert metric_of("squared error").mean == "mean squared error"
+    assert not metric_of("log-loss").higher_is_better
+    assert metric_of("-").name == "-"
+    assert metric_of("1 - ").name == "1 - "
+
+
+@pytest.mark.parametrize("name", UP)
+def test_flipping_by_hand_decides_the_same(name):
+    up = bk.order(table(name), prior="listed")
+    _, offset, _ = UP[name]
+    down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prior="listed")
+    assert up.order == down.order
+    assert up.claims == down.claims
+    np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)
+
+
+def test_single_tests_say_what_the_losses_are():
+    from bestofk.ordering.one_test import run_test
+
+    assert "Losses are 1 - accuracy." in run_test(table("accuracy"), "anova").explain()
+    assert "Losses are -reward." in run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()
+    plain = bk.Losses(scores("reward"), algorithms=["a", "b", "c"])
+    assert "Losses are" not in run_test(plain, "anova").explain()
