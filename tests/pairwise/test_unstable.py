@@ -13,10 +13,8 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.bayle import bayle_cv_z
 from bestofk.pairwise.conservative_z import conservative_z
 from bestofk.pairwise.half_sampling import half_sampling_t
-from bestofk.pairwise.nested_cv import nested_cv_z
+from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
 from bestofk.pairwise.pooled_half_sampling import pooled_half_sampling_t, study_factor
-from bestofk.pairwise.raised_corrected import raised_corrected_t
-from bestofk.pairwise.resampled import corrected_repeated_kfold_t
 
 # Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, the corrected
 # variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02 and .03,
@@ -24,7 +22,7 @@ from bestofk.pairwise.resampled import corrected_repeated_kfold_t
 A = [0.30, 0.28, 0.27, 0.31, 0.35, 0.33, 0.30, 0.36, 0.31, 0.35, 0.36, 0.30]
 B = [0.26, 0.24, 0.25, 0.27, 0.26, 0.32, 0.28, 0.30, 0.30, 0.32, 0.27, 0.33]
 SIZES = {"runs": 2, "folds": 2, "halvings": 2, "half_folds": 2}
-HALVED = (half_sampling_t, raised_corrected_t, conservative_z)
+HALVED = (half_sampling_t, conservative_z)
 
 
 def test_half_sampling_by_hand():
@@ -37,19 +35,6 @@ def test_half_sampling_by_hand():
     assert r.pvalue == pytest.approx(1 - 7 / sqrt(51))
     low, high = r.confidence_interval(0.95)
     assert (low, high) == pytest.approx((0.035 - 4.302652730 * 0.005, 0.035 + 4.302652730 * 0.005))
-
-
-def test_raised_by_hand():
-    r = raised_corrected_t(A, B, **SIZES)
-    assert r.standard_error == pytest.approx(sqrt(0.000125))
-    assert r.df == 3.0  # at most runs * folds - 1
-    plain = corrected_repeated_kfold_t(np.reshape(A[:4], (2, 2)), np.reshape(B[:4], (2, 2)))
-    assert r.pvalue == pytest.approx(plain.pvalue)
-    # one half that differs by 0.16 more: v = (.15^2 + .01^2) / 4, and v / 2 is the larger one
-    apart = [*A[:4], A[4] + 0.16, A[5] + 0.16, *A[6:]]
-    r = raised_corrected_t(apart, B, **SIZES)
-    assert r.standard_error == pytest.approx(sqrt((0.17**2 + 0.01**2) / 8))
-    assert r.statistic == pytest.approx(0.035 / sqrt((0.17**2 + 0.01**2) / 8))
 
 
 def test_conservative_z_by_hand():
@@ -75,27 +60,60 @@ def test_pooled_by_hand():
 
 
 def test_nested_by_hand():
-    # outer differences .04 .04 .10, inner means without each fold .01, .14 and .05
-    outer, inner = [0.04, 0.04, 0.10], [0.00, 0.02, 0.13, 0.15, 0.01, 0.09]
+    # outer differences .04 .04 .10; pairs of folds (0, 1): .13 .00, (0, 2): .15 .02,
+    # (1, 2): .01 .09.
+    # Inner mean without fold 0: (.00 + .02) / 2 = .01; without 1: (.13 + .09) / 2 = .11; without 2:
+    # (.15 + .01) / 2 = .08
+    outer, inner = [0.04, 0.04, 0.10], [0.13, 0.00, 0.15, 0.02, 0.01, 0.09]
     r = nested_cv_z(np.add(0.2, outer + inner), np.full(9, 0.2), runs=1, folds=3)
     between = statistics.variance(outer)  # .0012
-    mse = statistics.mean([0.03**2, 0.10**2, 0.05**2]) - between
-    assert mse * 2 / 3 > 3 * between / 3  # kept at the naive one times K
-    assert r.standard_error == pytest.approx(sqrt(between))
+    mse = statistics.mean([0.03**2, 0.07**2, 0.02**2]) - between
+    assert between / 3 < mse * 2 / 3 < between  # within its bounds
+    assert r.standard_error == pytest.approx(sqrt(mse * 2 / 3))
     centre = 0.2 / 3 - (1 + 1 / 3) * (0.2 / 3 - 0.06)
     assert r.pivot == pytest.approx(centre)
-    assert r.statistic == pytest.approx(centre / sqrt(between))
+    assert r.statistic == pytest.approx(centre / sqrt(mse * 2 / 3))
     assert r.estimate == pytest.approx(0.06)
-    # an inner part nearer to the outer one: (0.02^2 + 0.05^2 + 0.01^2) / 3 = .001 less .0012 is
-    # negative, so the naive variance .0012 / 3 stands
-    near = [0.01, 0.03, 0.08, 0.10, 0.10, 0.12]
+    # for the learners: the same variance about the plain mean, 1 * 3 * 4 / 2 = 6 models
+    t = nested_cv_t(np.add(0.2, outer + inner), np.full(9, 0.2), runs=1, folds=3)
+    assert t.statistic == pytest.approx(0.06 / sqrt(mse * 2 / 3))
+    assert t.df == 5.0
+    # inner means .05, .05 and .10, near the outer ones: the naive variance .0012 / 3 stands
+    near = [0.05, 0.04, 0.10, 0.06, 0.10, 0.05]
     r = nested_cv_z(np.add(0.2, outer + near), np.full(9, 0.2), runs=1, folds=3)
     assert r.standard_error == pytest.approx(0.02)
-    # (0.06^2 + 0.02^2 + 0.04^2) / 3 - .0012 = .000667, two thirds of it lie between the bounds
-    between_them = [0.10, 0.10, 0.06, 0.06, 0.06, 0.06]
-    r = nested_cv_z(np.add(0.2, outer + between_them), np.full(9, 0.2), runs=1, folds=3)
-    mse = (0.06**2 + 0.02**2 + 0.04**2) / 3 - 0.0012
-    assert r.standard_error == pytest.approx(sqrt(mse * 2 / 3))
+    t = nested_cv_t(np.add(0.2, outer + near), np.full(9, 0.2), runs=1, folds=3)
+    assert t.standard_error == pytest.approx(0.02)
+    # inner means far from the outer ones: K times the naive one stands
+    far = [0.90, 0.90, 0.90, 0.90, 0.90, 0.90]
+    r = nested_cv_z(np.add(0.2, outer + far), np.full(9, 0.2), runs=1, folds=3)
+    assert r.standard_error == pytest.approx(sqrt(between))
+    t = nested_cv_t(np.add(0.2, outer + far), np.full(9, 0.2), runs=1, folds=3)
+    mse = statistics.mean([0.86**2, 0.86**2, 0.80**2]) - between
+    assert t.standard_error == pytest.approx(sqrt(mse * 2 / 3))  # no upper bound
+
+
+@given(seed=st.integers(0, 10**6), runs=st.integers(2, 4), folds=st.integers(3, 5))
+def test_nested_against_plain_python(seed, runs, folds):
+    rng = np.random.default_rng(seed)
+    pairs = [(i, j) for i in range(folds) for j in range(i + 1, folds)]
+    a, b = rng.normal(0.3, 0.05, (2, runs * folds + 2 * runs * len(pairs)))
+    d = (a - b).tolist()
+    outer = [d[folds * r : folds * (r + 1)] for r in range(runs)]
+    squares, rest = [], iter(d[runs * folds :])
+    inner = [{pair: (next(rest), next(rest)) for pair in pairs} for _ in range(runs)]
+    for r in range(runs):
+        for i in range(folds):
+            others = [two[1 - pair.index(i)] for pair, two in inner[r].items() if i in pair]
+            squares.append((statistics.mean(others) - outer[r][i]) ** 2)
+    between = statistics.mean(statistics.variance(run) for run in outer)
+    noise = statistics.variance([statistics.mean(run) for run in outer])
+    mse = statistics.mean(squares) - between - noise / 2
+    variance = max((folds - 1) / folds * mse, between / folds)
+    r = nested_cv_t(a, b, runs=runs, folds=folds)
+    assert r.standard_error == pytest.approx(sqrt(variance))
+    assert r.estimate == pytest.approx(statistics.mean(d[: runs * folds]))
+    assert r.df == runs * (folds + len(pairs)) - 1
 
 
 def test_bayle_by_hand():
@@ -124,11 +142,9 @@ def test_against_plain_python(seed, runs, halvings):
     sides = [statistics.mean(d[n + half_folds * s : n + half_folds * (s + 1)])
              for s in range(2 * halvings)]  # fmt: skip
     v = statistics.mean((sides[2 * h] - sides[2 * h + 1]) ** 2 / 2 for h in range(halvings))
-    corrected = (1 / n + 1 / (folds - 1)) * statistics.variance(d[:n])
     sizes = {"runs": runs, "folds": folds, "halvings": halvings, "half_folds": half_folds}
     for function, variance in (
         (half_sampling_t, v / 2),
-        (raised_corrected_t, max(corrected, v / 2)),
         (conservative_z, v),
     ):
         r = function(a, b, **sizes)
@@ -152,30 +168,10 @@ def test_size_on_independent_normal_losses():
         size = 2 * stats.t.sf(bar * times, df)
         count = int((function(a, b, **sizes).pvalue <= alpha).sum())
         assert stats.binom.ppf(1e-4, sets, size) <= count <= stats.binom.ppf(1 - 1e-4, sets, size)
-    raised = raised_corrected_t(a, b, **sizes).pvalue
-    assert (raised <= 0.05).mean() < 0.05
     # bayle on independent rows: nearly normal
     a, b = rng.standard_normal((2, 4000, 200))
     count = int((bayle_cv_z(a, b).pvalue <= 0.05).sum())
     assert stats.binom.ppf(1e-4, 4000, 0.05) <= count <= stats.binom.ppf(1 - 1e-4, 4000, 0.053)
-
-
-@pytest.mark.parametrize("function", HALVED)
-def test_raising_never_finds_more(function):
-    """The raised test finds a difference only where the larger variance does."""
-    rng = np.random.default_rng(8)
-    a, b = rng.normal(0.3, 0.1, (2, 500, 24))
-    sizes = {"runs": 4, "folds": 2, "halvings": 2, "half_folds": 4}
-    raised = raised_corrected_t(a, b, **sizes, df=5.0)
-    if function is not conservative_z:
-        assert (raised.pvalue >= function(a, b, **sizes, df=5.0).pvalue - 1e-12).all()
-    main = [x[:, :8].reshape(500, 4, 2) for x in (a, b)]
-    assert (raised.pvalue >= _corrected(*main, df=5.0) - 1e-12).all()
-
-
-def _corrected(a, b, df):
-    c = (1 / 8 + 1) * (a - b).reshape(len(a), -1).var(axis=1, ddof=1)
-    return 2 * stats.t.sf(np.abs((a - b).mean(axis=(1, 2))) / np.sqrt(c), df)
 
 
 @pytest.mark.parametrize("function", HALVED)
@@ -194,5 +190,8 @@ def test_refuses_what_no_factor_can_be():
             pooled_half_sampling_t(a, b, factor=factor)
     with pytest.raises(ArgumentError, match="folds"):
         pooled_half_sampling_t(a[:, :1], b[:, :1], factor=1.0)
-    with pytest.raises(ArgumentError, match="at least 3; got 2"):
-        nested_cv_z(A, B, runs=2, folds=2)
+    for function in (nested_cv_z, nested_cv_t):
+        with pytest.raises(ArgumentError, match="at least 3; got 2"):
+            function(A, B, runs=2, folds=2)
+        with pytest.raises(ArgumentError, match="3 losses of 1 runs of 3 folds and then 6"):
+            function(A, B, runs=1, folds=3)

@@ -305,7 +305,7 @@ def test_few_rows_of_a_class_are_spread_and_said():
     splits = plan("4x5").materialise(24, y)
     assert splits.notes == (
         "Classes 'b' (3 rows), 'c' (1 row) have fewer rows than the 5 folds: the rows of each are "
-        "spread over that many folds, one a fold, and the other folds test none of them.",
+        "spread over that many folds, one per fold, and the other folds test none of them.",
         "Class 'c' (1 row) is tested by learners that never saw it.",
     )
     for row in splits.fold_of:

@@ -85,7 +85,7 @@ def test_training_and_test_rows_of_a_run_are_its_half():
     assert (splits.runs, splits.folds, splits.subset_runs) == (2, 4, 6)
     assert len(splits) == 2 * 4 + 6 * 5 == len(list(splits)) == len(list(splits.places()))
     for run in range(2, 8):
-        rows, alone = splits.subset(run)
+        rows, alone = splits.half(run)
         tested = []
         for fold in range(5):
             train, test = splits.train(run, fold), splits.test(run, fold)
@@ -118,17 +118,28 @@ def test_fewer_halvings_are_the_first_of_more():
     assert len({marks.tobytes() for marks in other}) == 18
 
 
-def test_nested_leaves_each_fold_out_in_turn():
+def test_nested_leaves_pairs_of_folds_out_together():
     splits = made("2x4+nested")
-    assert splits.design.subsets == Subsets(kind="nested", runs=8, folds=3)
+    assert splits.design.subsets == Subsets(kind="nested", runs=12, folds=2)
+    number = 2
     for run in range(2):
-        for left_out in range(4):
-            number = 2 + 4 * run + left_out
-            rows, _ = splits.subset(number)
-            np.testing.assert_array_equal(rows, splits.train(run, left_out))
-            others = [fold for fold in range(4) if fold != left_out]
-            for place, fold in enumerate(others):
-                np.testing.assert_array_equal(splits.test(number, place), splits.test(run, fold))
+        for i in range(4):
+            for j in range(i + 1, 4):
+                assert splits.shares_models(number)
+                left = splits.test(run, i), splits.test(run, j)
+                rest = sorted(set(range(40)) - set(left[0]) - set(left[1]))
+                for fold in range(2):
+                    np.testing.assert_array_equal(splits.test(number, fold), left[fold])
+                    assert splits.train(number, fold).tolist() == rest
+                number += 1
+    assert number == 14 == splits.runs + splits.subset_runs
+    assert not splits.shares_models(0)
+    assert not made("2x4+halves:3x5").shares_models(3)
+    pairs = splits.pairs_left_out([3, 5])
+    np.testing.assert_array_equal(pairs.train(0, 1), splits.train(5, 0))
+    both = np.union1d(splits.test(5, 0), splits.test(5, 1))
+    np.testing.assert_array_equal(pairs.test(0, 1), both)
+    np.testing.assert_array_equal(both[splits.folds_tested(5) == 1], splits.test(5, 1))
 
 
 def test_groups_stay_on_one_side_and_in_one_fold():
@@ -148,7 +159,7 @@ def test_design_in_words_and_situations():
     assert "3 halvings of the rows, each half with 5-fold cross-validation" in design.describe()
     nested = made("2x4+nested").design
     assert nested.situations(n_datasets=1) == ("nested", "repeated-kfold")
-    assert "nested cross-validation with 3 folds inside each fold" in nested.describe()
+    assert "nested cross-validation (12 pairs of folds left out together)" in nested.describe()
     assert design.test_share() == made("2x4").design.test_share()
 
 
@@ -159,6 +170,7 @@ def test_design_in_words_and_situations():
         ({"kind": "halves", "runs": 5, "folds": 2}, "must be even, two a halving; got 5"),
         ({"kind": "halves", "runs": 0, "folds": 2}, "runs of subsets"),
         ({"kind": "nested", "runs": 4, "folds": 0}, "folds of subsets"),
+        ({"kind": "nested", "runs": 4, "folds": 3}, "must be 2, the pair; got 3"),
     ],
 )
 def test_subsets_refuse(subsets, words):

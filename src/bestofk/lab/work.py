@@ -19,7 +19,7 @@ from bestofk.data.problem import DataProblem, dataset_of
 from bestofk.errors import RunError
 from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
 from bestofk.learners.split_marks import SplitMarks
-from bestofk.learners.whole_plan import predict_plan, seed_names
+from bestofk.learners.whole_plan import predict_plan, predict_subsets, seed_names
 from bestofk.plans.design import Design
 from bestofk.plans.making import Plan
 from bestofk.plans.splits import Splits
@@ -178,17 +178,13 @@ class SetEvaluator:
                       for place in range(len(seen))]  # fmt: skip
             return np.stack(tables).astype(np.float64)
         losses = np.empty((len(seen), len(splits)))
-        parts = [splits.subset(splits.runs + run) for run in range(splits.subset_runs)]
-        marked = [(rows, alone, SplitMarks.of(alone)) for rows, alone in parts]
         others = []
         for place, (contender, rows) in enumerate(seen):
             if marks is None or not self._whole[contender.fingerprint]:
                 others.append(place)
                 continue
-            shares = [_plan_shares(contender, rows, splits.main, marks)]
-            shares += [_plan_shares(contender, rows.take(some), alone, kept)
-                       for some, alone, kept in marked if kept is not None]  # fmt: skip
-            losses[place] = np.concatenate(shares)
+            main = _plan_shares(contender, rows, splits.main, marks)
+            losses[place] = np.concatenate([main, _subset_shares(contender, rows, splits)])
         if others and isinstance(work.problem, ColumnBlocks):
             for place in others:
                 data = self._data(number, seen[place][1])
@@ -286,6 +282,19 @@ def _plan_shares(contender: Contender, rows: Encoded, splits: Splits, marks: Spl
     errors = plan_errors(contender.estimator, rows, splits, marks)
     assert errors is not None
     return _shares(errors, splits)
+
+
+def _subset_shares(contender: Contender, rows: Encoded, splits: Splits) -> Floats:
+    """Share of wrong answers by fold of the runs on parts of the rows."""
+    runs = range(splits.runs, splits.runs + splits.subset_runs)
+    tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
+    predicted = predict_subsets(contender.estimator, rows, splits, list(runs))
+    return np.array(
+        [
+            np.count_nonzero(codes != rows.y[test]) / len(test)
+            for codes, test in zip(predicted, tested, strict=True)
+        ]
+    )
 
 
 def _shares(errors: PlanErrors, splits: Splits) -> Floats:

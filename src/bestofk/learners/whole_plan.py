@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -53,7 +53,7 @@ def predict_plan(
     if hasattr(estimator, "_predict_plan") and not seeded:
         encoded = data.encoded()
         predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
-        subsets = range(splits.runs, splits.runs + splits.subset_runs)
+        subsets = list(range(splits.runs, splits.runs + splits.subset_runs))
         return [*predictions, *predict_subsets(estimator, encoded, splits, subsets)]
     if hasattr(estimator, "fit_encoded"):
         return predict_encoded_splits(estimator, data.encoded(), splits, seeds=seeds)
@@ -61,11 +61,19 @@ def predict_plan(
 
 
 def predict_subsets(
-    estimator: Any, encoded: Encoded, splits: Splits, runs: Iterable[int]
+    estimator: Any, encoded: Encoded, splits: Splits, runs: Sequence[int]
 ) -> Iterator[Codes]:
     """Predicted codes for the folds of some runs on parts of the rows, each run at once."""
+    if not runs:
+        return
+    if splits.shares_models(runs[0]):
+        predicted = estimator._predict_plan(encoded, splits.pairs_left_out(runs))
+        for run, codes in zip(runs, predicted, strict=True):
+            tested = splits.folds_tested(run)
+            yield from (codes[tested == fold] for fold in range(splits.folds_in(run)))
+        return
     for run in runs:
-        rows, alone = splits.subset(run)
+        rows, alone = splits.half(run)
         yield from estimator._predict_plan(encoded.take(rows), alone)
 
 

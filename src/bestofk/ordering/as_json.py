@@ -32,6 +32,7 @@ def order_as_json(order: Order) -> dict[str, Any]:
         "alpha": order.alpha,
         "correction": order.correction,
         "guard": order.guard,
+        "caution": order.caution or None,
         "margin": order.margin,
         "rope": order.evidence.rope,
         "design": order.design,

@@ -148,6 +148,7 @@ def multitest(
         design=problem.describe(),
         preference=problem.preference,
         guard=guard,
+        caution="" if choice.entry is None else choice.entry.caution,
         decidable=smallest <= hypotheses.alpha,
         smallest_possible=smallest,
         margin=margin,

@@ -101,6 +101,8 @@ class Order(Reported):
     """Sentences of procedures other than MultiTest."""
     preference: Preference = NO_PREFERENCE
     guard: bool = True
+    caution: str = ""
+    """What is known of the test's error rate beyond its assumptions, in a sentence."""
     decidable: bool = True
     smallest_possible: float = 0.0
     """The smallest adjusted p-value that could have come out."""

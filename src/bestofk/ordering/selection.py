@@ -28,8 +28,8 @@ SITUATION_WORDS = {
     "bootstrap": "bootstrap samples of one data set",
     "test-set": "one loss per instance of a test set",
     "datasets": "several data sets",
-    "halves": "several runs of k folds and halves of the rows",
-    "nested": "runs of k folds and cross-validation inside each fold",
+    "halves": "runs of k folds and halves of the rows",
+    "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
 }
 
@@ -54,14 +54,13 @@ _AUTOMATIC = {
         "corrected-resampled-t",
         "its variance is corrected for training rows that the samples share",
     ),
-    "halves": (
-        "raised-corrected-t",
-        "its variance is corrected for training rows that folds and runs share, and raised where "
-        "halves of the rows show more",
-    ),
     "nested": (
-        "nested-cv-z",
-        "its variance comes from cross-validation inside each fold; it is about the fitted models",
+        "nested-cv-t",
+        "its variance is what pairs of folds left out together show, however unstable the learners",
+    ),
+    "halves": (
+        "half-sampling-t",
+        "its variance is what halves of the rows show, however unstable the learners",
     ),
     "datasets": (
         "wilcoxon",

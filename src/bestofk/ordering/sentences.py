@@ -308,6 +308,7 @@ def _evidence_sentence(order: Order) -> str:
             f"{correction_words(evidence)}, from {order.design}.",
             _reason_sentence(order.test_reason),
             promise(order),
+            order.caution,
         )
         if part
     )

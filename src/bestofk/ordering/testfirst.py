@@ -136,6 +136,7 @@ def test_first(
         design=problem.describe(),
         reasons=(reason,),
         preference=problem.preference,
+        caution="" if choice.entry is None else choice.entry.caution,
         decidable=not first or smallest_possible <= family.alpha,
         smallest_possible=smallest_possible if first else 0.0,
         notes=(*problem.notes, *choice.notes),

@@ -8,18 +8,21 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Alternative, Floats, RandomState, generator, one_of, side, whole
+from bestofk.pairwise.agreeing import agreeing_interval
 from bestofk.pairwise.differences import paired_losses
 from bestofk.pairwise.result import (
     Interval,
     PairwiseResult,
-    one_sided,
     scalar_or_array,
     tail_level,
 )
+from bestofk.pairwise.shift_interval import least_shift
 from bestofk.rearrange.grid import TIE
 from bestofk.rearrange.signs import magnitudes, mean_difference, scaled_pairs, two_sided, upper_tail
 
 PAIRS_AT_ONCE = 2**13
+COUNTED_FOR_ENDS = 16
+"""Differences up to which the ends of an interval come from the exact tail."""
 SIGNS_AT_ONCE = 2**10
 
 
@@ -193,7 +196,8 @@ def _interval(result: PairwiseResult, level: float) -> Interval:
         lows.append(_least_shift(x, y, alpha))
         highs.append(-_least_shift(y, x, alpha))
     low, high = (np.concatenate(ends or [np.empty(0)]).reshape(shape) for ends in (lows, highs))
-    return one_sided(low, high, result.alternative)
+    d = a - b
+    return agreeing_interval(result, level, low, high, least=d.min(axis=-1), most=d.max(axis=-1))
 
 
 def _least_shift(a: Floats, b: Floats, alpha: float) -> Floats:
@@ -207,6 +211,8 @@ def _least_shift(a: Floats, b: Floats, alpha: float) -> Floats:
     low, high = d.min(axis=1), d.max(axis=1)
     low = low - np.maximum(high - low, np.abs(d).max(axis=1)) - 2.0**-20
     open_end = 0.5 ** d.shape[1] > alpha
+    if d.shape[1] > COUNTED_FOR_ENDS and not open_end:
+        return np.asarray(np.ldexp(least_shift(d, alpha), exponent))
     for _ in range(64):
         if open_end:
             break

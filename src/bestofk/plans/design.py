@@ -25,10 +25,11 @@ class Subsets:
     ----------
     kind : {"halves", "nested"}
         ``"halves"``: the rows are halved at random, and each half is cross-validated on its own;
-        runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``: each fold of each run
-        is left out in turn, and the rows that remain are cross-validated with the other folds.
+        runs 2 m and 2 m + 1 are the two sides of halving m. ``"nested"``: one run for every pair
+        i < j of folds of every run, both left out together; it tests fold i, then fold j, by one
+        model that saw neither.
     runs, folds : int
-        How many such runs there are, and folds in each.
+        How many such runs there are, and folds that each tests.
 
     Examples
     --------
@@ -44,6 +45,8 @@ class Subsets:
         one_of(self.kind, "kind of subsets", SUBSETS)
         whole(self.runs, "runs of subsets", at_least=2 if self.kind == "halves" else 1)
         whole(self.folds, "folds of subsets", at_least=1)
+        if self.kind == "nested" and self.folds != 2:
+            raise ArgumentError(f"folds of nested runs must be 2, the pair; got {self.folds}.")
         if self.kind == "halves" and self.runs % 2:
             raise ArgumentError(f"runs of halves must be even, two a halving; got {self.runs}.")
 
@@ -55,7 +58,7 @@ class Subsets:
     def describe(self) -> str:
         """The runs on parts of the rows in words."""
         if self.kind == "nested":
-            return f"nested cross-validation with {self.folds} folds inside each fold"
+            return f"nested cross-validation ({self.runs} pairs of folds left out together)"
         many = f"{self.halvings} halvings" if self.halvings > 1 else "one halving"
         return f"{many} of the rows, each half with {self.folds}-fold cross-validation of its own"
 

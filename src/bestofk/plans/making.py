@@ -216,7 +216,8 @@ class Plan:
         if self.subsets is None:
             return None
         if self.subsets.kind == "nested":
-            return nested(fold_of, self.subsets.folds + 1)
+            assert self.folds is not None
+            return nested(fold_of, self.folds)
         return halves(
             rows.n,
             rows.classes,
@@ -346,8 +347,8 @@ def plan(
         rows that is tested), ``"resample:30:0.1"`` (30 random splits), ``"loo"``,
         ``"bootstrap:200"``; or a name alone with its numbers by keyword. After runs of folds,
         ``"+halves:10x5"`` adds ten random halvings of the rows, each half with a 5-fold
-        cross-validation of its own, and ``"+nested"`` cross-validation inside each fold: runs on
-        parts of the rows, from which tests of unstable learners take the variance of a mean. A
+        cross-validation of its own, and ``"+nested"`` leaves every pair of folds out together: runs
+        on parts of the rows, from which tests of unstable learners take the variance of a mean. A
         Plan comes back as it is.
     runs, folds, splits, samples, test_fraction
         The numbers of the keyword form: ``plan("kfold", folds=10)`` (and ``runs``),

@@ -64,7 +64,8 @@ PLANS: Registry[PlanEntry] = Registry(
         name="nested",
         pattern="RUNSxFOLDS+nested",
         example="10x5+nested",
-        summary="beside the runs, cross-validation inside the rows that each fold trains on",
+        summary="beside the runs, every pair of their folds left out together: how much the means "
+        "would vary with other data",
         kind="cv",
         paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
         "well does it do it?",

@@ -90,8 +90,8 @@ def _with_subsets(runs: Specification, text: str, spec: str) -> Specification:
                 f"plan {spec!r}: nested cross-validation must have at least 3 folds; got "
                 f"{runs.folds}."
             )
-        subsets = Subsets(kind="nested", runs=runs.runs * runs.folds, folds=runs.folds - 1)
-        return replace(runs, subsets=subsets)
+        pairs = runs.folds * (runs.folds - 1) // 2
+        return replace(runs, subsets=Subsets(kind="nested", runs=runs.runs * pairs, folds=2))
     halves = _HALVES.fullmatch(text)
     if not halves:
         near = "nested" if text.startswith("n") else "halves"

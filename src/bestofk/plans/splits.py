@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -14,6 +14,7 @@ from bestofk.checks import whole
 from bestofk.errors import ArgumentError
 from bestofk.plans.design import Design
 from bestofk.plans.streams import Indices
+from bestofk.plans.subsetting import TRAINS
 
 Split = tuple[int, int, Indices, Indices]
 
@@ -44,8 +45,9 @@ class Splits:
     fingerprint : str
         SHA-256 over the specification and the marks: the same splits have the same one.
     subset_marks : ndarray or None
-        Read-only (subset runs, n): the fold that tests the row in a run on part of the rows, -1
-        for rows that take no part in it. These runs are numbered after the others.
+        Read-only (subset runs, n): the fold that tests the row in a run on part of the rows.
+        Halves: -1 for rows that take no part. Nested runs: 2 for the rows that train, while those
+        that are tested (0 and 1) never do. These runs are numbered after the others.
     """
 
     spec: str
@@ -122,8 +124,13 @@ class Splits:
             return self
         return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
 
-    def subset(self, run: int) -> tuple[Indices, Splits]:
-        """The rows of a run on part of them, and its splits as of a data set of those rows."""
+    def shares_models(self, run: int) -> bool:
+        """Whether one model serves all folds of a run: of those that leave out two folds."""
+        subsets = self.design.subsets
+        return run >= self.runs and subsets is not None and subsets.kind == "nested"
+
+    def half(self, run: int) -> tuple[Indices, Splits]:
+        """The rows of a run on half of them, and its splits as of a data set of those rows."""
         assert self.subset_marks is not None
         marks = self.subset_marks[run - self.runs]
         rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
@@ -139,9 +146,32 @@ class Splits:
         )
         return rows, alone
 
+    def folds_tested(self, run: int) -> npt.NDArray[np.int32]:
+        """The folds of the rows that a nested run tests, rows ascending."""
+        assert self.subset_marks is not None
+        marks = self.subset_marks[run - self.runs]
+        tested: npt.NDArray[np.int32] = marks[marks < TRAINS]
+        return tested
+
+    def pairs_left_out(self, runs: Sequence[int]) -> Splits:
+        """Nested runs as random splits, each of which tests two folds."""
+        assert self.subset_marks is not None
+        tested = self.subset_marks[np.asarray(runs, dtype=np.int64) - self.runs] < TRAINS
+        return Splits(
+            spec=f"resample:{len(runs)}:{2 / self.folds!r}",
+            seed=self.seed,
+            n=self.n,
+            design=Design(kind="resample", folds=len(runs), stratified=self.design.stratified),
+            marks=tested,
+            notes=(),
+            fingerprint=f"{self.fingerprint}, runs {list(runs)}",
+        )
+
     def train(self, run: int, fold: int) -> Indices:
         """Rows that train, ascending; a bootstrap sample repeats the rows drawn repeatedly."""
         row, fold = self._at(run, fold)
+        if self.shares_models(run):
+            return np.flatnonzero(row == TRAINS).astype(np.int64, copy=False)
         if self.design.kind in ("cv", "loo"):
             return np.flatnonzero((row != fold) & (row >= 0)).astype(np.int64, copy=False)
         if self.design.kind == "bootstrap":

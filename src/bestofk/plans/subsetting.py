@@ -1,4 +1,4 @@
-"""Runs on parts of the rows: halves of them, or those that a fold leaves to train on."""
+"""Runs on parts of the rows: halves of them, or those that two folds leave to train on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from bestofk.plans.labelling import Labelling
 from bestofk.plans.streams import HALVES, Indices, seed_within
 
 OUTSIDE = -1
-"""The mark of a row that takes no part in a run."""
+"""The mark of a row that takes no part in a run on a half."""
+TRAINS = 2
+"""The mark of a row that trains in a nested run; the others test, and never train."""
 
 
 def halves(
@@ -61,11 +63,13 @@ def halves(
 
 
 def nested(fold_of: npt.NDArray[np.int32], folds: int) -> FoldOf:
-    """(runs * folds, n): run r without its fold i, the folds after i one number lower."""
-    without = np.repeat(fold_of, folds, axis=0)
-    left_out = np.tile(np.arange(folds, dtype=np.int32), len(fold_of))[:, np.newaxis]
-    moved = np.where(without > left_out, without - 1, without)
-    marks: FoldOf = np.where(without == left_out, np.int32(OUTSIDE), moved).astype(np.int32)
+    """(runs * pairs of folds, n): 0 and 1 for the rows of the pair, `TRAINS` for all others."""
+    first, second = np.triu_indices(folds, 1)
+    without = np.repeat(fold_of, len(first), axis=0)
+    pairs = [np.tile(fold, len(fold_of))[:, np.newaxis] for fold in (first, second)]
+    marks: FoldOf = np.full(without.shape, TRAINS, dtype=np.int32)
+    for number, fold in enumerate(pairs):
+        marks[without == fold] = number
     return marks
 
 

@@ -49,17 +49,13 @@ TESTS = {
         name: _cited(f"the repeated k-fold t test '{name}'", "bouckaert2003choosing")
         for name in _VARIANTS
     },
+    "nested-cv-t": _cited("the t test of nested cross-validation", "bates2023cross"),
     "permutation": _cited(
         "the exact permutation test of the mean difference",
         "fisher1935design",
         "otero2014bootstrap",
     ),
     "paired-t": _cited("the paired t test over data sets", "student1908probable"),
-    "raised-corrected-t": _cited(
-        "the corrected repeated k-fold cross-validation t test with its variance raised where "
-        "halves of the rows show more",
-        "nadeau2003inference",
-    ),
     "half-sampling-t": _cited(
         "the t test with the variance from random halves of the rows",
         "mccarthy1969pseudo",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from bestofk.run.evaluate import takes_whole_plans
+from bestofk.run.evaluate import ALL_FOLDS, takes_whole_plans
 from bestofk.run.experiment import Experiment, Place
 
 WHOLE_PLAN_RUNS = 25
@@ -17,8 +17,8 @@ WHOLE_PLAN_RUNS = 25
 class Block:
     """Places that are evaluated together, in this order.
 
-    Either one fold of one data set for several learners, or some runs of one learner that
-    evaluates whole plans.
+    Either one fold of one data set for several learners (or two that share a model), or some runs
+    of one learner that evaluates whole plans.
     """
 
     places: tuple[Place, ...]
@@ -41,9 +41,18 @@ def blocks_of(
     Places are taken one fold at a time, so that a caller may stop giving them.
     """
     wholes: dict[tuple[int, int], list[Place]] = {}
-    for (dataset, _, _), group in groupby(places, key=lambda p: (p.dataset, p.run, p.fold)):
+
+    def together(place: Place) -> tuple[int, int, int]:
+        shares = experiment.splits[place.dataset].shares_models(place.run)
+        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+
+    for (dataset, _, which), group in groupby(places, key=together):
         fold: list[Place] = []
-        for place in group:
+        # folds that share a model follow each other, as they are evaluated
+        members = list(group)
+        if which == ALL_FOLDS:
+            members.sort(key=_model)
+        for place in members:
             if takes_whole_plans(experiment, dataset, place.learner):
                 wholes.setdefault((dataset, place.learner), []).append(place)
             else:
@@ -60,3 +69,7 @@ def blocks_of(
     for waiting in wholes.values():
         if waiting:
             yield Block(places=tuple(waiting), whole_plan=True)
+
+
+def _model(place: Place) -> tuple[int, int, int]:
+    return place.repetition, place.learner, place.fold

@@ -6,7 +6,7 @@ import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,8 @@ from bestofk.run.rows import Fold, Rows
 from bestofk.run.shipping import Stranded
 from bestofk.run.warming import warm_up
 
+ALL_FOLDS = -1
+"""Stands for the folds of a run that one model serves."""
 WARNINGS_KEPT = 3
 WHOLE_PLAN_FROM = 200_000
 """Rows times splits from which learners that can evaluate whole plans do so."""
@@ -52,6 +54,13 @@ class _Runner:
     form: str
     writes: bool
     seeded: bool
+
+
+@dataclass(slots=True)
+class _Shared:
+    """A model that serves the two folds of a nested run."""
+
+    model: Any = None
 
 
 class Evaluator:
@@ -81,14 +90,38 @@ class Evaluator:
             if takes_whole_plans(self.experiment, place.dataset, place.learner):
                 whole.setdefault((place.dataset, place.learner), []).append(place)
             else:
-                folds.setdefault((place.dataset, place.run, place.fold), []).append(place)
+                shares = self.experiment.splits[place.dataset].shares_models(place.run)
+                fold = ALL_FOLDS if shares else place.fold
+                folds.setdefault((place.dataset, place.run, fold), []).append(place)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
         for (dataset, run, fold), group in folds.items():
+            if fold == ALL_FOLDS:
+                yield from self._nested(dataset, run, group)
+                continue
             splits = self.experiment.splits[dataset]
             parts = Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
             for place in group:
                 yield self._cell(place, parts)
+
+    def _nested(self, dataset: int, run: int, group: Sequence[Place]) -> Iterator[CellResult]:
+        """Cells of a run whose folds one model serves: fitted once, the folds in their order."""
+        splits = self.experiment.splits[dataset]
+        parts = [
+            Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
+            for fold in range(splits.folds_in(run))
+        ]
+        asked: dict[tuple[int, int], dict[int, Place]] = {}
+        for place in group:
+            asked.setdefault((place.learner, place.repetition), {})[place.fold] = place
+        for places in asked.values():
+            shared = _Shared()
+            known = next(iter(places.values()))
+            for fold in range(max(places) + 1):
+                # a fold before it is predicted too, since a model may change as it predicts
+                result = self._cell(replace(known, fold=fold), parts[fold], shared)
+                if fold in places:
+                    yield result
 
     def rows(self, dataset: int) -> Rows:
         """The prepared rows of a data set."""
@@ -158,7 +191,7 @@ class Evaluator:
                 predictions=pack(codes, None) if experiment.keep_predictions else None,
             )
 
-    def _cell(self, place: Place, fold: Fold) -> CellResult:
+    def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
         experiment = self.experiment
         key = experiment.key(place)
         known: dict[str, Any] = {
@@ -170,7 +203,7 @@ class Evaluator:
             try:
                 runner = self._runner(place.dataset, place.learner)
                 return CellResult(
-                    key=key, **known, **self._fit(runner, key, fold), warnings=_said(caught)
+                    key=key, **known, **self._fit(runner, key, fold, shared), warnings=_said(caught)
                 )
             except UnscoredError as unscored:
                 failure = unscored.failure
@@ -180,21 +213,29 @@ class Evaluator:
                 failure = Failure(kind="raised", reason=_sentence(raised))
         return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
 
-    def _fit(self, runner: _Runner, key: CellKey, fold: Fold) -> dict[str, Any]:
+    def _fit(
+        self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
+    ) -> dict[str, Any]:
         experiment, rows = self.experiment, fold.rows
         if runner.writes:
             X_train, X_test, y_train = fold.own_form(runner.form)
         else:
             (X_train, X_test), y_train = fold.form(runner.form), fold.y_train
-        model = runner.fresh(key.seed(experiment.random_state) if runner.seeded else 0)
+        model = None if shared is None else shared.model
         begin = time.perf_counter()
+        if model is None:
+            model = runner.fresh(self._seed(key, shared) if runner.seeded else 0)
+            begin = time.perf_counter()
+            if runner.form == "encoded":
+                model.fit_encoded(X_train)
+            else:
+                model.fit(X_train, y_train)
+            if shared is not None:
+                shared.model = model
+        fitted = time.perf_counter()
         if runner.form == "encoded":
-            model.fit_encoded(X_train)
-            fitted = time.perf_counter()
             predicted = rows.classes[model.predict_encoded(X_test)]
         else:
-            model.fit(X_train, y_train)
-            fitted = time.perf_counter()
             predicted = model.predict(X_test)
         done = time.perf_counter()
         predicted = checked_predictions(predicted, len(fold.test), rows)
@@ -217,6 +258,10 @@ class Evaluator:
             if experiment.keep_predictions
             else None,
         }
+
+    def _seed(self, key: CellKey, shared: _Shared | None) -> int:
+        """The seed of a cell's model; that of the first fold where a run has but one model."""
+        return (key if shared is None else replace(key, fold=0)).seed(self.experiment.random_state)
 
 
 def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellResult]:

@@ -39,9 +39,12 @@ def rehearse(experiment: Experiment, *, prior: Any, decision: dict[str, Any]) ->
         values = rng.random((len(names), sets, design.runs, design.folds, 1))
     if isinstance(prior, str) and prior in MEASURED:
         prior = MeasuredCosts(what=prior, costs=dict.fromkeys(names, 1.0))
+    parts, subsets = None, design.subsets
+    if subsets is not None:
+        parts = rng.random((len(names), values.shape[1], subsets.runs, subsets.folds, 1))
     losses = Losses(
         values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
-        design=design.with_(repetitions=1),
+        design=design.with_(repetitions=1), subset_values=parts,
     )  # fmt: skip
     with warnings.catch_warnings():
         # the decision itself will say them
