@@ -90,8 +90,8 @@ def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
             choose_test(problem, test, one_sided=False)
         message = str(refusal.value)
         assert test in message
-        assert "tests that do are" in message
-        for offered in message.split("tests that do are ")[1].rstrip(".").split(", "):
+        assert "tests that fit are" in message
+        for offered in message.split("tests that fit are ")[1].rstrip(".").split(", "):
             assert choose_test(problem, offered, one_sided=False).name == offered
 
 
