@@ -85,11 +85,23 @@ def model_size(model: Any) -> int | None:
     """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled."""
     counter = _Counter()
     try:
-        pickle.Pickler(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
+        _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
     except Exception:
         # any class may raise anything while it is pickled; then its size is not known
         return None
     return counter.total
+
+
+class _Weigher(pickle.Pickler):
+    """A pickler for which it does not matter where a type of array came from.
+
+    NumPy's types are one object each until they have been sent to another process; what is one
+    object there and two here would be written once or twice.
+    """
+
+    def persistent_id(self, held: Any) -> str | None:
+        """Types of arrays by their name; everything else is pickled."""
+        return held.str if type(held).__module__ == "numpy.dtypes" else None
 
 
 class _Counter:

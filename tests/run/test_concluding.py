@@ -1,0 +1,234 @@
+"""From cells to a verdict: what failed and what was dropped come first, and options arrive."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import bestofk as bk
+
+QUICK = {"engine": "serial", "progress": False}
+
+
+def rows(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = np.column_stack([y + rng.normal(0, 0.6, n), rng.normal(size=n)])
+    return X, np.where(y == 1, "yes", "no")
+
+
+class Fails(GaussianNB):
+    """Raises in every fit."""
+
+    def fit(self, X, y):
+        raise RuntimeError("the licence has expired")
+
+
+class FailsWithout(GaussianNB):
+    """Raises where a certain row is not among those that train."""
+
+    def __init__(self, row=0.0):
+        super().__init__()
+        self.row = row
+
+    def fit(self, X, y):
+        if not (X[:, 0] == self.row).any():
+            raise RuntimeError("that row is missing")
+        return super().fit(X, y)
+
+
+class FailsWithin(GaussianNB):
+    """Raises where exactly these rows train."""
+
+    def __init__(self, rows=()):
+        super().__init__()
+        self.rows = rows
+
+    def fit(self, X, y):
+        if set(X[:, 0]) == set(self.rows):
+            raise RuntimeError("not these rows")
+        return super().fit(X, y)
+
+
+def test_left_out_learners_are_in_the_first_paragraph():
+    X, y = rows()
+    learners = {"max": "max", "broken": Fails(), "nmc": "nmc"}
+    study = bk.compare(learners, X, y, plan="4x5", **QUICK)
+    first = study.explain().split("\n")[0]
+    assert first == study.headline()
+    assert "Of the 3 learners given 1 failed (broken: 20 of 20 fits failed (raised: " in first
+    assert "and 2 were compared." in first
+    assert json.loads(study.to_json())["headline"] == first
+
+
+def test_dropped_runs_are_in_the_first_paragraph():
+    X, y = rows()
+    # the row is in one test fold of every run: one fit of five fails in each
+    learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0]), "nmc": "nmc"}
+    study = bk.compare(learners, X, y, plan="4x12", **QUICK)
+    assert not study.left_out
+    assert "Four fits of unlucky failed." in study.headline()
+    assert "4 of 48 folds were dropped" in study.headline()
+    held = json.loads(study.to_json())
+    assert any("4 of 48 folds were dropped" in note for note in held["notes"])
+
+
+def test_a_lost_fold_of_one_run_keeps_the_design():
+    X, y = rows()
+    learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0])}
+    study = bk.compare(learners, X, y, plan="kfold:12", **QUICK)
+    design = study.losses.design
+    assert (design.kind, design.folds, design.planned_folds) == ("cv", 11, 12)
+    assert study.decision.test == "corrected-repeated-kfold-t"
+    assert "1 of 12 folds was dropped" in study.headline()
+
+
+def test_nothing_left_out_adds_nothing():
+    X, y = rows()
+    study = bk.compare(["max", "nmc"], X, y, plan="2x3", **QUICK)
+    assert study.account() == ""
+    assert study.headline() == study.decision.headline()
+
+
+def test_losses_outlive_a_decision_that_is_no_longer_possible():
+    X, y = rows()
+    learners = {"max": "max", "nmc": "nmc", "broken": Fails()}
+    control = bk.compare(learners, X, y, plan="4x5", family="control", control="broken", **QUICK)
+    assert "the control, broken, is among those that failed" in control.headline()
+    # one of ten fits fails, which is tolerated, and with it a run of the five
+    wanted = {(run, fold): train for run, fold, train, _ in bk.plan("5x2").splits(X, y)}
+    spoiled = bk.compare(
+        {"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])}, X, y,
+        plan="5x2", test="5x2cv-f", **QUICK,
+    )  # fmt: skip
+    assert "test '5x2cv-f' covers five runs of two folds" in spoiled.headline()
+    for study in (control, spoiled):
+        assert study.decision is None
+        assert study.headline().startswith("Nothing can be decided: ")
+        assert study.losses.values.size
+        json.loads(study.to_json(), parse_constant=pytest.fail)
+
+
+def test_random_state_reaches_the_decision():
+    X, y = rows()
+    studies = [
+        bk.compare(["max", "nmc", "nn"], X, y, plan=bk.plan("3x4", random_state=1),
+                   test="correlated-t", rope=0.01, random_state=seed, **QUICK)
+        for seed in (0, 3)
+    ]  # fmt: skip
+    assert [study.random_state for study in studies] == [0, 3]
+    for study in studies:
+        assert study.decision.choice.arguments.get("random_state", study.random_state) == (
+            study.random_state
+        )
+    several = bk.compare(["max", "nmc"], data=["iris", "wine"], plan="kfold:3",
+                         test="permutation", random_state=7, **QUICK)  # fmt: skip
+    assert several.decision.choice.arguments["random_state"] == 7
+
+
+ASKED = {
+    "procedure": "most-wins",
+    "test": "use-all-data",
+    "df": 7.0,
+    "alpha": 0.2,
+    "correction": "bonferroni",
+    "family": "control",
+    "control": "nmc",
+    "margin": 0.3,
+    "rope": 0.02,
+}
+
+
+def test_every_option_reaches_the_decision():
+    X, y = rows()
+    asked = {name: value for name, value in ASKED.items() if name != "procedure"}
+    study = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", prior=["nn", "nmc", "max"],
+                       guard=False, **asked, **QUICK)  # fmt: skip
+    direct = bk.order(study.losses, prior=["nn", "nmc", "max"], guard=False, **asked)
+    held, expected = study.decision.as_json(), direct.as_json()
+    assert held == expected
+    assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")
+    assert (held["test"], held["margin"], held["rope"], held["guard"]) == (
+        "use-all-data", 0.3, 0.02, False,
+    )  # fmt: skip
+    assert study.decision.choice.arguments["df"] == 7.0
+    wins = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", procedure="most-wins", **QUICK)
+    assert wins.decision.procedure == "most-wins"
+
+
+def test_the_panel_has_a_preference_and_a_list_has_none():
+    X, y = rows()
+    panel = bk.compare(None, X, y, plan="kfold:3", **QUICK)
+    assert str(panel.decision.preference) == "panel: complexity"
+    assert panel.decision.prior == ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
+    assert "The panel comes with a preference, simpler learners first" in panel.explain()
+    listed = bk.compare(["max", "nmc", "nn"], X, y, plan="kfold:3", **QUICK)
+    assert str(listed.decision.preference) == "none"
+    stated = bk.compare(None, X, y, plan="kfold:3", prior=["nn"], **QUICK)
+    assert str(stated.decision.preference) == "stated"
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "higher"),
+    [
+        ("zero-one", "error", False),
+        ("accuracy", "accuracy", True),
+        ("f1_macro", "f1 macro", True),
+        ("auc", "AUC", True),
+        ("roc_auc", "roc auc", True),
+        ("log-loss", "log-loss", False),
+        ("neg_log_loss", "log loss", False),
+        ("brier", "Brier score", False),
+    ],
+)
+def test_verdicts_are_in_the_users_metric(loss, name, higher):
+    X, y = rows(90)
+    learners = {"nb": GaussianNB(), "dummy": DummyClassifier(), "lr": LogisticRegression()}
+    study = bk.compare(learners, X, y, loss=loss, plan="2x3", **QUICK)
+    assert study.losses.metric.name == name
+    assert study.losses.metric.higher_is_better is higher
+    word = "largest" if higher else "smallest"
+    assert f"it has the {word} mean {name} (" in study.headline()
+    shown = study.as_json()["means"]
+    means = study.losses.values.mean(axis=(1, 2, 3, 4))
+    expected = 1 - means if higher else means
+    assert list(shown.values()) == pytest.approx(sorted(expected, reverse=higher))
+
+
+def test_accuracy_is_that_of_scikit_learn():
+    from sklearn.metrics import accuracy_score, roc_auc_score
+
+    X, y = rows(90)
+    learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
+    accuracy, auc = [], []
+    for _, _, train, test in bk.plan("kfold:3").splits(X, y):
+        model = GaussianNB().fit(X[train], y[train])
+        accuracy.append(accuracy_score(y[test], model.predict(X[test])))
+        auc.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
+    for loss, expected in (("accuracy", accuracy), ("auc", auc)):
+        study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)
+        assert study.as_json()["means"]["nb"] == pytest.approx(np.mean(expected))
+
+
+def test_regression_and_callables_in_the_users_metric():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X @ [1.0, 2.0, 0.0] + rng.normal(0, 0.1, 60)
+    learners = {"weak": Ridge(1000.0), "ridge": Ridge(1.0)}
+    for loss, name, word in (
+        (None, "squared error", "smaller"),
+        ("neg_mean_squared_error", "mean squared error", "smaller"),
+        ("r2", "r2", "larger"),
+        (biased, "biased", "smaller"),
+    ):
+        study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)
+        assert study.losses.metric.name == name
+        assert study.headline().startswith(f"Use ridge: it has the {word} mean {name} (")
+
+
+def biased(true, predicted):
+    """A loss of the caller's."""
+    return float(np.mean(np.abs(true - predicted)))
