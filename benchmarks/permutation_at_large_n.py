@@ -30,11 +30,19 @@ SHAPES = {
 def gil_pelaez(d: np.ndarray) -> float:
     """P(T* >= T) = 1/2 + (1/pi) integral of sin(-uT) prod cos(u d_i) / u."""
     sizes, total = np.abs(d[d != 0]), float(d.sum())
-    sd = float(np.sqrt(sizes @ sizes))
-    u = np.linspace(0, 9 / sd, 401)
-    values = np.empty(401)
+
+    def fades(u: float) -> bool:
+        with np.errstate(divide="ignore"):
+            return max(float(np.log(np.abs(np.cos(w * sizes))).sum()) for w in (u, 1.3 * u)) < -32
+
+    end = float(4 / np.sqrt(sizes @ sizes))
+    while not fades(end):
+        end *= 1.2
+    nodes = 4_000 if len(sizes) <= 1_000 else 400
+    u = np.linspace(0, end, nodes + 1)
+    values = np.empty(nodes + 1)
     values[0] = -total
-    for i in range(1, 401):
+    for i in range(1, nodes + 1):
         cosines = np.cos(u[i] * sizes)
         with np.errstate(divide="ignore"):
             size = np.exp(np.log(np.abs(cosines)).sum())

@@ -340,7 +340,7 @@ def test_the_farthest_tails_are_never_zero_and_never_nan(n):
     found = both_tails(sizes[None], 0 * sizes[None])
     assert found.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
     assert found.lower[0] == pytest.approx(1.0)
-    if n != 1_010:  # a second more for each
+    if n not in (1_010, 1_020):  # seconds more for each
         sizes[:4] *= -1
         p = both_tails(sizes[None], 0 * sizes[None]).upper[0]
         assert 2.0**-n < p < 1e-75

@@ -169,7 +169,7 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected():
     assert permutation(a - (high - 0.01), b).pvalue > 0.1
 
 
-@pytest.mark.parametrize("n", [60, 3_000, 100_000])
+@pytest.mark.parametrize("n", [60, 1_000, 20_000])
 @pytest.mark.parametrize("kind", ["normal", "heavy", "zero-one"])
 def test_intervals_of_many_differences_agree_with_the_pvalue(n, kind):
     rng = np.random.default_rng([n, len(kind)])
