@@ -97,9 +97,10 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     metric = decision.metric
     means = np.array([metric.shown(decision.means[name]) for name in shown])
     names = [one_line(str(name), NAME_WIDTH) for name in shown]
+    said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
+    taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
     # what is left beside the other columns, two blanks between each
-    room = width - (2 + max(map(len, names)) + max(9, len(decision.metric.mean)) + 38
-                    + (8 if costs is not None else 0) + 12)  # fmt: skip
+    room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
@@ -107,15 +108,15 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
-    table.add_column("against the recommended one", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
-    for place, (name, called) in enumerate(zip(shown, names, strict=True)):
+    for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
         mean = metric.shown(decision.means[name])
         row: list[str | Text] = [str(place + 1), Text(called), f"{mean:.4f}"]
         if picture >= PICTURE_AT_LEAST:
             row.append(Text(bar(mean, means, picture)))
-        row.append(_verdict(decision, name, verdicts.get(name)))
+        row.append(words)
         if costs is not None:
             fit_time = costs[str(name)].fit_time
             row.append("" if fit_time is None else duration(fit_time))
