@@ -135,5 +135,6 @@ def design_of_file(
         folds=folds,
         repetitions=repetitions,
         stratified=stratified,
-        **known,
+        n_train=known.get("n_train"),
+        n_test=known.get("n_test"),
     )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Name = int | str
 Prior = Sequence[str] | Mapping[str, float] | None
 BOTH_PARTS = -1
-"""Asks `Problem.sample` for the losses of all runs and of those on parts of the rows, in one axis."""
+"""Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

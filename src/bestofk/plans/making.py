@@ -113,9 +113,7 @@ class Plan:
         }[self.stratified]
         if self.kind == "loo":
             return "The plan 'loo': every row is tested once by what all the others teach."
-        design = Design(
-            kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets
-        )
+        design = Design(kind=self.kind, runs=self.runs, folds=self.folds or 1, subsets=self.subsets)
         tested = (
             "" if self.test_fraction is None else f", {self.test_fraction:g} of the rows tested"
         )

@@ -49,8 +49,10 @@ def blocks_of(
     for (dataset, _, which), group in groupby(places, key=together):
         fold: list[Place] = []
         # folds that share a model follow each other, as they are evaluated
-        by_model = sorted(group, key=_model) if which == ALL_FOLDS else group
-        for place in by_model:
+        members = list(group)
+        if which == ALL_FOLDS:
+            members.sort(key=_model)
+        for place in members:
             if takes_whole_plans(experiment, dataset, place.learner):
                 wholes.setdefault((dataset, place.learner), []).append(place)
             else:
