@@ -79,19 +79,47 @@ def test_zero_one_losses_are_a_binomial_tail(wins, losses):
 
 
 def test_more_differences_than_can_be_counted_are_bracketed():
-    """60 real differences; the note holds bounds, and random flips lie within them."""
+    """60 real differences; random flips lie within the bounds, which are close."""
     rng = np.random.default_rng(12)
     a, b = rng.random((2, 60)) + np.array([[0.08], [0.0]])
     result = permutation(a, b)
-    assert "rounded to a grid" in result.note
-    low, high = (float(w.rstrip(".")) for w in result.note.split() if w[0] == "0")
-    assert low <= result.pvalue <= high
-    assert high - low < 0.02 * high + 1e-3
-    drawn = permutation(a, b, method="resample", resamples=200_000, random_state=3).pvalue
-    hits = drawn / 2 * 200_001 - 1
+    low, high = result.bounds
+    assert 0.995 * high < low <= result.pvalue <= high
+    assert result.note == ""
+    drawn = permutation(a, b, method="resample", resamples=200_000, random_state=3)
+    assert drawn.bounds is None
+    hits = drawn.pvalue / 2 * 200_001 - 1
     assert (
         stats.binom.ppf(1e-6, 200_000, low / 2) <= hits <= stats.binom.isf(1e-6, 200_000, high / 2)
     )
+    # what is counted out needs no bounds; among many pairs each has its own
+    assert permutation(a[:20], b[:20]).bounds is None
+    many = permutation(np.stack([a, b]), b)
+    assert many.bounds.low.shape == (2,)
+    assert many.bounds.low[1] == many.bounds.high[1] == many.pvalue[1] == 1.0
+    assert (many.bounds.low[0], many.bounds.high[0]) == (low, high)
+
+
+def test_wide_bounds_are_said(monkeypatch):
+    from bestofk.pairwise import permuted
+
+    monkeypatch.setattr(permuted, "WIDE", 1.0)
+    a, b = np.random.default_rng(12).random((2, 3, 60))
+    assert "The p-value lies between 0." in permutation(a[0], b[0]).note
+    assert "The p-values are known to within" in permutation(a, b).note
+
+
+@pytest.mark.parametrize("n", [50, 1_000, 100_000])
+def test_the_sides_of_many_differences_fit_together(n):
+    rng = np.random.default_rng(n)
+    a = rng.standard_t(3, n) + 1.5 / np.sqrt(n)
+    two, greater, less = (
+        permutation(a, 0 * a, alternative=side).pvalue for side in ("two-sided", "greater", "less")
+    )
+    assert greater + less == pytest.approx(1.0, abs=1e-12)
+    assert two == pytest.approx(2 * min(greater, less), rel=1e-12)
+    assert permutation(0 * a, a).pvalue == pytest.approx(two, rel=1e-9)
+    assert permutation(1e6 * a, 0 * a).pvalue == pytest.approx(two, rel=1e-9)
 
 
 def subset_means(d):
@@ -139,6 +167,28 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected():
     assert permutation(a - (low + 0.01), b).pvalue > 0.1
     assert permutation(a - (high + 0.01), b).pvalue <= 0.1
     assert permutation(a - (high - 0.01), b).pvalue > 0.1
+
+
+@pytest.mark.parametrize("n", [60, 1_000, 20_000])
+@pytest.mark.parametrize("kind", ["normal", "heavy", "zero-one"])
+def test_intervals_of_many_differences_agree_with_the_pvalue(n, kind):
+    rng = np.random.default_rng([n, len(kind)])
+    a = {
+        "normal": lambda: rng.normal(size=n) + 1.9 / np.sqrt(n),
+        "heavy": lambda: rng.standard_t(2, n),
+        "zero-one": lambda: rng.choice([-1.0, 0.0, 0.0, 1.0], n),
+    }[kind]()
+    result = permutation(a, 0 * a)
+    for level in (0.8, 0.95):
+        low, high = result.confidence_interval(level)
+        assert low < result.estimate < high
+        assert (low <= 0 <= high) == (result.pvalue > 1 - level)
+        hair = 1e-3 * (high - low)
+        for edge, sign in ((low, 1), (high, -1)):
+            inside, outside = edge + sign * hair, edge - sign * hair
+            # the ends come from a saddlepoint, whose tail is right to a few percent
+            assert permutation(a - inside, 0 * a).pvalue > (1 - level) * 0.9
+            assert permutation(a - outside, 0 * a).pvalue <= (1 - level) * 1.1
 
 
 def test_leading_axes_broadcast():

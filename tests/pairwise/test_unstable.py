@@ -16,9 +16,9 @@ from bestofk.pairwise.half_sampling import half_sampling_t
 from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
 from bestofk.pairwise.pooled_half_sampling import pooled_half_sampling_t, study_factor
 
-# Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, the corrected
-# variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02 and .03,
-# hence v = (.01^2 + .01^2) / 4 = .00005.
+# Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, hence the
+# corrected variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02
+# and .03, hence v = (.01^2 + .01^2) / 4 = .00005.
 A = [0.30, 0.28, 0.27, 0.31, 0.35, 0.33, 0.30, 0.36, 0.31, 0.35, 0.36, 0.30]
 B = [0.26, 0.24, 0.25, 0.27, 0.26, 0.32, 0.28, 0.30, 0.30, 0.32, 0.27, 0.33]
 SIZES = {"runs": 2, "folds": 2, "halvings": 2, "half_folds": 2}
@@ -60,10 +60,9 @@ def test_pooled_by_hand():
 
 
 def test_nested_by_hand():
-    # outer differences .04 .04 .10; pairs of folds (0, 1): .13 .00, (0, 2): .15 .02,
-    # (1, 2): .01 .09.
-    # Inner mean without fold 0: (.00 + .02) / 2 = .01; without 1: (.13 + .09) / 2 = .11; without 2:
-    # (.15 + .01) / 2 = .08
+    # outer differences .04 .04 .10; pairs of folds (0, 1): .13 .00, (0, 2): .15 .02, (1, 2): .01
+    # .09. Inner mean without fold 0: (.00 + .02) / 2 = .01; without 1: (.13 + .09) / 2 = .11;
+    # without 2: (.15 + .01) / 2 = .08
     outer, inner = [0.04, 0.04, 0.10], [0.13, 0.00, 0.15, 0.02, 0.01, 0.09]
     r = nested_cv_z(np.add(0.2, outer + inner), np.full(9, 0.2), runs=1, folds=3)
     between = statistics.variance(outer)  # .0012

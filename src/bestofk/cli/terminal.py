@@ -97,28 +97,26 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     metric = decision.metric
     means = np.array([metric.shown(decision.means[name]) for name in shown])
     names = [one_line(str(name), NAME_WIDTH) for name in shown]
+    said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
+    taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
     # what is left beside the other columns, two blanks between each
-    beside = 2 + max(map(len, names)) + (8 if costs is not None else 0) + 12
-    room = width - (beside + max(9, len(metric.mean)) + 38)
-    short = room < 0
-    if short:
-        room = width - (beside + 9 + 25)
+    room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
-    table.add_column("mean" if short else metric.mean, justify="right", no_wrap=True)
+    table.add_column(decision.metric.mean, justify="right", no_wrap=True)
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
-    table.add_column("verdict" if short else "against the recommended one", no_wrap=True)
+    table.add_column("verdict", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
-    for place, (name, called) in enumerate(zip(shown, names, strict=True)):
+    for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
         mean = metric.shown(decision.means[name])
         row: list[str | Text] = [str(place + 1), Text(called), f"{mean:.4f}"]
         if picture >= PICTURE_AT_LEAST:
             row.append(Text(bar(mean, means, picture)))
-        row.append(_verdict(decision, name, verdicts.get(name), short=short))
+        row.append(words)
         if costs is not None:
             fit_time = costs[str(name)].fit_time
             row.append("" if fit_time is None else duration(fit_time))
@@ -129,7 +127,7 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     return table
 
 
-def _verdict(decision: Order, name: object, standing: Standing | None, *, short: bool) -> str:
+def _verdict(decision: Order, name: object, standing: Standing | None) -> str:
     if name == decision.recommended:
         return "recommended"
     if standing is None:
@@ -137,7 +135,7 @@ def _verdict(decision: Order, name: object, standing: Standing | None, *, short:
     if standing.adjusted_pvalue is None or standing.verdict == "not tested":
         return standing.verdict
     p = pvalue_words(standing.adjusted_pvalue, decision.alpha)
-    return f"{standing.verdict if short else _VERDICTS[standing.verdict]} ({p})"
+    return f"{_VERDICTS[standing.verdict]} ({p})"
 
 
 def bar(value: float, values: np.ndarray, width: int) -> str:

@@ -28,6 +28,8 @@ class Learner:
     """It takes more than two classes."""
     whole_plan: bool = True
     """It evaluates all the splits of a plan at once."""
+    unstable: bool = False
+    """Its predictions depend much on which rows train it."""
     complexity: str = ""
     """Its number of parameters (c classes, d columns, n training rows)."""
 
@@ -65,6 +67,7 @@ LEARNERS = Registry(
         estimator="bestofk.learners.c45:C45",
         summary="Quinlan's decision tree",
         paper="Quinlan 1993, C4.5: Programs for Machine Learning",
+        unstable=True,
         complexity="nodes of the tree",
     ),
     Learner(
@@ -72,6 +75,7 @@ LEARNERS = Registry(
         estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",
+        unstable=True,
         complexity="n d",
     ),
     Learner(

@@ -56,7 +56,7 @@ class IntervalPairs:
     correction, rule : str
         How the p-values were adjusted and obtained.
     error_bound : ndarray of shape (pairs, 2)
-        By how much rounding to the grid may have changed a p-value; 0 where it is exact.
+        By how much a p-value may be off; 0 where it was counted out.
     names : tuple of str
         What the learners are called in sentences.
     """
@@ -115,7 +115,7 @@ class BootstrapBResult(Presented):
     correction, rule : str
         How the p-values were adjusted and obtained.
     error_bound : ndarray of shape (A, 2)
-        By how much rounding to the grid may have changed a p-value; 0 where it is exact.
+        By how much a p-value may be off; 0 where it was counted out.
     method : {"exact", "resample"}
         Where the rearrangement distribution comes from.
     resamples : int
@@ -211,10 +211,7 @@ class BootstrapBResult(Presented):
                 f"({_range_words(self.pvalues[a], self.adjusted_pvalues[a])})."
             )
         if self.error_bound.any():
-            sentences.append(
-                "The ends were rounded to a grid; without rounding no p-value differs by more "
-                f"than {float(self.error_bound.max()):.2g}."
-            )
+            sentences.append(f"No p-value is off by more than {float(self.error_bound.max()):.2g}.")
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
@@ -288,7 +285,7 @@ def bootstrap_b(
     [q-, q+] the observed interval of a, p+ = min(1, 2 min(P(L* <= q+), P(U* >= q-))) and
     p- = min(1, 2 min(P(U* <= q-), P(L* >= q+))). Here p- may be 0.
 
-    Intervals of width 0 give Bootstrap-A, p- = p+. For the exact distribution, its grid and
+    Intervals of width 0 give Bootstrap-A, p- = p+. For the exact distribution and
     `error_bound` see `bootstrap_a`.
 
     References

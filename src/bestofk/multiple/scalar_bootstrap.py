@@ -49,7 +49,7 @@ class BootstrapPairs:
     correction : str
         How they were adjusted.
     error_bound : ndarray of shape (pairs,)
-        By how much rounding to the grid may have changed a p-value; 0 where it is exact.
+        By how much a p-value may be off; 0 where it was counted out.
     names : tuple of str
         What the learners are called in sentences.
     """
@@ -118,7 +118,7 @@ class BootstrapAResult(Presented):
     correction : str
         How they were adjusted.
     error_bound : ndarray of shape (A,)
-        By how much rounding to the grid may have changed a p-value; 0 where it is exact (and
+        By how much a p-value may be off; 0 where it was counted out (and
         where it was resampled, which has an error of another kind).
     method : {"exact", "resample"}
         Where the rearrangement distribution comes from.
@@ -216,10 +216,7 @@ class BootstrapAResult(Presented):
                 f"{'significant' if rejected[a] else 'not significant'})."
             )
         if self.error_bound.any():
-            sentences.append(
-                "The losses were rounded to a grid; without rounding no p-value differs by more "
-                f"than {float(self.error_bound.max()):.2g}."
-            )
+            sentences.append(f"No p-value is off by more than {float(self.error_bound.max()):.2g}.")
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
@@ -265,12 +262,11 @@ def bootstrap_a(
     arrangement is one of the rearrangements, so that no p-value is 0.
 
     Under rearrangement the total of every learner is a sum of D independent draws of one of A
-    values each. Its distribution is counted out where A^(D/2) is small, else convolved on whole
-    steps: without any rounding where the cell means are multiples of one unit (sums of up to
-    about 2^28 / (A D) units), else on a grid of 2^14 to 2^16 steps. Rounding treats all learners
-    alike, so the test of the rounded losses is itself an exact rearrangement test and keeps its
-    level; `error_bound` says how far its p-values may lie from those of the losses as given.
-    Tail probabilities are sums of positive numbers and keep their relative accuracy down to the
+    values each. Its distribution is counted out where A^(D/2) is small and convolved on whole
+    steps where the cell means are multiples of one unit (sums of up to about 2^28 / (A D)
+    units); else its transform is inverted numerically, however many data sets there are, and
+    `error_bound` says how far the p-values may be off, within 1 percent of them. Tail
+    probabilities keep their relative accuracy down to the
     smallest ones (below 2e-308 they are given as that). Random rearrangements give
     (b + 1) / (m + 1) for each tail.
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
 
 BOTH_PARTS = -1
-"""Asks `Problem.sample` for the losses of all runs and of those on parts of the rows together."""
+"""Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

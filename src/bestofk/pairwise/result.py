@@ -69,6 +69,9 @@ class PairwiseResult(Presented):
         for a greater loss of `b`, 0 where it speaks for neither; None: the sign of `estimate`.
     note : str
         What the reader should know of this result; often empty.
+    bounds : Interval or None
+        `low` and `high` between which the p-value lies, of the shape of `pvalue`, where it was
+        computed to within a known error; None where it is exact to rounding.
     losses : tuple of ndarray
         The two inputs, kept (not copied) for intervals and figures that need the differences.
     interval_rule : callable or None
@@ -85,6 +88,7 @@ class PairwiseResult(Presented):
     standard_error: FloatOrArray | None = None
     direction: FloatOrArray | None = None
     note: str = ""
+    bounds: Interval | None = None
     losses: tuple[Floats, ...] = field(default=(), repr=False, compare=False)
     interval_rule: Callable[[PairwiseResult, float], Interval] | None = field(
         default=None, repr=False, compare=False

@@ -6,7 +6,10 @@ learners reached there, each with the same chance. Sign flips are the case of tw
 
 =============  ================================================================
 ``grid``       puts the values on whole steps, so that ties are ties
-``tails``      both tails of the sum, exactly, by counting or by convolution
+``tails``      both tails of the sum, by counting, convolution or inversion
+``counting``   tails of few arrangements, or of few different sums, counted out
+``inversion``  tails of all other sums, from their transform, to within known bounds
+``contour``    the line along which that is integrated
 ``signs``      the same for two learners and many pairs at once
 ``draws``      the same by random rearrangements
 =============  ================================================================

@@ -1,4 +1,4 @@
-"""Values on whole steps: sums of whole numbers tie exactly when they should."""
+"""Values on whole steps, where they have any: sums of whole numbers tie when they should."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ TIE = 4
 """Sums of n terms are ties when they differ by at most so many times n noises."""
 SNAP = 2.0**-48
 LATTICE_WORK = 2**28
-MEET_WORK = 2**22
-GRID_WORK = 2**25
-FEWEST_STEPS, MOST_STEPS = 2**14, 2**16
+MEET_WORK = 2**18
+FINEST_UNIT = 2.0**-17
+"""A common unit below this share of the root of the sum of squares makes no difference."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,23 +29,20 @@ class Placement:
 
     Attributes
     ----------
-    positions : ndarray of int, shape (rows, blocks)
+    positions : ndarray, shape (rows, blocks)
         The steps. Only differences inside a block mean anything.
-    residuals : ndarray of shape (rows, blocks)
-        What rounding took away, in steps, from 0 to below 1; all 0 where nothing was rounded.
-    slack : int
+    slack : float
         Sums that differ by at most so many steps are ties.
-    count : {"meet", "convolve"}
+    count : {"meet", "convolve", "invert"}
         How the distribution of sums is to be had from here.
     exact : bool
-        Whether the steps stand for the values without rounding.
+        Whether the steps are whole numbers that stand for the values without rounding.
     """
 
-    positions: Whole
-    residuals: Floats
-    slack: int = 0
-    count: Literal["meet", "convolve"]
-    exact: bool
+    positions: Whole | Floats
+    slack: float = 0
+    count: Literal["meet", "convolve", "invert"]
+    exact: bool = True
 
 
 def levelled(values: Floats) -> tuple[Floats, float]:
@@ -64,10 +61,8 @@ def levelled(values: Floats) -> tuple[Floats, float]:
     return heights, noise
 
 
-def place(
-    values: Floats, *, choices: int, queries: int, tables: int = 1, steps: int | None = None
-) -> Placement:
-    """Whole steps for `values` of shape (rows, blocks), exact wherever that is affordable.
+def place(values: Floats, *, choices: int, queries: int, tables: int = 1) -> Placement:
+    """Steps for `values` of shape (rows, blocks), whole ones wherever the values allow.
 
     Parameters
     ----------
@@ -79,50 +74,41 @@ def place(
         How many sums will be asked for.
     tables : int
         How many sets of rows will be drawn from; with many, a fine common unit costs too much.
-    steps : int, optional
-        Steps of the grid between the smallest and the largest sum where the values have to be
-        rounded; 2^14 to 2^16, by the size of the problem, when not given.
 
     Notes
     -----
     In this order: values that share a unit (error rates of test sets whose sizes have a small
-    common multiple) become multiples of it; few blocks are counted out by meeting in the middle,
-    sums within rounding noise being ties; all else is rounded to a grid. Rounding is monotone
-    inside a block and depends on the values of the block as a set, not on who reached which, so
-    a rearrangement test of rounded values keeps its level exactly, and the observed arrangement
-    ties with itself.
+    common multiple) become multiples of it and are convolved; few blocks are counted out by
+    meeting in the middle, sums within rounding noise being ties; of all else the transform is
+    inverted, for multiples of a unit without rounding.
     """
     heights, noise = levelled(values)
     reach = heights.max(axis=0)
     blocks = int((reach > 0).sum())
-    total = float(reach.sum())
-    no_residuals = np.zeros_like(heights)
     if blocks == 0:
         still = np.zeros(heights.shape, dtype=np.int64)
-        return Placement(positions=still, residuals=no_residuals, count="convolve", exact=True)
+        return Placement(positions=still, count="convolve")
     meet_work = choices ** ((blocks + 1) // 2) * queries
-    most = max(LATTICE_WORK // (choices * blocks * tables), 1)
-    unit = common_unit(heights[heights > 0], smallest=total / most, noise=noise)
+    most = LATTICE_WORK // (choices * blocks * tables)
+    unit = common_unit(
+        heights[heights > 0],
+        smallest=min(
+            float(reach.sum()) / max(most, 1), FINEST_UNIT * float(np.sqrt(reach @ reach))
+        ),
+        noise=noise,
+    )
     if unit is not None:
         positions = np.rint(heights / unit).astype(np.int64)
-        lattice_work = choices * blocks * int(positions.max(axis=0).sum()) // 128
-        if meet_work > MEET_WORK or lattice_work <= meet_work:
-            return Placement(
-                positions=positions, residuals=no_residuals, count="convolve", exact=True
-            )
+        length = int(positions.max(axis=0).sum())
+        lattice_work = choices * blocks * length // 128
+        if length <= most and (meet_work > MEET_WORK or lattice_work <= meet_work):
+            return Placement(positions=positions, count="convolve")
+        if meet_work > MEET_WORK:
+            return Placement(positions=positions, count="invert")
     if meet_work <= MEET_WORK:
         positions = np.rint(heights / noise).astype(np.int64)
-        return Placement(
-            positions=positions,
-            residuals=no_residuals,
-            slack=TIE * blocks,
-            count="meet",
-            exact=True,
-        )
-    if steps is None:
-        steps = min(max(GRID_WORK // (choices * blocks), FEWEST_STEPS), MOST_STEPS)
-    positions, residuals = _rounded(heights * (steps / total))
-    return Placement(positions=positions, residuals=residuals, count="convolve", exact=False)
+        return Placement(positions=positions, slack=TIE * blocks, count="meet")
+    return Placement(positions=heights, slack=TIE * blocks * noise, count="invert", exact=False)
 
 
 def common_unit(heights: Floats, *, smallest: float, noise: float) -> float | None:
@@ -148,21 +134,6 @@ def common_unit(heights: Floats, *, smallest: float, noise: float) -> float | No
     unit = float(heights @ multiples / (multiples @ multiples))
     fits = np.abs(heights - unit * multiples) <= 4 * noise
     return unit if fits.all() else None
-
-
-def _rounded(heights: Floats) -> tuple[Whole, Floats]:
-    """Whole steps and what is left, the cut of each block in the widest gap between remainders.
-
-    The cut is free, since only differences inside a block count; in the widest gap it keeps the
-    remainders of a block close together and never parts two values that are nearly equal.
-    """
-    fractions = np.sort(heights % 1.0, axis=0)
-    gaps = np.diff(fractions, axis=0, append=fractions[:1] + 1.0)
-    widest = gaps.argmax(axis=0)[np.newaxis]
-    cut = np.take_along_axis(fractions + gaps / 2, widest, axis=0) % 1.0
-    moved = heights - cut
-    floors = np.floor(moved)
-    return floors.astype(np.int64), moved - floors
 
 
 def _exponent(values: Floats) -> int:

@@ -61,7 +61,7 @@ def upper_tail(a: Floats, b: Floats) -> tuple[Floats, Floats]:
     p : ndarray of shape (pairs,)
         The tail. The lower tail is the upper tail of (b, a).
     bounds : ndarray of shape (pairs, 2)
-        Its bounds where the values had to be rounded to a grid, else `p` twice.
+        Its bounds where it could not be counted out, else `p` twice.
 
     Notes
     -----

@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats
+from bestofk.rearrange.counting import few_arrangements, few_sums
 from bestofk.rearrange.grid import Placement, Whole
+from bestofk.rearrange.inversion import Inversion
 
 Rows = npt.NDArray[np.intp]
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -24,8 +26,7 @@ class Tails:
     lower, upper : ndarray of shape (queries,)
         P(S* <= s) and P(S* >= s), both with equality.
     lower_bounds, upper_bounds : ndarray of shape (queries, 2)
-        Between which the two lie for the values before they were rounded to the grid; both ends
-        are the probability itself where nothing was rounded.
+        Between which the two lie; both ends are the probability itself where it was counted out.
     """
 
     lower: Floats
@@ -44,8 +45,9 @@ def sum_tails(placed: Placement, members: Rows, queries: Rows) -> Tails:
     """Tails of the sum of one draw per block from the `members`, at the sums of the `queries`.
 
     Both are numbers of rows of `placed`. Probabilities are counts over n^blocks where these can
-    be counted out, else sums of positive numbers: the relative error stays near 1e-15 times the
-    number of blocks, however small the tail. A tail that is not empty is never given as 0.
+    be counted out, or sums of positive numbers: the relative error stays near 1e-15 times the
+    number of blocks, however small the tail. Else the transform of the sum is inverted, with a
+    relative error within the bounds. A tail that is not empty is never given as 0.
     """
     table = placed.positions[members]
     floor = table.min(axis=0)
@@ -53,27 +55,63 @@ def sum_tails(placed: Placement, members: Rows, queries: Rows) -> Tails:
     table = table - floor
     moving = table.max(axis=0) > 0
     table = table[:, moving]
+    if placed.count == "invert":
+        return _inverted(table.astype(np.float64), at.astype(np.float64), placed)
     if placed.count == "meet":
-        lower, upper = _meet(table, at, placed.slack)
-        return _certain(lower, upper)
+        return _certain(*_meet(table, at, int(placed.slack)))
     sums = _Halves.of(table)
-    lower, upper = sums.at_most(at), sums.at_least(at)
-    if placed.exact:
-        return _certain(lower, upper)
-    left = placed.residuals[members]
-    # the sum before rounding is its steps plus a remainder within these two
-    least, most = left.min(axis=0).sum(), left.max(axis=0).sum()
-    own = placed.residuals[queries].sum(axis=1)
-    hair = 1e-9 * (1 + placed.positions.shape[1])
-    least, most = least - hair, most + hair
-    low = np.minimum(np.floor(at + own - most).astype(np.int64), at)
-    high = np.maximum(np.ceil(at + own - least).astype(np.int64), at)
+    return _certain(sums.at_most(at), sums.at_least(at))
+
+
+def _inverted(table: Floats, at: Floats, placed: Placement) -> Tails:
+    """Both tails at each sum, the smaller one by itself and the larger as what it leaves."""
+    reach = table.max(axis=0)
+    middle = float(table.mean(axis=0).sum())
+    found = np.empty((2, at.size, 3))
+    sides = (_Costs(table, placed), _Costs(reach - table, placed))
+    # from the far tail inwards, so that neighbours share a contour
+    for i in np.argsort(np.minimum(at, float(reach.sum()) - at), kind="stable"):
+        counted = few_sums(reach, at[i], placed.slack) if len(table) == 2 else None
+        if counted is not None:
+            found[:, i] = np.maximum(np.array(counted), SMALLEST)[:, None]
+            continue
+        smaller = int(at[i] >= middle)
+        deficit = float(reach.sum()) - at[i] if smaller else at[i]
+        small = sides[smaller].at_most(deficit)
+        # of whole numbers, what is strictly beyond
+        beyond = sides[smaller].at_most(deficit - 1.0) if placed.exact else small
+        found[smaller, i], found[1 - smaller, i] = small, 1.0 - beyond[[0, 2, 1]]
+    lower, upper = found
     return Tails(
-        lower=lower,
-        upper=upper,
-        lower_bounds=np.stack([sums.at_most(low), sums.at_most(high)], axis=1),
-        upper_bounds=np.stack([sums.at_least(high), sums.at_least(low)], axis=1),
+        lower=lower[:, 0], upper=upper[:, 0], lower_bounds=lower[:, 1:], upper_bounds=upper[:, 1:]
     )
+
+
+class _Costs:
+    """Tails of the sum of one cost from each column, all in steps of a placement."""
+
+    def __init__(self, costs: Floats, placed: Placement) -> None:
+        self.costs, self.placed = costs, placed
+        dear, counts = costs, np.ones(costs.shape[1])
+        if len(costs) == 2:
+            # equal columns together
+            sizes, numbers = np.unique(costs.max(axis=0), return_counts=True)
+            dear, counts = np.stack([np.zeros_like(sizes), sizes]), numbers.astype(np.float64)
+        self.transform = Inversion(costs=dear, counts=counts, unit=float(placed.exact))
+        self.uncounted = np.inf
+
+    def at_most(self, deficit: float) -> Floats:
+        """P(Y <= deficit) and its bounds."""
+        slack = self.placed.slack
+        if deficit < -slack:
+            return np.zeros(3)
+        if deficit < self.uncounted:
+            counted = few_arrangements(self.costs, deficit + slack)
+            if counted is not None:
+                return np.full(3, max(counted, SMALLEST))
+            self.uncounted = deficit
+        p = self.transform.at_most(deficit)
+        return np.clip([p.value, p.low, p.high], SMALLEST, 1.0)
 
 
 def _certain(lower: Floats, upper: Floats) -> Tails:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from typing import Any
@@ -27,6 +28,7 @@ from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
 from bestofk.run.store_study import StudySpec, study_of
 from bestofk.run.study import Study
+from bestofk.run.unstable import advice_for_unstable
 
 
 def compare(
@@ -175,6 +177,7 @@ def compare(
         else None,
         store=kept,
     )
+    study = _warned(study, experiment, made)
     if not replicate:
         return study
 
@@ -281,6 +284,19 @@ def _rounds_until(deadline: float, places: Sequence[Place], begin: float) -> Ite
         if done and now + (now - begin) / done > deadline:
             return
         yield from group
+
+
+def _warned(study: Study, experiment: Experiment, plan: Plan) -> Study:
+    """The study with what its test is known to do to learners such as these."""
+    if study.decision is None or not study.decision.caution:
+        return study
+    said = None
+    if len(experiment.datasets) == 1:
+        named = {one.name: one.estimator for one in experiment.contenders}
+        said = advice_for_unstable(named, experiment.datasets[0].n, plan)
+    # the learners are known: what is said is about them, or nothing
+    decision = replace(study.decision, caution=said or "")
+    return replace(study, decision=decision)
 
 
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:

@@ -107,10 +107,9 @@ class Evaluator:
     def _nested(self, dataset: int, run: int, group: Sequence[Place]) -> Iterator[CellResult]:
         """Cells of a run whose folds one model serves: fitted once, the folds in their order."""
         splits = self.experiment.splits[dataset]
-        parts = [
-            Fold(self.rows(dataset), splits.train(run, fold), splits.test(run, fold))
-            for fold in range(splits.folds_in(run))
-        ]
+        first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
+        others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
+        parts = [first, *map(first.beside, others)]
         asked: dict[tuple[int, int], dict[int, Place]] = {}
         for place in group:
             asked.setdefault((place.learner, place.repetition), {})[place.fold] = place

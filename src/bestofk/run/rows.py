@@ -53,22 +53,30 @@ class Fold:
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
         self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
-        self._forms: dict[str, tuple[Any, Any]] = {}
+        self._train_forms: dict[str, Any] = {}
+        self._test_forms: dict[str, Any] = {}
+
+    def beside(self, test: npt.NDArray[np.int64]) -> Fold:
+        """A fold of the same training rows that tests others."""
+        other = Fold(self.rows, self.train, test)
+        other._train_forms = self._train_forms
+        return other
 
     def form(self, name: str) -> tuple[Any, Any]:
         """Training and test rows as ``"array"``, ``"frame"`` or ``"encoded"``."""
-        if name not in self._forms:
-            if name == "array":
-                whole = self.rows.array
-                sliced: tuple[Any, Any] = (_shared(whole[self.train]), _shared(whole[self.test]))
-            elif name == "frame":
-                frame = self.rows.data.X
-                sliced = (frame.iloc[self.train], frame.iloc[self.test])
-            else:
-                encoded = self.rows.encoded
-                sliced = (encoded.take(self.train), encoded.values[self.test])
-            self._forms[name] = sliced
-        return self._forms[name]
+        if name not in self._train_forms:
+            self._train_forms[name] = self._sliced(name, self.train, training=True)
+        if name not in self._test_forms:
+            self._test_forms[name] = self._sliced(name, self.test, training=False)
+        return self._train_forms[name], self._test_forms[name]
+
+    def _sliced(self, name: str, which: npt.NDArray[np.int64], *, training: bool) -> Any:
+        if name == "array":
+            return _shared(self.rows.array[which])
+        if name == "frame":
+            return self.rows.data.X.iloc[which]
+        encoded = self.rows.encoded
+        return encoded.take(which) if training else encoded.values[which]
 
     def own_form(self, name: str) -> tuple[Any, Any, Labels]:
         """The same and the training labels as copies, for a learner that may write on them."""

@@ -1,0 +1,106 @@
+"""Advice where the corrected t test finds too much: unstable learners, or few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from bestofk.learners.registry import LEARNERS
+from bestofk.plans.making import Plan
+from bestofk.plans.making import plan as make_plan
+from bestofk.wording import joined
+
+BETTER_PLAN, BETTER_TEST = "10x5+nested", "nested-cv-t"
+FEW_ROWS = 300
+"""Up to so many rows the corrected t test was seen to find too much, whatever the learners."""
+_STEMS = (
+    "KNeighbors",
+    "RadiusNeighbors",
+    "DecisionTree",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+)
+"""How the names of scikit-learn's unstable estimators begin."""
+
+
+def advice_for_unstable(
+    learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
+) -> str | None:
+    """Which plan and test to use instead, where the learners are unstable or the rows few.
+
+    Parameters
+    ----------
+    learners : names, estimators, or a mapping of name to either
+        What is compared.
+    n_rows : int
+        Rows of the data set.
+    plan : str or Plan
+        What was asked for.
+
+    Returns
+    -------
+    str or None
+        One or two sentences; None where the advice does not apply: the plan has no runs of folds,
+        its test is Dietterich's, it already has runs on parts of the rows, or there are too few
+        rows for them.
+
+    Examples
+    --------
+    >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
+    nn depends much on which rows train it, ... The plan '10x5+nested' (its test is nested-cv-t) ...
+    >>> advice_for_unstable(["nmc", "nn"], 1000, "10x5+nested") is None
+    True
+    """
+    asked = make_plan(plan)
+    if asked.kind != "cv" or asked.subsets is not None or (asked.runs, asked.folds) == (5, 2):
+        return None
+    if n_rows < 2 * (make_plan(BETTER_PLAN).folds or 0):
+        return None
+    named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
+    unstable = [_name(name, one) for name, one in named if is_unstable(one)]
+    if unstable:
+        many = len(unstable) > 1
+        why = (
+            f"{joined(unstable)} {'depend' if many else 'depends'} much on which rows train "
+            f"{'them' if many else 'it'}, and the corrected t test does not allow for that: where "
+            "such learners are equal it finds a difference in about 11 percent of data sets "
+            "instead of 5."
+        )
+    elif n_rows <= FEW_ROWS:
+        why = (
+            f"With {n_rows} rows that tell little of the answer, the corrected t test may find a "
+            "difference between equal learners in up to 15 percent of data sets instead of 5."
+        )
+    else:
+        return None
+    return (
+        f"{why} The plan {BETTER_PLAN!r} (its test is {BETTER_TEST}) keeps to 5, for one and a "
+        "half times as many fits on fewer rows."
+    )
+
+
+def is_unstable(learner: Any) -> bool:
+    """Whether the predictions of a learner (a name or an estimator) depend much on its rows."""
+    if isinstance(learner, str):
+        return learner in LEARNERS and LEARNERS[learner].unstable
+    kind = type(inside(learner))
+    ours = (entry for entry in LEARNERS.values() if entry.unstable)
+    where = f"{kind.__module__}:{kind.__name__}"
+    return kind.__name__.startswith(_STEMS) or any(entry.estimator == where for entry in ours)
+
+
+def inside(estimator: Any) -> Any:
+    """What learns at the end of pipelines and of searches over settings."""
+    while True:
+        if hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        elif type(estimator).__name__.endswith("SearchCV"):
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def _name(name: str | None, learner: Any) -> str:
+    if name is not None:
+        return name
+    return learner if isinstance(learner, str) else type(inside(learner)).__name__

@@ -1,0 +1,337 @@
+"""Plans with runs on parts of the rows, from `compare` to the verdict and back from a store."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from sklearn.tree import DecisionTreeClassifier
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, DesignError
+from bestofk.learners.registry import LEARNERS, learner
+from bestofk.learners.whole_plan import predict_plan, predict_split_by_split
+from bestofk.losses.losses import Losses
+from bestofk.plans import plan
+from bestofk.plans.design import Design, Subsets
+from bestofk.run.evaluate import Evaluator, evaluate
+from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.scoring import as_loss
+from bestofk.run.sources import as_datasets
+
+HALVES, NESTED = "3x4+halves:5x3", "3x4+nested"
+TESTS = {
+    HALVES: ("half-sampling-t", "pooled-half-sampling-t", "conservative-z"),
+    NESTED: ("nested-cv-t", "nested-cv-z"),
+}
+
+
+def compared(plan, **more):
+    asked = {"data": "iris", "progress": False, "engine": "serial"} | more
+    return bk.compare(["nmc", "nn", "c4.5"], plan=plan, **asked)
+
+
+@pytest.mark.parametrize(("spec", "test"), [(spec, t) for spec, ts in TESTS.items() for t in ts])
+def test_every_test_decides(spec, test):
+    study = compared(spec, test=test)
+    assert study.decision.test == test
+    assert study.best in study.order
+    assert len(study.evidence) == 3
+    assert test in study.explain()
+    assert "nan" not in study.to_json().lower()
+
+
+@pytest.mark.parametrize(
+    ("spec", "test"), [(HALVES, "half-sampling-t"), (NESTED, "nested-cv-t"), ("loo", None)]
+)
+def test_the_plan_chooses_the_test(spec, test):
+    study = compared(spec, test="auto")
+    assert study.decision.test == (test or "corrected-repeated-kfold-t")
+
+
+def test_leave_one_out_takes_the_test_of_single_rows():
+    assert compared("loo", test="bayle-cv-z").decision.test == "bayle-cv-z"
+    with pytest.raises(DesignError, match="covers leave-one-out; the losses are"):
+        compared("3x4", test="bayle-cv-z")
+
+
+def test_tests_without_their_plan_are_refused():
+    with pytest.raises(DesignError, match="covers runs of k folds and halves of the rows"):
+        compared("3x4", test="half-sampling-t")
+    with pytest.raises(DesignError, match="covers runs of k folds and pairs of folds"):
+        compared(HALVES, test="nested-cv-t")
+    with pytest.raises(DesignError, match="which an array does not tell"):
+        bk.order(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
+
+
+@pytest.mark.parametrize("spec", [HALVES, NESTED])
+def test_means_are_of_the_runs_on_all_rows(spec):
+    study, plain = compared(spec), compared("3x4")
+    assert study.losses.means() == plain.losses.means()
+    np.testing.assert_array_equal(study.losses.values, plain.losses.values)
+    assert study.losses.design.with_(subsets=None) == plain.losses.design
+    assert study.losses.subset_values.shape[2:4] == ((10, 3) if spec == HALVES else (18, 2))
+    # a test that needs no parts of the rows gives what it gives without them
+    same = compared(spec, test="corrected-repeated-kfold-t").evidence["pvalue"]
+    pd.testing.assert_series_equal(same, plain.evidence["pvalue"])
+
+
+@pytest.mark.parametrize("spec", [HALVES, NESTED])
+def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatch):
+    store = str(tmp_path / "study.db")
+    plain = compared("3x4", store=store)
+    counted = []
+    whole = Evaluator.evaluate
+
+    def counting(self, places):
+        for result in whole(self, places):
+            counted.append(result)
+            yield result
+
+    monkeypatch.setattr(Evaluator, "evaluate", counting)
+    first = compared(spec, store=store)
+    assert len(counted) == 3 * (30 if spec == HALVES else 36)  # the runs on all rows were there
+    counted.clear()
+    second = compared(spec, store=store)
+    assert counted == []
+    assert second.losses == first.losses
+    assert second.decision.order == first.decision.order
+    assert first.losses.means() == plain.losses.means()
+
+
+@pytest.mark.parametrize("spec", [HALVES, NESTED])
+def test_a_store_gives_the_study_back(tmp_path, spec):
+    from bestofk.run.recalling import recall
+    from bestofk.run.store import open_store
+
+    store = str(tmp_path / "study.db")
+    study = compared(spec, store=store)
+    with open_store(store) as kept:
+        again = recall(kept, 1, decision={})
+        assert kept.study(1).spec.n_cells == 3 * (42 if spec == HALVES else 48)
+    assert again.losses == study.losses
+    assert again.decision.test == study.decision.test
+    assert "not finished" not in again.explain()
+
+
+@pytest.mark.parametrize("spec", [HALVES, NESTED])
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("tan",)])
+def test_whole_plans_equal_split_by_split(name, spec):
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame(rng.normal(size=(41, 3)), columns=list("abc"))
+    y = pd.Series((X["a"] + rng.normal(size=41) > 0).map({True: "yes", False: "no"}))
+    data = as_datasets(X, y, None)[0]
+    splits = plan(spec, random_state=3).materialise(41, data.y)
+    estimator = learner(name)
+    quick = predict_plan(estimator, data, splits)
+    slow = predict_split_by_split(estimator, data, splits)
+    assert len(quick) == len(slow) == len(splits)
+    for one, other, (_, _, _, test) in zip(quick, slow, splits, strict=True):
+        assert len(one) == len(test)
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("spec", [HALVES, NESTED])
+def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
+    (data,) = as_datasets(None, None, "iris")
+    experiment = Experiment(
+        contenders=tuple(
+            Contender.of(name, one)
+            for name, one in {
+                "nmc": learner("nmc"),
+                "tree": DecisionTreeClassifier(max_features=1),
+            }.items()
+        ),
+        datasets=(data,),
+        splits=(plan(spec.replace("3x4", "2x3")).materialise(data.n, data.y),),
+        loss=as_loss("zero-one", classes=data.classes),
+        repetitions=2,
+        random_state=4,
+    )
+    places = list(experiment.places())
+    assert len(places) == experiment.n_cells
+    together = {result.key: result.loss for result in evaluate(experiment, places)}
+    one_by_one = Evaluator(experiment)
+    alone = {
+        result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
+    }
+    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
+    whole = {result.key: result.loss for result in evaluate(experiment, places)}
+    assert together == alone == whole
+    assert len(together) == len(places)
+
+
+class CountsFits:
+    """Counts how often it is fitted; predicts the first class."""
+
+    fits = 0
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+    def fit(self, X, y):
+        CountsFits.fits += 1
+        self.first = np.unique(y)[0]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.first)
+
+
+def test_a_pair_of_folds_takes_one_fit():
+    CountsFits.fits = 0
+    bk.compare({"one": CountsFits(), "max": learner("max")}, data="iris", plan="2x3+nested",
+               progress=False, engine="serial")  # fmt: skip
+    assert CountsFits.fits == 2 * 3 + 2 * 3
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_workers_give_the_same(engine):
+    learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
+    made = [
+        bk.compare(learners, data="iris", plan="2x3+nested", progress=False, engine=one, jobs=2)
+        for one in ("serial", engine)
+    ]
+    assert made[0].losses == made[1].losses
+
+
+class NeedsEveryClass:
+    """Fails where a class is absent, as many estimators of others do."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self, **params):
+        return self
+
+    def fit(self, X, y):
+        if len(np.unique(y)) < 3:
+            raise ValueError("needs three classes")
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), 0)
+
+
+def test_halves_that_a_learner_cannot_do_are_left_out_for_all():
+    rng = np.random.default_rng(1)
+    y = np.array([0] * 28 + [1] * 26 + [2] * 6)  # a half has fewer than two of the last at times
+    X = rng.normal(size=(60, 2))
+    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y,
+                       plan="4x2+halves:12x2", progress=False, engine="serial")  # fmt: skip
+    assert study.left_out == {}
+    subsets = study.losses.design.subsets
+    assert 5 <= subsets.halvings < 12
+    assert f"{subsets.halvings} of 12 halvings of the rows were finished by all" in study.explain()
+    assert study.losses.subset_values.shape[2] == subsets.runs
+    assert study.decision.test == "half-sampling-t"
+
+
+def test_too_few_halves_leave_the_plain_test():
+    rng = np.random.default_rng(1)
+    y = np.array([0] * 30 + [1] * 28 + [2] * 2)
+    X = rng.normal(size=(60, 2))
+    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y,
+                       plan="4x2+halves:6x2", progress=False, engine="serial")  # fmt: skip
+    assert study.losses is not None
+    assert study.losses.subset_values is None
+    assert "too few to count" in study.explain()
+
+
+def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
+    from bestofk.run import comparing
+
+    def only_runs(deadline, places, begin):
+        return (place for place in places if place.run < 3)
+
+    monkeypatch.setattr(comparing, "_rounds_until", only_runs)
+    study = compared(HALVES, budget=100.0)
+    assert study.decision.test == "corrected-repeated-kfold-t"
+    assert study.losses.design.subsets is None
+    assert "too few to count" in study.explain()
+    study = compared(NESTED, budget=100.0)
+    assert "Not every nested run was finished" in study.explain()
+
+
+def test_several_data_sets_are_tested_by_their_means():
+    study = compared("2x3+halves:5x3", data=["iris", "wine"])
+    assert study.losses.subset_values.shape == (3, 2, 10, 3, 1)
+    assert "datasets" in study.losses.design.situations(n_datasets=2)
+    assert study.decision is not None
+
+
+def test_losses_keep_their_parts():
+    losses = compared(HALVES).losses
+    some = losses.select(algorithms=["c4.5", "nmc"])
+    np.testing.assert_array_equal(some.subset_values, losses.subset_values[[2, 0]])
+    turned = losses.reorder(["nn", "c4.5", "nmc"])
+    np.testing.assert_array_equal(turned.subset_values, losses.subset_values[[1, 2, 0]])
+    with pytest.raises(ValueError, match="read-only"):
+        losses.subset_values[0] = 1.0
+    other = losses.subset_values.copy()
+    other[0, 0, 0, 0, 0] += 0.5
+    changed = Losses(losses.values, algorithms=losses.algorithms, datasets=losses.datasets,
+                     design=losses.design, loss_name=losses.loss_name,
+                     subset_values=other)  # fmt: skip
+    assert changed != losses
+    assert changed.fingerprint != losses.fingerprint
+
+
+def test_files_hold_the_runs_on_all_rows(tmp_path):
+    losses = compared(HALVES).losses
+    losses.to_csv(tmp_path / "losses.csv")
+    back = bk.read_losses(tmp_path / "losses.csv")
+    np.testing.assert_array_equal(back.values, losses.values)
+    assert back.subset_values is None
+    assert back.design == losses.design.with_(subsets=None)
+
+
+def test_losses_refuse_parts_that_do_not_fit():
+    values = np.random.default_rng(0).random((2, 1, 2, 3, 1))
+    design = Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=4, folds=2))
+    good = np.full((2, 1, 4, 2, 1), 0.5)
+    assert Losses(values, design=design, subset_values=good).subset_values.shape == good.shape
+    for given, words in (
+        ({"design": design}, "must come with subset_values; got none"),
+        ({"subset_values": good}, "a design that tells of their runs"),
+        ({"design": design, "subset_values": good[:, :, :2]}, "must have the shape"),
+        ({"design": design, "subset_values": np.full_like(good, np.nan)}, "must be finite"),
+        ({"design": design, "subset_values": good, "higher_is_better": True}, "must be losses"),
+    ):
+        with pytest.raises(ArgumentError, match=words):
+            Losses(values, **given)
+
+
+def test_nested_keeps_its_level_where_the_corrected_test_does_not():
+    """Equal nearest neighbours on their own columns, 60 rows: 400 pairs, seeded.
+
+    The corrected test rejects about 10 percent of such pairs. Bounds by the binomial distribution
+    with one chance in 10,000 of a false alarm on each side.
+    """
+    from bestofk.data.encoded import Encoded
+    from bestofk.learners.whole_plan import predict_subsets
+    from bestofk.pairwise.nested_cv import nested_cv_t
+    from bestofk.pairwise.resampled import corrected_repeated_kfold_t
+
+    nearest, sets, n = learner("nn"), 400, 60
+    flat = np.empty((sets, 2, 5 * 5 + 5 * 20))
+    for number in range(sets):
+        rng = np.random.default_rng([9, number])
+        y = (rng.random(n) < 0.5).astype(np.int64)
+        splits = plan("5x5+nested", random_state=number).materialise(n, y)
+        tests = [splits.test(run, fold) for run, fold in splits.places()]
+        for k in range(2):
+            values = rng.standard_normal((n, 3)) + np.where(y, 0.4, -0.4)[:, np.newaxis]
+            encoded = Encoded(values=values, cardinality=np.zeros(3, dtype=np.int64), y=y,
+                              classes=np.array(["0", "1"]))  # fmt: skip
+            codes = [*nearest._predict_plan(encoded, splits.main),
+                     *predict_subsets(nearest, encoded, splits, list(range(5, 55)))]  # fmt: skip
+            flat[number, k] = [np.mean(c != y[t]) for c, t in zip(codes, tests, strict=True)]
+    a, b = flat[:, 0], flat[:, 1]
+    ours = int((nested_cv_t(a, b, runs=5, folds=5).pvalue <= 0.05).sum())
+    runs = [x[:, :25].reshape(sets, 5, 5) for x in (a, b)]
+    naive = int((corrected_repeated_kfold_t(*runs).pvalue <= 0.05).sum())
+    assert ours <= stats.binom.ppf(1 - 1e-4, sets, 0.06)
+    assert naive > ours

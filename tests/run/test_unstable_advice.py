@@ -1,0 +1,79 @@
+"""Advice about unstable learners and few rows: when, and in which words."""
+
+import pytest
+from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
+
+from bestofk.learners.registry import LEARNERS, learner
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.plans import plan
+from bestofk.run.unstable import (
+    BETTER_PLAN,
+    BETTER_TEST,
+    FEW_ROWS,
+    advice_for_unstable,
+    is_unstable,
+)
+
+SCALED = make_pipeline(StandardScaler(), KNeighborsClassifier())
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        "nn", "c4.5", learner("nn"), learner("c4.5"), KNeighborsClassifier(),
+        DecisionTreeClassifier(), DecisionTreeRegressor(), ExtraTreeClassifier(), SCALED,
+        GridSearchCV(SCALED, {}),
+    ],
+)  # fmt: skip
+def test_unstable(one):
+    assert is_unstable(one)
+
+
+@pytest.mark.parametrize(
+    "one",
+    [
+        "nmc", "logistic", "naive-bayes", "max", "mine", learner("nmc"), LogisticRegression(),
+        RandomForestClassifier(), ExtraTreesClassifier(), NearestCentroid(),
+        BaggingClassifier(DecisionTreeClassifier()),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+)  # fmt: skip
+def test_stable(one):
+    assert not is_unstable(one)
+
+
+def test_names_the_learners_the_plan_and_the_test():
+    said = advice_for_unstable({"near": SCALED, "line": LogisticRegression()}, 5000, "10x10")
+    assert said.startswith("near depends much on which rows train it,")
+    assert "'10x5+nested' (its test is nested-cv-t)" in said
+    said = advice_for_unstable(["nn", "nmc", DecisionTreeClassifier()], 5000, plan("kfold:10"))
+    assert said.startswith("nn and DecisionTreeClassifier depend much on which rows train them,")
+
+
+def test_few_rows():
+    stable = ["nmc", "logistic"]
+    assert advice_for_unstable(stable, FEW_ROWS, "10x10").startswith("With 300 rows")
+    assert advice_for_unstable(stable, FEW_ROWS + 1, "10x10") is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "spec"),
+    [
+        (100, "10x5+nested"), (100, "10x10+halves:10x5"), (100, "5x2"), (100, "holdout:0.3"),
+        (100, "resample:10:0.1"), (100, "loo"), (100, "bootstrap:20"), (9, "kfold:3"),
+    ],
+)  # fmt: skip
+def test_says_nothing_where_it_does_not_apply(rows, spec):
+    assert advice_for_unstable(["nn", "c4.5"], rows, spec) is None
+
+
+def test_what_is_recommended_exists():
+    design = plan(BETTER_PLAN).materialise(60, [0, 1] * 30).design
+    assert design.situations(n_datasets=1)[0] in PAIRWISE_TESTS[BETTER_TEST].covers
+    assert {name for name, entry in LEARNERS.items() if entry.unstable} == {"nn", "c4.5"}
