@@ -1,0 +1,48 @@
+"""A table of losses, and the command line with what it printed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from bestofk.cli import main
+
+SCORES = """learner,fold,error
+small,1,0.24
+small,2,0.21
+small,3,0.25
+small,4,0.22
+large,1,0.12
+large,2,0.10
+large,3,0.13
+large,4,0.11
+"""
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """A small table of losses."""
+    path = tmp_path / "scores.csv"
+    path.write_text(SCORES)
+    return str(path)
+
+
+@pytest.fixture
+def run(capsys):
+    """The exit code, and what went to stdout and to stderr."""
+
+    def call(*arguments):
+        code = main(list(arguments))
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def with_module(tmp_path):
+    """The environment of a process that finds modules in `tmp_path`, and the bestofk of here."""
+    import bestofk
+
+    found = [str(tmp_path), str(Path(bestofk.__file__).parents[1])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)}

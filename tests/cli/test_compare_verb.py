@@ -1,0 +1,76 @@
+"""``bestofk compare``: run, decide, and say why."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_module):
+    import signal
+    import time
+
+    (tmp_path / "sleepy.py").write_text(
+        "import time\n"
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Sleepy(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        time.sleep(0.05)\n"
+        "        return super().fit(X, y)\n"
+    )
+    command = [
+        sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max",
+        "--learner", "sleepy:Sleepy()", "--engine", "serial", "--store", "study.db", "--quiet",
+    ]  # fmt: skip
+    started = subprocess.Popen(
+        command, cwd=tmp_path, env=with_module,
+        stderr=subprocess.PIPE, text=True,
+        # a suite that runs in the background of a shell has interrupts turned off
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not _cells(tmp_path / "study.db"):
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    _, err = started.communicate(timeout=60)
+    assert started.returncode == 130
+    assert "fits are safe in the store: the same call resumes from there" in err
+    kept = _cells(tmp_path / "study.db")
+    assert 0 < kept < 200
+    again = subprocess.run(
+        command, cwd=tmp_path, env=with_module,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert again.stdout == "max\nSleepy()\n"
+
+
+def _cells(path):
+    import sqlite3
+
+    if not path.exists():
+        return 0
+    with sqlite3.connect(path) as database:
+        try:
+            return database.execute("select count(*) from bestofk_cells").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, with_module):
+    (tmp_path / "chatty.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n"
+        "class Chatty(DummyClassifier):\n"
+        "    def fit(self, X, y):\n"
+        "        print('fitting', flush=True)\n"
+        "        return super().fit(X, y)\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner",
+         "chatty:Chatty()", "--plan", "kfold:2", "--engine", engine, "--jobs", "1", "--json"],
+        cwd=tmp_path, env=with_module,
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(found.stdout)["best"] == "max"
+    assert "fitting" in found.stderr

@@ -1,0 +1,20 @@
+"""The verbs that list what there is."""
+
+import json
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("verb", "count"),
+    [("tests", 30), ("procedures", 7), ("plans", 6), ("learners", 8), ("datasets", 4)],
+)
+def test_listings(run, verb, count):
+    code, out, _ = run(verb, "--json")
+    assert code == 0
+    rows = json.loads(out)[verb]
+    assert len(rows) >= count
+    _, text, _ = run(verb)
+    for row in rows:
+        assert row["name"] in text
+        assert row["summary"] in text

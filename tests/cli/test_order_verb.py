@@ -1,0 +1,135 @@
+"""``bestofk order``: the verdict from a table of losses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bestofk
+
+
+def test_order_prints_the_verdict(run, scores):
+    code, out, err = run("order", scores)
+    assert (code, err) == (0, "")
+    assert out.startswith("Use large: it has the smaller mean error (0.115 against 0.23).")
+    assert ["2", "small", "0.2300"] in [line.split()[:3] for line in out.splitlines()]
+
+
+def test_order_as_json_is_one_object(run, scores):
+    code, out, err = run("order", scores, "--json")
+    assert (code, err) == (0, "")
+    held = json.loads(out, parse_constant=pytest.fail)
+    assert held["recommended"] == held["best"] == "large"
+    assert held["claims"] == [["large", "small"]]
+    assert held["preference"] == "none"
+    assert held["version"] == bestofk.__version__
+
+
+def test_order_quiet_prints_names_only(run, scores):
+    assert run("order", scores, "--quiet") == (0, "large\nsmall\n", "")
+
+
+def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
+    path = tmp_path / "odd.csv"
+    text = Path(scores).read_text()
+    path.write_text(text.replace("learner", "who").replace("error", "points"))
+    arguments = ["order", str(path), "--algorithm-column", "who", "--loss-column", "points"]
+    code, out, err = run(*arguments, "--higher-is-better", "--quiet")
+    assert (code, out, err) == (0, "small\nlarge\n", "")
+    for option in ("--prefer", "--prior"):
+        _, out, _ = run(*arguments, "--lower-is-better", option, "small, large", "--json")
+        held = json.loads(out)
+        assert held["prior"] == ["small", "large"]
+        assert held["preference"] == "stated"
+        assert held["edges"] == [["small", "large"]]
+
+
+def test_ambiguous_direction_is_noted_on_stderr(run, scores):
+    path = Path(scores)
+    path.write_text(path.read_text().replace("error", "score"))
+    code, out, err = run("order", str(path), "--json")
+    assert code == 0
+    json.loads(out)
+    assert err.startswith("bestofk: note: ")
+    assert err.count("\n") == 1
+
+
+def test_tables_fit_a_narrow_terminal():
+    import io
+
+    from rich.console import Console
+
+    from bestofk import order
+    from bestofk.cli.terminal import learner_table
+    from bestofk.losses import example_losses
+
+    decision = order(example_losses("breast-cancer-10x10"))
+    for width, pictured in ((60, False), (80, True), (200, True)):
+        out = Console(file=io.StringIO(), width=width)
+        out.print(learner_table(decision, out.width))
+        text = out.file.getvalue()
+        assert "logistic-regression" in text
+        assert "worse (p < 0.0001)" in text
+        assert ("●" in text) is pictured
+        assert max(map(len, text.splitlines())) <= width
+
+
+OPTIONS = {
+    "--procedure": ("most-wins", "procedure", "most-wins"),
+    "--test": ("use-all-data", "test", "use-all-data"),
+    "--correction": ("shaffer", "correction", "shaffer"),
+    "--alpha": ("0.2", "alpha", 0.2),
+    "--margin": ("0.05", "margin", 0.05),
+    "--rope": ("0.01", "rope", 0.01),
+    "--prefer": ("dummy,1-nn", "preference", "stated"),
+}
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_every_option_reaches_the_decision(run, option):
+    given, name, value = OPTIONS[option]
+    code, out, err = run("order", "breast-cancer-10x10", option, given, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)[name] == value
+
+
+def test_families_and_the_guard_on_the_command_line(run):
+    asked = ["order", "breast-cancer-10x10", "--json"]
+    _, out, _ = run(*asked, "--family", "control", "--control", "1-nn")
+    held = json.loads(out)
+    assert (held["family"], held["comparisons"]) == ("control", 5)
+    _, out, _ = run(*asked, "--family", "prior", "--prefer", "listed", "--no-guard")
+    held = json.loads(out)
+    assert (held["family"], held["guard"], held["preference"]) == ("prior", False, "stated")
+    assert json.loads(run(*asked)[1])["guard"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--family", "control"], "--control"),
+        (["--family", "prior"], "--prefer"),
+        (["--procedure", "cheapest-adequate", "--prefer", "listed"], "--margin 0.01"),
+        (["--procedure", "cheapest-adequate", "--margin", "0.01"], "--prefer"),
+    ],
+)
+def test_refusals_name_the_option_and_it_works(run, arguments, words):
+    code, out, err = run("order", "breast-cancer-10x10", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+    more = {
+        "--control": ["--control", "dummy"],
+        "--prefer": ["--prefer", "listed"],
+        "--margin 0.01": ["--margin", "0.01"],
+    }[words]
+    assert run("order", "breast-cancer-10x10", *arguments, *more)[0] == 0
+
+
+def test_the_text_is_the_explanation_then_the_table(run):
+    from bestofk import order
+    from bestofk.losses import example_losses
+
+    _, out, _ = run("order", "breast-cancer-10x10")
+    lines = order(example_losses("breast-cancer-10x10")).explain().splitlines()
+    assert out.splitlines()[: len(lines)] == lines
+    assert "recommended" in out.splitlines()[len(lines) + 2]
