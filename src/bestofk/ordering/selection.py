@@ -340,7 +340,7 @@ def _facts(
             facts["n_train"] = float(np.mean(design.n_train))
             facts["n_test"] = float(np.mean(design.n_test))
         else:
-            facts["n_train"], facts["n_test"] = float(design.folds - 1), 1.0
+            facts["n_train"], facts["n_test"] = 1.0, share
     if entry.takes_test_share and not problem.bare and design.test_share() is not None:
         facts["test_share"] = design.test_share()
     if entry.takes_resolution:

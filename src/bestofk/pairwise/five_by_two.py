@@ -14,8 +14,8 @@ from bestofk.pairwise.result import Interval, PairwiseResult, one_sided, scalar_
 from bestofk.tails import f_sf, f_upper_quantile, pvalue_of_t
 
 ORDER_DECIDES = (
-    "The numerator is the difference on the fold listed first: in another order of the runs and "
-    "folds the verdict may be another. That of 5x2cv-f does not depend on the order."
+    "The fold listed first gives the numerator, so another order of the runs and folds may change "
+    "the verdict; 5x2cv-f does not depend on the order."
 )
 
 
