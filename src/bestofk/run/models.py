@@ -96,12 +96,21 @@ class _Weigher(pickle.Pickler):
     """A pickler for which it does not matter where a type of array came from.
 
     NumPy's types are one object each until they have been sent to another process; what is one
-    object there and two here would be written once or twice.
+    object there and two here would be written once or twice. So equal ones are written once.
     """
 
-    def persistent_id(self, held: Any) -> str | None:
-        """Types of arrays by their name; everything else is pickled."""
-        return held.str if type(held).__module__ == "numpy.dtypes" else None
+    def __init__(self, counter: _Counter, **options: Any) -> None:
+        super().__init__(counter, **options)
+        self.counter, self.types = counter, set[Any]()
+
+    def persistent_id(self, held: Any) -> int | None:
+        """A mark for types of arrays; everything else is pickled."""
+        if type(held).__module__ != "numpy.dtypes":
+            return None
+        if held not in self.types:
+            self.types.add(held)
+            self.counter.write(pickle.dumps(held, protocol=5))
+        return 0
 
 
 class _Counter:
