@@ -8,7 +8,7 @@ from bestofk.adjust import CORRECTIONS
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
-"""The second and third are shown to be better than the first, and not different."""
+"""The second and third are shown to be better than the first, and the second than the third."""
 NOTHING = (0.220, 0.221, 0.219)
 ABOUT_ALL = (0.40, 0.20, 0.201, 0.199, 0.33, 0.35, 0.38, 0.205)
 
@@ -34,7 +34,10 @@ def no_preference():
     yield "two learners, no evidence", bk.order(folds((0.201, 0.200), spread=0.02))
     yield "two learners with the same mean", bk.order(folds((0.2, 0.2)))
     yield "two identical learners", bk.order(exactly(np.full((2, 9), 0.2)))
-    yield "three learners: one worse, one not shown to be", bk.order(folds(FIRST_LOSES))
+    yield (
+        "three learners: one worse, one not shown to be",
+        bk.order(folds((0.300, 0.200, 0.201))),
+    )
     yield "three learners: both others are worse", bk.order(folds((0.30, 0.20, 0.25)))
     yield "three learners, no evidence anywhere", bk.order(folds(NOTHING))
     yield "three learners with the same mean", bk.order(folds((0.2, 0.2, 0.2)))
@@ -169,6 +172,9 @@ def guard():
                     spread=(0.01, 0.01, 0.01, 0.01, 0.2, 0.01), seed=4)  # fmt: skip
     yield "four are struck out by another", bk.order(several, prior="listed")
 
+    surprising = folds((0.201, 0.26, 0.2005), spread=(0.005, 0.005, 0.2))
+    yield "one that is worse stands before one that is not", bk.order(surprising, prior="listed")
+
 
 def families():
     prior = list(NAMES[:3])
@@ -239,6 +245,7 @@ def margins():
         bk.order(precise, prior=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
     )
     yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
+    yield "a rope, eight learners", bk.order(folds(ABOUT_ALL), rope=0.01)
     yield "a rope, two learners on data sets", bk.order(sets((0.2, 0.21)), rope=0.01)
     yield "a Bayesian test that decides", bk.order(folds(FIRST_LOSES), test="correlated-t")
     yield (
@@ -258,6 +265,10 @@ def procedures():
     yield (
         "TestFirst on too few data sets",
         bk.order(sets((0.9, 0.5, 0.1), n=4), test="wilcoxon", **asked),
+    )
+    yield (
+        "TestFirst with another correction",
+        bk.order(folds((0.3, 0.31, 0.2)), correction="holm", **asked),
     )
     asked = {"procedure": "anova-choice", "prior": prior}
     yield "ANOVA sees a difference", bk.order(folds(FIRST_LOSES), **asked)
@@ -297,6 +308,8 @@ def procedures():
     asked = {"procedure": "most-wins"}
     yield "most wins: one winner", bk.order(folds((0.3, 0.2, 0.25)), **asked)
     yield "most wins: one winner of two", bk.order(folds((0.3, 0.2)), **asked)
+    noisy = folds((0.2, 0.3, 0.195), spread=(0.01, 0.01, 0.3))
+    yield "most wins: the winner has not the smallest mean", bk.order(noisy, **asked)
     yield "most wins: two share the top", bk.order(folds((0.3, 0.2, 0.2)), **asked)
     yield "most wins: none has any", bk.order(folds(NOTHING), **asked)
     yield (

@@ -57,8 +57,15 @@ def made():
     blocks = []
     for title, cases in parts():
         blocks.append(f"{'=' * len(title)}\n{title}\n{'=' * len(title)}")
+        last = ""
         for heading, text in cases:
-            blocks.append(f"## {heading[:1].upper()}{heading[1:]}\n{wrapped(text)}")
+            lines = text.splitlines()
+            for place, line in enumerate(lines):
+                if line.startswith("Evidence:"):
+                    # the same paragraph case after case is read once
+                    lines[place], last = ("Evidence: as above." if line == last else line), line
+            shown = wrapped("\n".join(lines))
+            blocks.append(f"## {heading[:1].upper()}{heading[1:]}\n{shown}")
     return "\n\n".join(blocks) + "\n"
 
 

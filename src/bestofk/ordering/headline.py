@@ -179,7 +179,7 @@ def _at_most(order: Order, close: Sequence[Name]) -> str:
     """How much worse these can be: the largest upper end of their intervals."""
     assert order.recommended is not None
     most = max(order.against(name, order.recommended).high for name in close)
-    return f" (by {most:.2g} at most)" if isfinite(most) and most > 0 else ""
+    return f" (if so, by at most {most:.2g})" if isfinite(most) and most > 0 else ""
 
 
 def _contradiction(order: Order) -> list[str]:
@@ -316,6 +316,11 @@ def _smallest_mean(order: Order) -> str:
     )
     if standing.verdict == "better":
         return f"{has}, and is significantly better."
+    if standing.verdict == "worse":
+        return (
+            f"{has}, but the {order.test} test, which does not go by the mean, shows it to be worse: "
+            f"look at the single {_units_word(order)} before you decide."
+        )
     if standing.verdict == "not tested":
         return f"{has}; whether it is better was not tested."
     if not order.decidable:
