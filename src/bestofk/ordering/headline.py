@@ -318,8 +318,8 @@ def _smallest_mean(order: Order) -> str:
         return f"{has}, and is significantly better."
     if standing.verdict == "worse":
         return (
-            f"{has}, but the {order.test} test, which does not go by the mean, shows it to be worse: "
-            f"look at the single {_units_word(order)} before you decide."
+            f"{has}, but the {order.test} test, which does not go by the mean, shows it to be "
+            f"worse: look at the single {_units_word(order)} before you decide."
         )
     if standing.verdict == "not tested":
         return f"{has}; whether it is better was not tested."

@@ -121,16 +121,18 @@ def standing_sentences(order: Order) -> list[str]:
     one_sided = order.evidence.family.name == "prior"
     groups: dict[str, list[str]] = {}
     for standing in order.standings:
-        if standing.verdict == "not tested" and one_sided and standing.pvalue is not None:
-            better, worse = ("better", "worse") if standing.difference > 0 else ("worse", "better")
-            words = f"Not shown to be {better} than {best}, and not tested for being {worse}"
-        else:
-            words = {
-                "better": f"Shown to be better than {best}",
-                "no evidence": f"No evidence of a difference from {best}",
-                "worse": f"Shown to be worse than {best}",
-                "not tested": f"Not tested against {best}",
-            }[standing.verdict]
+        words = {
+            "better": f"Shown to be better than {best}",
+            "no evidence": f"No evidence of a difference from {best}",
+            "worse": f"Shown to be worse than {best}",
+            "not tested": f"Not tested against {best}",
+        }[standing.verdict]
+        if one_sided and standing.verdict == "no evidence":
+            asked = "better" if standing.difference <= 0 else "worse"
+            words = f"Not shown to be {asked} than {best}"
+        elif one_sided and standing.pvalue is not None and standing.verdict == "not tested":
+            asked, other = ("better", "worse") if standing.difference > 0 else ("worse", "better")
+            words = f"Not shown to be {asked} than {best}, and not tested for being {other}"
         groups.setdefault(words, []).append(_against(order, standing))
     turn = ("Shown to be better", "No evidence", "Shown to be worse", "Not shown", "Not tested")
     return [
@@ -251,6 +253,9 @@ def _posterior_sentences(order: Order) -> list[str]:
         same = float(posteriors["equivalent"][row])
         shown = (probability_words(p) for p in (better, same, worse))
         said.append(f"{called(standing.name)} {', '.join(shown)}")
+    more = len(order.standings) - LISTED
+    if more > 0:
+        said.append(f"and {more} more")
     within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
     return [
         f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
@@ -301,14 +306,16 @@ def _evidence_sentence(order: Order) -> str:
         return f"Evidence: {order.test}, one test of all learners, {level}, from {order.design}."
     if not len(evidence):
         return f"Evidence: the means alone, from {order.design}; no pair had to be tested."
+    promised = promise(order)
     return " ".join(
         part
         for part in (
             f"Evidence: {order.test}, {family_words(evidence)}, {level}"
             f"{correction_words(evidence)}, from {order.design}.",
             _reason_sentence(order.test_reason),
-            promise(order),
-            order.caution,
+            promised,
+            # it is about that rate
+            order.caution if " at most " in promised else "",
         )
         if part
     )
