@@ -123,6 +123,7 @@ def scenarios():
     """All of them: nulls first, then gaps."""
     made = []
     for rows, learners in (
+        (30, ("nmc", "nn")),
         (100, ("nmc", "naive-bayes", "logistic", "nn", "7-nn", "c4.5")),
         (300, ("nmc", "naive-bayes", "logistic", "nn", "c4.5")),
         (1000, ("nmc", "naive-bayes")),
