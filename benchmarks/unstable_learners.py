@@ -26,7 +26,7 @@ from bestofk.data.encoded import Encoded
 from bestofk.learners.registry import learner
 from bestofk.learners.whole_plan import predict_subsets
 from bestofk.pairwise.bayle import bayle_cv_z
-from bestofk.pairwise.conservative_z import conservative_z
+from bestofk.pairwise.conservative import conservative_z
 from bestofk.pairwise.half_sampling import half_sampling_t
 from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
 from bestofk.pairwise.pooled_half_sampling import study_factor
@@ -123,13 +123,15 @@ def scenarios():
     """All of them: nulls first, then gaps."""
     made = []
     for rows, learners in (
+        (30, ("nmc", "nn")),
         (100, ("nmc", "naive-bayes", "logistic", "nn", "7-nn", "c4.5")),
         (300, ("nmc", "naive-bayes", "logistic", "nn", "c4.5")),
         (1000, ("nmc", "naive-bayes")),
     ):
-        for name in learners:
-            made.append(Scenario(name=f"{name}, own blocks", rows=rows, learners=(name,) * 6,
-                                 signal="blocks"))  # fmt: skip
+        made += [
+            Scenario(name=f"{name}, own blocks", rows=rows, learners=(name,) * 6, signal="blocks")
+            for name in learners
+        ]
     for rows in (100, 300):
         for signal, words in (("uniform", "U(0, 1)"), ("coins", "fair coins")):
             made.append(Scenario(name=f"six learners, {words}, no signal", rows=rows,
@@ -145,19 +147,20 @@ def scenarios():
         (300, ("nmc", "naive-bayes", "logistic", "nn", "c4.5")),
         (1000, ("nmc",)),
     ):
-        for name in learners:
-            made.append(Scenario(name=f"{name}, gap", rows=rows, learners=(name,) * 6,
-                                 signal="blocks", gap=GAPS[rows], sets=250))  # fmt: skip
+        made += [
+            Scenario(name=f"{name}, gap", rows=rows, learners=(name,) * 6, signal="blocks",
+                     gap=GAPS[rows], sets=250)
+            for name in learners
+        ]  # fmt: skip
     return made
 
 
 def _fold_losses(predicted, y, marks, folds):
     """(runs, folds) zero-one losses from predictions fold by fold."""
-    losses = []
     codes = iter(predicted)
-    for line in marks:
-        losses.append([float(np.mean(next(codes) != y[line == fold])) for fold in range(folds)])
-    return np.array(losses)
+    return np.array(
+        [[np.mean(next(codes) != y[line == fold]) for fold in range(folds)] for line in marks]
+    )
 
 
 def _drawn(scenario, number):
@@ -365,17 +368,220 @@ TESTS = {
 """Name: (plan, fits, p-values of all pairs from the records of a scenario)."""
 
 
+PAIRS_WITHOUT_SIGNAL = {"nmc against logistic": (0, 1), "nn against c4.5": (3, 4)}
+
+
 def shares(scenario, table, test):
-    """Share of data sets in which one pair, and in which (nulls: any; gaps: each) of all by Holm."""
+    """Rows (what, share of data sets) of one test on one scenario; none where it was not run."""
     _, _, pvalues = TESTS[test]
     if "10 folds" in test and "halves10" not in table:
-        return None
-    p = pvalues(table)
+        return []
+    p = np.asarray(pvalues(table))
     counted, one = scenario.pairs()
-    adjusted = np.stack([adjust(row, "holm") for row in p])
-    found, alone = adjusted <= 0.05, p <= 0.05
+    alone = p <= 0.05
+    found = np.stack([adjust(row, "holm") for row in p]) <= 0.05
     if scenario.gap:
         a, b = _differences(table["main"].mean(axis=(2, 3)))
         right = a < b
-        return float((alone & right)[:, one].mean()), float((found & right)[:, counted].mean())
-    return float(alone[:, one].mean()), float(found[:, counted].any(axis=1).mean())
+        return [
+            ("one pair", (alone & right)[:, one].mean()),
+            ("each of 15, Holm", (found & right)[:, counted].mean()),
+        ]
+    rows = [("any of 15, Holm", found[:, counted].any(axis=1).mean())]
+    if scenario.learners != PANEL:
+        return [("one pair", alone[:, one].mean()), *rows]
+    i, j = np.triu_indices(len(PANEL), 1)
+    for words, pair in PAIRS_WITHOUT_SIGNAL.items():
+        rows.append((words, alone[:, (i == pair[0]) & (j == pair[1])].mean()))
+    return [*rows, ("worst of 15 pairs", alone.mean(axis=0).max())]
+
+
+def lines(sets, work, wanted):
+    """One line of the table for every scenario, test and question."""
+    made = []
+    for scenario in wanted:
+        table = records(scenario, sets, work)
+        for test, (spec, fits, _) in TESTS.items():
+            made += [
+                {
+                    "data": scenario.name,
+                    "rows": scenario.rows,
+                    "sets": len(table["main"]),
+                    "null": not scenario.gap,
+                    "question": question,
+                    "test": test,
+                    "plan": spec,
+                    "fits": fits,
+                    "percent": round(100 * float(share), 2),
+                }
+                for question, share in shares(scenario, table, test)
+            ]
+        print(f"{scenario.name}, {scenario.rows} rows", file=sys.stderr, flush=True)
+    return made
+
+
+JUDGED = ("one pair", "any of 15, Holm", *PAIRS_WITHOUT_SIGNAL)
+MOST, LOSS = 6.0, 5.0
+
+
+def summary(made):
+    """Of each test: the worst level, and the power lost against the corrected test."""
+
+    def of(test, **asked):
+        return {
+            (one["data"], one["rows"], one["question"]): one["percent"]
+            for one in made
+            if one["test"] == test and all(one[name] == value for name, value in asked.items())
+        }
+
+    plain = of("corrected-repeated-kfold-t", null=False)
+    rows = []
+    for test, (spec, fits, _) in TESTS.items():
+        nulls = {at: rate for at, rate in of(test, null=True).items() if at[2] in JUDGED}
+        gaps = of(test, null=False)
+        stable = {at: plain[at] - gaps[at] for at in gaps if at[0].split(",")[0] in STABLE}
+        alone = [lost for at, lost in stable.items() if at[2] == "one pair"]
+        both = [lost for at, lost in stable.items() if at[2] != "one pair"]
+        worst = max(nulls, key=nulls.get)
+        rows.append(
+            {
+                "test": test,
+                "plan": spec,
+                "fits": fits,
+                "worst level": nulls[worst],
+                "where": f"{worst[0]}, {worst[1]} rows, {worst[2]}",
+                "holds": nulls[worst] <= MOST,
+                "power": float(np.mean(list(gaps.values()))) if gaps else float("nan"),
+                "lost": float(np.mean(alone)) if alone else float("nan"),
+                "lost of 15": float(np.mean(both)) if both else float("nan"),
+                "most lost": max(stable.values(), default=float("nan")),
+            }
+        )
+    return rows
+
+
+def _table(rows, heads):
+    text = [f"| {' | '.join(heads)} |", f"| {' | '.join('---' for _ in heads)} |"]
+    return text + [f"| {' | '.join(row)} |" for row in rows]
+
+
+def page(made, costs, command):
+    """docs/measured/unstable.md."""
+    rows = summary(made)
+    text = [
+        f"Made by `{command}`. All rates are percentages of data sets, two-sided at 5 percent; "
+        f"{max(one['sets'] for one in made if one['null'])} data sets for each null and "
+        f"{max((one['sets'] for one in made if not one['null']), default=0)} for each gap, so that "
+        "a rate of 5 has a standard error of 1.1. The worst of many rates is above 5 by chance "
+        "too.",
+        "",
+        "**Summary.** *Worst level*: the largest rate among one pair of equal learners, any of 15 "
+        "pairs (six learners, Holm), nmc against logistic and nn against c4.5 without signal. "
+        "*Power*: mean over all gaps. *Lost*: points less than corrected-repeated-kfold-t in 10x10 "
+        "has, mean over stable learners (nmc, naive-bayes, logistic), one pair / each of 15 pairs.",
+        "",
+        *_table(
+            [
+                [
+                    row["test"],
+                    row["plan"],
+                    str(row["fits"]),
+                    f"{row['worst level']:.1f} ({row['where']})",
+                    "yes" if row["holds"] else "no",
+                    f"{row['power']:.0f}",
+                    f"{row['lost']:.1f} / {row['lost of 15']:.1f}",
+                ]
+                for row in rows
+            ],
+            ["test", "plan", "fits", "worst level", f"at most {MOST:g}", "power", "lost"],
+        ),
+        "",
+        "**Processor time** of `compare` against that in plan 10x10:",
+        "",
+        *_table(
+            [[one["learners"], str(one["rows"]), f"{one['nested']:.2f}", f"{one['halves']:.2f}"]
+             for one in costs],
+            ["learners", "rows", "10x5+nested", "10x10+halves:10x5"],
+        ),
+        "",
+    ]  # fmt: skip
+    for null, title in ((True, "Equal learners"), (False, "Learners that differ")):
+        part = [one for one in made if one["null"] is null]
+        tests = [test for test in TESTS if any(one["test"] == test for one in part)]
+        cells = {}
+        for one in part:
+            at = (one["data"], one["rows"], one["question"])
+            cells.setdefault(at, {})[one["test"]] = f"{one['percent']:.1f}"
+        body = [
+            [data, str(rows_), question, *(found.get(test, "") for test in tests)]
+            for (data, rows_, question), found in cells.items()
+        ]
+        text += [f"**{title}**", "", *_table(body, ["data", "rows", "question", *tests]), ""]
+    return "\n".join(text)
+
+
+def cost(sizes=(100, 300, 1000), repeats=3):
+    """Processor time of `compare`, the least of some repeats, as a ratio to that of 10x10."""
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    import bestofk as bk
+    from bestofk.data.gaussian_classes import GaussianClasses
+
+    panels = {
+        "nmc, logistic, naive-bayes, nn, c4.5": ["nmc", "logistic", "naive-bayes", "nn", "c4.5"],
+        "scikit-learn: logistic, tree, neighbours": [
+            LogisticRegression(), DecisionTreeClassifier(), KNeighborsClassifier()],
+        "scikit-learn: forest of 20, tree": [
+            RandomForestClassifier(n_estimators=20), DecisionTreeClassifier()],
+    }  # fmt: skip
+
+    def seconds(learners, data, spec):
+        begin = time.process_time()
+        bk.compare(learners, data.values, data.y, plan=spec, progress=False, engine="serial")
+        return time.process_time() - begin
+
+    made = []
+    for words, learners in panels.items():
+        for rows in sizes:
+            data = GaussianClasses(rows=rows, attributes=8).encoded(np.random.default_rng(rows))
+            seconds(learners, data, "2x5+nested")
+            took = {
+                spec: min(seconds(learners, data, spec) for _ in range(repeats))
+                for spec in ("10x10", "10x5+nested", "10x10+halves:10x5")
+            }
+            plain, nested_, halves = took.values()
+            made.append({"learners": words, "rows": rows, "nested": nested_ / plain,
+                         "halves": halves / plain})  # fmt: skip
+            print(f"{words}, {rows} rows: {made[-1]}", file=sys.stderr, flush=True)
+    return made
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=400)
+    parser.add_argument("--work", type=Path, help="keep the losses of every scenario here")
+    parser.add_argument("--write", action="store_true", help="write docs/measured/unstable.*")
+    parser.add_argument("--smoke", action="store_true", help="a few data sets of a few scenarios")
+    asked = parser.parse_args()
+    wanted, sets = scenarios(), asked.sets
+    if asked.smoke:
+        few = {"nmc, own blocks", "six learners, U(0, 1), no signal", "nmc, gap"}
+        wanted, sets = [one for one in wanted if one.rows == 100 and one.name in few], 3
+    made = lines(sets, asked.work, wanted)
+    costs = cost((100,), repeats=1) if asked.smoke else cost()
+    text = page(made, costs, f"python benchmarks/unstable_learners.py --sets {sets} --write")
+    if not asked.write:
+        print(text)
+        return
+    (DOCS / "unstable.md").write_text(text, encoding="utf-8")
+    with (DOCS / "unstable.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(made[0]))
+        writer.writeheader()
+        writer.writerows(made)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "which-test.md"
 TEXT = " ".join(PAGE.read_text().split())
+FAMILIES = ("default", "prior")
 OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
 DEFAULTS = {
     "10x10": "corrected-repeated-kfold-t",
@@ -208,3 +210,64 @@ def test_the_chosen_test_is_the_one_that_order_takes() -> None:
         word = re.search(r"\[(.*?)\]", chosen)
         assert word is not None
         assert bk.order(losses).test == words[word.group(1)]
+
+
+def claims(pattern: str) -> list[float]:
+    """Any false claim, in percent, of all cases whose names match."""
+    rows = [row for row in measured("claims") if fnmatch(row["case"], pattern)]
+    assert rows
+    return [100 * int(row["false"]) / int(row["sets"]) for row in rows]
+
+
+def span(values: list[float]) -> str:
+    return f"{min(values):.0f} to {max(values):.0f} percent"
+
+
+def test_what_is_said_of_false_claims() -> None:
+    over_sets = claims("data sets/*")
+    assert f"The largest of its {len(over_sets)} figures is {max(over_sets):.1f} percent" in TEXT
+    assert f"at most {max(claims('folds/*')):.1f} percent" in TEXT
+    stable = [rate for learner in ("nmc", "naive-bayes", "logistic") for family in FAMILIES
+              for rate in claims(f"learners/*/{learner}/*/{family}")]  # fmt: skip
+    assert f"logistic regression stay at {max(stable):.1f} percent or below" in TEXT
+    assert f"The nearest neighbour does not ({span(claims('learners/*/nn/*/default'))})" in TEXT
+    trees = claims("learners/*/c4.5/100 rows/*/default")
+    assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
+
+
+def test_the_caution_of_the_corrected_test_is_what_was_measured() -> None:
+    from bestofk.pairwise.registry import PAIRWISE_TESTS
+
+    two, ten = (
+        [
+            rate
+            for learner in ("nn", "c4.5")
+            for rate in claims(f"learners/*/{learner}/*/K={K}/default")
+        ]
+        for K in (2, 10)
+    )
+    beyond = [rate for rate in two if rate > 8]
+    caution = PAIRWISE_TESTS["corrected-repeated-kfold-t"].caution
+    assert f"{min(beyond):.0f} to {max(beyond):.0f} percent were measured for two" in caution
+    assert f"up to {max(ten):.0f} for ten" in caution
+
+
+def test_bold_figures_are_those_of_unstable_learners() -> None:
+    page = (DOCS / "measured" / "claims.md").read_text()
+    bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]
+    assert bold
+    assert all(line.split("|")[2].strip() in ("nn", "c4.5") for line in bold)
+
+
+def test_what_is_said_of_recommendations() -> None:
+    rows = {row["case"]: row for row in measured("chosen")}
+    case = "the second is the worst and noisy/12 data sets"
+    published = float(rows[f"{case}/MultiTest as published"]["worst"])
+    guarded = float(rows[f"{case}/MultiTest"]["worst"])
+    assert f"in {published:.0f} percent of the tables" in TEXT
+    assert f"with the guard, which is the default, in {guarded:.0f} percent" in TEXT
+    adequate = [row for name, row in rows.items() if name.endswith("/cheapest adequate")]
+    beyond = max(float(row["beyond"]) for row in adequate)
+    assert f"in at most {beyond:.1f} percent" in TEXT
+    nothing = max(float(row["nothing"]) for row in adequate)
+    assert f"up to {nothing:.0f} percent" in TEXT

@@ -11,7 +11,7 @@ from scipy import stats
 
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.bayle import bayle_cv_z
-from bestofk.pairwise.conservative_z import conservative_z
+from bestofk.pairwise.conservative import conservative_z
 from bestofk.pairwise.half_sampling import half_sampling_t
 from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
 from bestofk.pairwise.pooled_half_sampling import pooled_half_sampling_t, study_factor

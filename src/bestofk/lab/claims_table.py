@@ -21,10 +21,8 @@ LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "prior": {"family": "prior", "prior": "listed"},
-    "halves": {},
 }
-"""What `order` is told: nothing, or the paper's family with the preference as listed; *halves*: \
-nothing, with a plan that has halves of the rows."""
+"""What `order` is told: nothing, or the paper's family with the preference as listed."""
 FAMILIES = ("default", "prior")
 TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
@@ -49,9 +47,6 @@ KINDS = {"gaussian": 5, "binary": 10}
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
 PLAN = "10x10"
-WITH_HALVES = f"{PLAN}+halves:10x5"
-MEASURED_WITH_HALVES = ("nmc", "nn", "c4.5")
-ROWS_WITH_HALVES = (100, 300)
 
 
 def claims_cases(tables: int = TABLES, data_sets: int = DATA_SETS) -> list[Case]:
@@ -107,14 +102,6 @@ def _learners(data_sets: int) -> Iterator[Case]:
                             problem=problem, sets=data_sets, decision=family, learner=learner,
                             plan=PLAN, first=K,
                         )  # fmt: skip
-                if learner not in MEASURED_WITH_HALVES or rows not in ROWS_WITH_HALVES:
-                    continue
-                for K in LEARNERS:
-                    yield Case(
-                        name=f"learners/{kind}/{learner}/{rows} rows/K={K}/halves",
-                        problem=problem, sets=data_sets, decision="halves", learner=learner,
-                        plan=WITH_HALVES, first=K,
-                    )  # fmt: skip
 
 
 def claims_row(case: Case, simulation: Simulation) -> Row:
@@ -213,7 +200,7 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         "Percent of decisions with at least one false claim; 5 are allowed. Bold: more than chance "
         f"would give a decision that keeps to 5 (one in {round(1 / CHANCE):,} or less). *default*: "
         '`bk.order(losses)`; *prior*: the same with `family="prior"` and the preference as '
-        f"listed; *halves*: the default with the plan `{WITH_HALVES}`. Exact intervals, the tests "
+        "listed. Exact intervals, the tests "
         "that were used, the share of true differences that were found and how often an interval "
         "misses one are in `claims.csv`. Made by `bestofk measure claims --table --seed "
         f"{seed}`.",

@@ -200,7 +200,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="conservative-z",
-        function="bestofk.pairwise.conservative_z:conservative_z",
+        function="bestofk.pairwise.conservative:conservative_z",
         summary="mean of all runs over the variance on half of the rows, taken for all of them",
         covers=("halves",),
         paper=_NADEAU,
