@@ -138,8 +138,7 @@ class Evidence(Presented):
         Simultaneous intervals of the differences, at Bonferroni's level; an end that the claim
         itself bounds is 0. Found when they are first asked for. All intervals cover with
         probability 1 - alpha, and all claims are right with probability 1 - alpha; that both hold
-        at once is sure to 1 - 2 alpha only (measured: 92.4 percent where one pair of three is
-        equal and the others are far apart).
+        at once is sure to 1 - 2 alpha only.
     standard_error, pvalue_greater, pvalue_less : (P,) arrays
         Found when they are first asked for.
     """
