@@ -335,3 +335,14 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     naive = int((corrected_repeated_kfold_t(*runs).pvalue <= 0.05).sum())
     assert ours <= stats.binom.ppf(1 - 1e-4, sets, 0.06)
     assert naive > ours
+
+
+def test_the_report_says_what_these_tests_assume():
+    from bestofk.report.assumptions import assumptions_of
+
+    said = [one.why for one in assumptions_of(compared(NESTED).decision)]
+    assert (
+        "It is measured on nested cross-validation (18 pairs of folds left out together)." in said
+    )
+    said = [one.claim for one in assumptions_of(compared("loo", test="bayle-cv-z").decision)]
+    assert "No learner depends much on any one training row." in said

@@ -77,6 +77,10 @@ def _family(order: Order) -> str:
         return "samples"
     if entry is None:
         return ""
+    if entry.subsets:
+        return "parts"
+    if entry.covers == ("loo",):
+        return "stable"
     if entry.name.startswith("corrected-") or entry.name == "correlated-t":
         return "corrected"
     if entry.name.startswith("5x2cv"):
@@ -212,6 +216,23 @@ def _equal_variances(_: Order, problem: Problem) -> Assumption:
     )
 
 
+def _measured_on_parts(_: Order, problem: Problem) -> Assumption:
+    subsets = problem.design.subsets
+    return Assumption(
+        claim="The variance allows for shared training rows and for unstable learners.",
+        state="by design",
+        why="It is measured" + ("." if subsets is None else f" on {subsets.describe()}."),
+    )
+
+
+def _stable_learners(_: Order, __: Problem) -> Assumption:
+    return Assumption(
+        claim="No learner depends much on any one training row.",
+        state="cannot be checked",
+        why="The nearest neighbour and trees do; the test is about the models that were fitted.",
+    )
+
+
 def _unknown_test(order: Order, _: Problem) -> Assumption:
     return Assumption(
         claim=f"What the test {order.test!r} assumes.",
@@ -223,6 +244,8 @@ def _unknown_test(order: Order, _: Problem) -> Assumption:
 _Check = Callable[[Order, Problem], Assumption]
 _CHECKS: dict[str, tuple[_Check, ...]] = {
     "corrected": (_shared_rows_corrected, _normal),
+    "parts": (_measured_on_parts, _normal),
+    "stable": (_stable_learners,),
     "calibrated": (_shared_rows_calibrated, _normal),
     "naive": (_shared_rows_ignored, _normal),
     "5x2": (_halves, _normal),
