@@ -246,7 +246,7 @@ def test_size_is_that_of_the_pickled_model():
     import pickle
 
     model = KNeighborsClassifier().fit(*TWO)
-    assert model_size(model) == pytest.approx(len(pickle.dumps(model, protocol=5)), rel=0.05)
+    assert model_size(model) == pytest.approx(len(pickle.dumps(model, protocol=5)), rel=0.15)
     assert model_size(lambda: None) is None
 
 

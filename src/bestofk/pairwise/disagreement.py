@@ -156,7 +156,7 @@ def pvalue_of_margin(wrong_a: Any, wrong_b: Any, margin: float) -> Floats:
     --------
     >>> wrong_a, wrong_b = [1] * 10 + [0] * 90, [0] * 2 + [1] * 8 + [0] * 90
     >>> round(float(pvalue_of_margin(wrong_a, wrong_b, 0.1)), 4)
-    0.0049
+    0.0038
     """
     from bestofk.tails import normal_sf
 

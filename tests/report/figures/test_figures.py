@@ -158,15 +158,15 @@ SNAPSHOTS = {
     ("underlines", 5): "7559f3e2649f",
     ("underlines", 60): "45b32e0ff3a4",
     ("intervals", 5): "81965b21a102",
-    ("intervals", 60): "d3f17f17425b",
+    ("intervals", 60): "602ec87c5da6",
     ("rates", 5): "706eb983bd9c",
     ("rates", 60): "44e036b81b5b",
     ("roc", 5): "3df5a436d4fd",
     ("roc", 60): "d5d5f7121442",
-    ("alpha", 5): "20750215c170",
+    ("alpha", 5): "41cff04f6afc",
     ("alpha", 60): "d931fb4314ac",
     ("prior", 5): "4614ea98f599",
-    ("prior", 60): "5a583cd62034",
+    ("prior", 60): "d86c3d12ae31",
 }
 
 
