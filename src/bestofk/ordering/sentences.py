@@ -47,7 +47,10 @@ _QUALITIES = {
 
 def called(name: Name) -> str:
     """A learner as a sentence calls it: those of a bare array are only numbered."""
-    return printable(name) if isinstance(name, str) else f"learner {name}"
+    if isinstance(name, str):
+        # a line end in a name makes no new paragraph
+        return printable(" ".join(name.splitlines()))
+    return f"learner {name}"
 
 
 def listing(items: Iterable[str]) -> str:
