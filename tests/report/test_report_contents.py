@@ -270,5 +270,5 @@ def test_names_with_line_ends_make_no_new_lines():
     values = np.add(np.random.default_rng(0).random((2, 10)), [[0.0], [5.0]])
     page = render_report(bk.order(bk.Losses(values, algorithms=["a\nb", "c"])))
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
-    assert text_of(lead).startswith("Use a\ufffdb: it has the smaller mean loss (0.5")
+    assert text_of(lead).startswith("Use a b: it has the smaller mean loss (0.5")
     assert lead.endswith("c is shown to be worse.")
