@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import bestofk as bk
@@ -98,6 +98,7 @@ def test_json_and_words():
     assert str(found) == found.explain()
 
 
+@example(seed=999999, K=4, n=2, scale=0.001)
 @given(
     seed=st.integers(0, 2**20), K=st.integers(2, 6), n=st.integers(2, 12),
     scale=st.sampled_from([1e-3, 1.0, 1e4]),

@@ -163,6 +163,10 @@ def corrected_minimum(
     naive = float(means[chosen])
     # what the chosen one has outside the samples is its mean but for the luck of the draw
     corrected = naive + float((samples.best_outside - samples.chosen_outside).mean())
+    # of very few units that luck can be greater than any loss: no learner has a mean beyond these
+    corrected = min(
+        max(corrected, float(samples.best_outside.min())), float(samples.best_outside.max())
+    )
     # the mean of m of n units varies by S^2 (1/m - 1/n), that of n units by S^2 / n
     n = table.shape[2]
     scale = np.sqrt(samples.left_out / (n - samples.left_out))

@@ -77,6 +77,7 @@ def test_nested_by_hand():
     t = nested_cv_t(np.add(0.2, outer + inner), np.full(9, 0.2), runs=1, folds=3)
     assert t.statistic == pytest.approx(0.06 / sqrt(mse * 2 / 3))
     assert t.df == 5.0
+    assert nested_cv_t(np.add(0.2, outer + inner), np.full(9, 0.2), runs=1, folds=3, rows=5).df == 4
     # inner means .05, .05 and .10, near the outer ones: the naive variance .0012 / 3 stands
     near = [0.05, 0.04, 0.10, 0.06, 0.10, 0.05]
     r = nested_cv_z(np.add(0.2, outer + near), np.full(9, 0.2), runs=1, folds=3)

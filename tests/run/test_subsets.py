@@ -63,6 +63,14 @@ def test_tests_without_their_plan_are_refused():
         bk.order(np.random.default_rng(0).random((3, 4, 5)), test="nested-cv-t")
 
 
+@pytest.mark.parametrize(("spec", "df"), [("12x5+nested", 149.0), (NESTED, 29.0)])
+def test_degrees_of_freedom_are_fewer_than_models_and_rows(spec, df):
+    """Iris has 150 rows; the plans have 12 * 5 * 6 / 2 = 180 and 3 * 4 * 5 / 2 = 30 models."""
+    decision = compared(spec).decision
+    a, b = decision.problem.sample(decision.choice.axes)[:2]
+    assert decision.choice(a, b, "two-sided").df == df
+
+
 @pytest.mark.parametrize("spec", [HALVES, NESTED])
 def test_means_are_of_the_runs_on_all_rows(spec):
     study, plain = compared(spec), compared("3x4")

@@ -20,4 +20,6 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
     if entry.subsets == "halves":
         sizes |= {"halvings": design.subsets.halvings, "half_folds": design.subsets.folds}
+    elif entry.takes_df and design.n_train is not None and design.n_test is not None:
+        sizes["rows"] = design.n_train[0] + design.n_test[0]
     return sizes

@@ -23,6 +23,7 @@ def nested_cv_t(
     *,
     runs: int,
     folds: int,
+    rows: int | None = None,
     alternative: str = "two-sided",
     df: float | None = None,
 ) -> PairwiseResult:
@@ -39,11 +40,13 @@ def nested_cv_t(
         axes broadcast.
     runs, folds : int
         Of the cross-validation; at least three folds.
+    rows : int, optional
+        Rows of the data set, where known.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the loss of `a` is the greater one.
     df : float, optional
-        Degrees of freedom instead of the number of models less 1, which are
-        ``runs * folds * (folds + 1) / 2``.
+        Degrees of freedom; by default one less than there are models, which are
+        ``runs * folds * (folds + 1) / 2``, and less than there are rows.
 
     Returns
     -------
@@ -82,8 +85,10 @@ def nested_cv_t(
     """
     sides: Alternative = side(alternative)
     apply, K = _parts(a, b, runs, folds)
-    models = runs * K * (K + 1) // 2
-    degrees = degrees_of_freedom(df, models - 1, where=f"{models} models")
+    most = runs * K * (K + 1) // 2
+    if rows is not None:
+        most = min(most, whole(rows, "rows", at_least=2))
+    degrees = degrees_of_freedom(df, most - 1, where="models and rows")
 
     def kernel(outer: Floats, inner: Floats, noise: Floats) -> tuple[Floats, ...]:
         mse, between = _mse(outer, inner_means(inner, K))
