@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.data.encoded import Encoded
-from bestofk.learners.naive_bayes import NaiveBayes
+from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
 from bestofk.plans import Splits
 from tree_speed import COLUMNS, ROWS, best, null_sets
 

@@ -26,7 +26,7 @@ from scipy.special import ndtri
 
 from bestofk.errors import DesignError
 from bestofk.pairwise import all_pairs, permutation, resolution_of
-from bestofk.pairwise.repeated_kfold import VARIANTS
+from bestofk.pairwise.splits.repeated_kfold_t import VARIANTS
 
 ALPHA = 0.05
 ERRORS, ALIKE, STABLE = (0.05, 0.2, 0.5), (0.0, 0.8), 0.8

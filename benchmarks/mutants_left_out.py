@@ -84,27 +84,27 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "loss_unit": {"1e-100 < largest < 1e+100": "from where squares may leave the range"},
         "blocks_of": {"*": "pairs at a time"},
     },
-    "pairwise/correlated.py": {
+    "pairwise/bayesian/correlated_t.py": {
         "correlated_t": {"np.where(sure, 1.0, se)": "stands in, its quotient is not used"},
     },
-    "pairwise/disagreement.py": {
+    "pairwise/units/mcnemar.py": {
         "mcnemar": {"(0, 0, 1, 0)": "losses of 0 and 1 have one unit"},
         "_tango_interval": {"(1, 1)": "losses of 0 and 1 have one unit"},
         "_where_score_is": {"*": "bracket of a root search"},
         "_score": {"np.where(safe, variance, 1.0)": "stands in, its quotient is not used"},
     },
-    "pairwise/pairs.py": {
+    "pairwise/all_pairs.py": {
         "all_pairs": {
             "step = max(1, min(_ROWS_AT_MOST, _PAIRS_AT_A_TIME // K))": "rows at a time",
         },
     },
-    "pairwise/permuted.py": {
+    "pairwise/units/permutation.py": {
         "_least_shift": {
             "low = low - np.maximum(high - low, np.abs(d).max(axis=1)) - 2.0 ** (-20)":
                 "bracket of a root search",
         },
     },
-    "pairwise/ranks.py": {
+    "pairwise/units/wilcoxon.py": {
         "_at_most": {
             "untied = np.maximum(2 * (np.arange(n) - (n - m)[:, np.newaxis] + 1), 0)":
                 "which rows may share a distribution that is kept",
@@ -113,14 +113,14 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_normal_pvalues": {"np.where(nothing, 1.0, sd)": "stands in, its quotient is not used"},
         "_hodges_lehmann_interval": {"tail * (1 + 1e-12)": "allowance for rounding"},
     },
-    "pairwise/repeated_kfold.py": {
+    "pairwise/splits/repeated_kfold_t.py": {
         "_averaged_t": {"np.where(sure, 1.0, se)": "stands in, its quotient is not used"},
         "_averaged_t_interval": {
             "np.where(sure, 1.0, se)": "stands in, its quotient is not used",
             "np.where(any_sure, 1.0, total)": "stands in, its quotient is not used",
         },
     },
-    "pairwise/signed_rank.py": {
+    "pairwise/bayesian/signed_rank_bayes.py": {
         "_sorted_pairs": {
             "slack = 4.0 * np.sqrt(noise.max(axis=1)) + 1e-15 * width": "allowance for rounding",
         },
@@ -129,8 +129,10 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
             "up_wins, down_wins = (gap > 1e-12, gap < -1e-12)": "allowance for rounding",
         },
     },
-    "pairwise/walsh.py": {"nth_walsh_average": {"n <= _LISTED_UP_TO": "choice between methods"}},
-    "multiple/tables.py": {
+    "pairwise/units/walsh.py": {
+        "nth_walsh_average": {"n <= _LISTED_UP_TO": "choice between methods"}
+    },
+    "multiple/learners_table.py": {
         "sum_of_squares": {
             "floor = deviations.shape[-2] * deviations.shape[-1] * _ROUNDING ** 2":
                 "allowance for rounding",
@@ -142,7 +144,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "mauchly": {"roots[0] <= 1e-14 * roots[-1]": "allowance for rounding"},
         "_interaction": {"R / np.abs(R).max()": "the unit does not matter"},
     },
-    "multiple/interval_rules.py": {
+    "multiple/interval_pvalues.py": {
         "_paper_pairs": {
             "tails = tails_by_rule(two, 'paper', 'exact', 1, np.random.default_rng(0))":
                 "the exact method draws nothing",

@@ -90,7 +90,7 @@ def seconds_of_peer(data, splits, scaler: type | None) -> float:
 
 
 def seconds_of_ours(data, splits, scale: str | None) -> float:
-    from bestofk.learners.nearest_neighbour import NearestNeighbour
+    from bestofk.learners.nearest_neighbour.nearest_neighbour import NearestNeighbour
 
     best = np.inf
     for _ in range(2):  # memory that the process never held costs more than the predictions

@@ -73,8 +73,8 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
     from bestofk.data import as_dataset
     from bestofk.run.contenders import as_contenders
+    from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
-    from bestofk.run.scoring import as_loss
 
     data = as_dataset(X, y)
     return Experiment(
@@ -88,7 +88,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 
 def run_serially(experiment: Any) -> float:
-    from bestofk.run.engines import Engine
+    from bestofk.run.engines.engine import Engine
 
     places = list(experiment.places())
     engine = Engine(name="serial")

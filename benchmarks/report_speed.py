@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from bestofk.cli import main
-from bestofk.report.drawing import layouts_of
-from bestofk.report.figures.painting import save_figure
+from bestofk.report.figures.paint import save_figure
+from bestofk.report.report_figures import layouts_of
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.recalling import recall
-from bestofk.run.store import open_store
-from bestofk.run.store_study import StudyData, StudyLearner, StudySpec
+from bestofk.run.open_study import recall
+from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import StudyData, StudyLearner, StudySpec
 
 LEARNERS, DATASETS, FOLDS = 20, 64, 10
 MEMORY = """

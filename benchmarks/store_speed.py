@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.store import open_store
+from bestofk.run.store.store import open_store
 
 CELLS = 1000
 ROUNDS = 100

@@ -21,11 +21,11 @@ from itertools import product
 import numpy as np
 
 from bestofk.data.encoded import Encoded
-from bestofk.learners.c45 import C45, Tree
+from bestofk.learners.c45.c45 import C45, Tree
 from bestofk.papers.multitest.errors import count_errors
 from bestofk.papers.multitest.filling_kernel import fill
 from bestofk.papers.multitest.prepared import Prepared, prepare
-from bestofk.plans.making import plan
+from bestofk.plans.plan import plan
 from uci_table import PRINTED, folder
 
 SHARE = 0.2

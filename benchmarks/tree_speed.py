@@ -18,7 +18,7 @@ from time import thread_time
 import numpy as np
 
 from bestofk.data.encoded import Encoded
-from bestofk.learners.c45 import C45
+from bestofk.learners.c45.c45 import C45
 from bestofk.plans import Splits, plan
 
 SETS = 5

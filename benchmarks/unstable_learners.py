@@ -30,14 +30,14 @@ from bestofk.adjust import adjust
 from bestofk.data.encoded import Encoded
 from bestofk.learners.registry import learner
 from bestofk.learners.whole_plan import predict_subsets
-from bestofk.pairwise.bayle import bayle_cv_z
-from bestofk.pairwise.conservative import conservative_z
-from bestofk.pairwise.half_sampling import half_sampling_t
-from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
-from bestofk.pairwise.pooled_half_sampling import study_factor
-from bestofk.pairwise.resampled import corrected_repeated_kfold_t
-from bestofk.pairwise.subset_parts import corrected_variance, variance_at_half
-from bestofk.plans.making import plan
+from bestofk.pairwise.splits.bayle_cv_z import bayle_cv_z
+from bestofk.pairwise.splits.conservative_z import conservative_z
+from bestofk.pairwise.splits.half_sampling_t import half_sampling_t
+from bestofk.pairwise.splits.nested_cv import nested_cv_t, nested_cv_z
+from bestofk.pairwise.splits.pooled_half_sampling_t import study_factor
+from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
+from bestofk.pairwise.splits.subset_parts import corrected_variance, variance_at_half
+from bestofk.plans.plan import plan
 from bestofk.tails import pvalue_of_t
 
 DOCS = Path(__file__).parent.parent / "docs" / "measured"
@@ -546,7 +546,7 @@ def cost(sizes=(100, 300), repeats=3):
     from sklearn.tree import DecisionTreeClassifier
 
     import bestofk as bk
-    from bestofk.data.gaussian_classes import GaussianClasses
+    from bestofk.problems.gaussian_classes import GaussianClasses
 
     panels = {
         "nmc, logistic, naive-bayes, nn, c4.5": ["nmc", "logistic", "naive-bayes", "nn", "c4.5"],

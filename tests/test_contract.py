@@ -12,8 +12,7 @@ import pytest
 import bestofk as bk
 from bestofk import intervals, lab, multiple, ordering, pairwise
 from bestofk.cli import main
-from bestofk.cli.app import VERBS
-from bestofk.cli.app import bestofk as command_line
+from bestofk.cli.app import VERBS, bestofk as command_line
 
 RNG = np.random.default_rng
 FUNCTIONS = {

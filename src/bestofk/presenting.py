@@ -14,7 +14,7 @@ from typing import Any
 from bestofk.registry import resolve
 
 PRESENTERS = {
-    "report": "bestofk.report.writing:write_report",
+    "report": "bestofk.report.write_report:write_report",
     "figure": "bestofk.report.figures.registry:figure",
     "frame": "bestofk.report.presented:frame_of",
     "markdown": "bestofk.report.presented:markdown_of",

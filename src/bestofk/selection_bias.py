@@ -13,7 +13,7 @@ from bestofk.errors import DesignError
 from bestofk.wording import number
 
 if TYPE_CHECKING:
-    from bestofk.ordering.problem import Problem
+    from bestofk.ordering.evidence.problem import Problem
 
 SHARED_ROWS = (
     "Random splits share rows, so that the correction is too small; losses by instance or by fold "
@@ -151,7 +151,7 @@ def corrected_minimum(
     >>> round(found.naive, 3), round(found.corrected, 3), found.bias < 0
     (0.183, 0.201, True)
     """
-    from bestofk.ordering.understood import as_problem
+    from bestofk.ordering.evidence.as_problem import as_problem
 
     problem = as_problem(losses, missing=missing)
     resamples = whole(resamples, "resamples", at_least=1)

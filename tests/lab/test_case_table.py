@@ -15,7 +15,7 @@ from bestofk.cli import main
 from bestofk.errors import ArgumentError
 from bestofk.lab import case_table, chosen_table, claims_table
 from bestofk.lab.case_table import Case, fill, select
-from bestofk.losses.drawn_over_datasets import ManyDataSets
+from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 CASES = [
     Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",

@@ -17,7 +17,7 @@ from bestofk.cli import main
 from bestofk.errors import ArgumentError, BestOfKError, DesignError, TableError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans.making import plan as make_plan
+from bestofk.plans.plan import plan as make_plan
 
 SMALL = "binary(rows=40, attributes=3)"
 PAIR = ["max", "naive-bayes"]
@@ -69,7 +69,7 @@ def test_a_wrong_design_is_refused_before_the_work() -> None:
 
 
 def test_impossible_networks() -> None:
-    from bestofk.data.bayesian_network import BayesianNetwork
+    from bestofk.problems.bayesian_network import BayesianNetwork
 
     with pytest.raises(ArgumentError, match="cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
@@ -80,9 +80,9 @@ def test_impossible_networks() -> None:
 def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
-    from bestofk.lab.work import Work
+    from bestofk.lab.one_data_set import Work
     from bestofk.run.contenders import as_contenders
-    from bestofk.run.scoring import as_loss
+    from bestofk.run.evaluation.loss_functions import as_loss
 
     work = Work(
         problem=lab.problem(SMALL),
@@ -147,7 +147,7 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
     store = tmp_path / "lab.db"
     first = lab.simulate(PAIR, SMALL, "2x4", sets=5, store=store)
 
-    from bestofk.run.store import open_store
+    from bestofk.run.store.store import open_store
 
     with open_store(store) as kept:
         assert kept.n_cells() == 5
@@ -158,7 +158,7 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
 
 
 def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
-    from bestofk.run.store import open_store
+    from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
     words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x5",
@@ -225,7 +225,7 @@ def test_what_cannot_be_calibrated_says_so() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    from bestofk.lab.repeating import agreement_of
+    from bestofk.lab.replicability import agreement_of
 
     # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
     one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))
@@ -303,7 +303,7 @@ def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_tables_of_what_tests_are_worth(tmp_path: Path) -> None:
-    from bestofk.lab import worth
+    from bestofk.lab import tests_table as worth
 
     made = list(worth.worth_on_many_sets(20, 0))
     over_sets = {

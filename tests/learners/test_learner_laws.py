@@ -6,15 +6,14 @@ from importlib.util import find_spec
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bestofk.data import DataSet, as_dataset
 from bestofk.learners import LEARNERS, learner, predict_plan, predict_split_by_split
-from bestofk.plans.making import plan
+from bestofk.plans.plan import plan
 
 WRITTEN = [name for name in LEARNERS if find_spec(LEARNERS[name].estimator.partition(":")[0])]
 PLANS = ("3x2", "kfold:3", "resample:3:0.4", "bootstrap:2", "loo")

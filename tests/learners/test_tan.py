@@ -5,14 +5,13 @@ from math import lgamma, log
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bestofk.data.encoded import Encoded
 from bestofk.errors import ArgumentError
 from bestofk.learners.tan import TreeAugmentedNaiveBayes
 from bestofk.learners.whole_plan import predict_encoded_splits
-from bestofk.plans.making import plan
+from bestofk.plans.plan import plan
 
 
 def marginal_likelihood(child, parents, v):

@@ -3,14 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bestofk.data.encoded import Encoded
 from bestofk.errors import ArgumentError
 from bestofk.learners.voted_perceptron import VotedPerceptron
 from bestofk.learners.whole_plan import predict_encoded_splits
-from bestofk.plans.making import plan
+from bestofk.plans.plan import plan
 
 
 def plain(inputs, y, new):

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from bestofk.data import as_dataset, load
 from bestofk.errors import RunError
 from bestofk.learners import learner, predict_plan, predict_split_by_split
-from bestofk.plans.making import plan
+from bestofk.plans.plan import plan
 
 
 @pytest.mark.parametrize("spec", ["2x3", "kfold:4", "holdout:0.3", "resample:3:0.2", "bootstrap:2"])

@@ -3,7 +3,7 @@ import pytest
 
 from bestofk.errors import TableError, UnknownNameError
 from bestofk.losses import example_losses, read_losses
-from bestofk.losses.examples import EXAMPLES
+from bestofk.losses.example_losses import EXAMPLES
 
 LEARNERS = (
     "dummy", "nearest-centroid", "gaussian-nb", "decision-tree", "1-nn", "logistic-regression",

@@ -6,15 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scikit_posthocs
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
 from bestofk.errors import ArgumentError
 from bestofk.multiple import friedman, kruskal_wallis, nemenyi
-from bestofk.multiple.critical_difference import _bars
-from bestofk.multiple.ranking import average_ranks
+from bestofk.multiple.average_ranks import average_ranks
+from bestofk.multiple.nemenyi import _bars
 
 TABLES = hnp.arrays(
     np.int64, st.tuples(st.integers(3, 6), st.integers(2, 9)), elements=st.integers(0, 4)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bestofk.pairwise import mcnemar, paired_t, sign, wilcoxon
-from bestofk.pairwise.walsh import nth_walsh_average, walsh_averages_at
+from bestofk.pairwise.units.walsh import nth_walsh_average, walsh_averages_at
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 LEVELS = (0.5, 0.75, 0.8, 0.9, 0.9375, 0.95, 0.96875, 0.99, 0.999)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy import stats
 
 from bestofk.errors import ArgumentError
@@ -19,7 +18,7 @@ from bestofk.pairwise import (
     repeated_kfold_t,
     resolution_of,
 )
-from bestofk.pairwise.repeated_kfold import VARIANTS, _variance
+from bestofk.pairwise.splits.repeated_kfold_t import VARIANTS, _variance
 
 
 def rates(n, learners=5, folds=10, seed=0, error=0.3):

@@ -5,16 +5,15 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
 from bestofk.errors import ArgumentError
-from bestofk.pairwise.bayle import bayle_cv_z
-from bestofk.pairwise.conservative import conservative_z
-from bestofk.pairwise.half_sampling import half_sampling_t
-from bestofk.pairwise.nested_cv import nested_cv_t, nested_cv_z
-from bestofk.pairwise.pooled_half_sampling import pooled_half_sampling_t, study_factor
+from bestofk.pairwise.splits.bayle_cv_z import bayle_cv_z
+from bestofk.pairwise.splits.conservative_z import conservative_z
+from bestofk.pairwise.splits.half_sampling_t import half_sampling_t
+from bestofk.pairwise.splits.nested_cv import nested_cv_t, nested_cv_z
+from bestofk.pairwise.splits.pooled_half_sampling_t import pooled_half_sampling_t, study_factor
 
 # Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, hence the
 # corrected variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02

@@ -29,7 +29,7 @@ from bestofk.papers.fundamentals.reproduction import (
     toy_instances,
     truth_table,
 )
-from bestofk.plans.counting import number_of_kfold_splits
+from bestofk.plans.number_of_splits import number_of_kfold_splits
 
 
 @pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table, splits_table])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bestofk.plans import plan
-from bestofk.plans.streams import raw_keys
+from bestofk.plans.random_bits import raw_keys
 
 Y = list("aabbbcabbacab")
 GROUPS = [0, 0, 1, 1, 1, 2, 2, 3, 4, 4, 5, 6, 6]

@@ -22,7 +22,7 @@ from bestofk.cli.terminal import learner_table
 from bestofk.planning.advice import advice
 from bestofk.plans.design import Design
 from bestofk.report.figures.comparisons import comparisons_of
-from bestofk.report.figures.forest import layout_forest
+from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.learner_tables import learners_table, pairs_table
 from bestofk.report.live import live_data
 from bestofk.report.verdict_groups import groups_of

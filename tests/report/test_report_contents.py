@@ -19,9 +19,9 @@ from bestofk.report import citations
 from bestofk.report.assumptions import assumptions_of
 from bestofk.report.live import adjusted_by_all, live_data
 from bestofk.report.methods_paragraph import methods_of
-from bestofk.report.writing import render_report
-from bestofk.run.recalling import recall
-from bestofk.run.store import open_store
+from bestofk.report.write_report import render_report
+from bestofk.run.open_study import recall
+from bestofk.run.store.store import open_store
 
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 DECISION = {"procedure": "multitest", "test": "auto", "df": None, "alpha": 0.05, "correction": None}

@@ -10,7 +10,7 @@ import bestofk as bk
 from bestofk.adjust import CORRECTIONS
 from bestofk.ordering import multitest
 from bestofk.report.live import live_data
-from bestofk.report.writing import render_report
+from bestofk.report.write_report import render_report
 from bestofk.wording import pvalue_words
 
 NAMES = ["dummy", "nearest mean", "naive bayes", "tree", "1-nn", "logistic"]

@@ -12,7 +12,7 @@ import bestofk as bk
 from bestofk import multiple, pairwise
 from bestofk.ordering.one_test import run_test
 from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
-from bestofk.report.table import Column, Table
+from bestofk.report.output_table import Column, Table
 
 HOSTILE = [
     '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "a|b*c_d`e`",

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import bestofk as bk
-from bestofk.run.store_schema import cells
+from bestofk.run.store.schema import cells
 
 LEARNERS = {"nmc": "nmc", "nn": "nn", "nb": GaussianNB(), "knn": KNeighborsClassifier()}
 
@@ -56,7 +56,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 
 
 def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.evaluate as evaluating
+    import bestofk.run.evaluation.evaluate as evaluating
 
     split_by_split = sizes(compare(engine="serial"))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)

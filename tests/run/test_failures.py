@@ -9,10 +9,10 @@ import pytest
 
 import bestofk as bk
 from bestofk.errors import RunError
-from bestofk.run.blocks import blocks_of
 from bestofk.run.cells import FAILURE_KINDS
-from bestofk.run.evaluate import evaluate
-from bestofk.run.workers import run_in_workers
+from bestofk.run.engines.blocks import blocks_of
+from bestofk.run.engines.workers import run_in_workers
+from bestofk.run.evaluation.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

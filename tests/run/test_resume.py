@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk.data import as_dataset
-from bestofk.run.store import open_store
+from bestofk.run.store.store import open_store
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

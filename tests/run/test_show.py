@@ -10,8 +10,8 @@ import bestofk as bk
 from bestofk.cli.show import show
 from bestofk.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.store import open_store
-from bestofk.run.store_study import study_of
+from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ import pytest
 
 from bestofk.errors import StoreError
 from bestofk.run.cells import Failure
-from bestofk.run.store import open_store
-from bestofk.run.store_buffer import Buffer
+from bestofk.run.store.buffer import Buffer
+from bestofk.run.store.store import open_store
 
 WRITERS = """
 import os, random, signal, sys, time
 from bestofk.run.cells import CellKey, CellResult, Failure
-from bestofk.run.store import open_store
-import bestofk.run.store_database  # before the forks, so that none is killed while it imports
+from bestofk.run.store.store import open_store
+import bestofk.run.store.database  # before the forks, so that none is killed while it imports
 
 url = sys.argv[1]
 

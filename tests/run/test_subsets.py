@@ -13,9 +13,9 @@ from bestofk.learners.whole_plan import predict_plan, predict_split_by_split
 from bestofk.losses.losses import Losses
 from bestofk.plans import plan
 from bestofk.plans.design import Design, Subsets
-from bestofk.run.evaluate import Evaluator, evaluate
+from bestofk.run.evaluation.evaluate import Evaluator, evaluate
+from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.scoring import as_loss
 from bestofk.run.sources import as_datasets
 
 HALVES, NESTED = "3x4+halves:5x3", "3x4+nested"
@@ -108,8 +108,8 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatc
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])
 def test_a_store_gives_the_study_back(tmp_path, spec):
-    from bestofk.run.recalling import recall
-    from bestofk.run.store import open_store
+    from bestofk.run.open_study import recall
+    from bestofk.run.store.store import open_store
 
     store = str(tmp_path / "study.db")
     study = compared(spec, store=store)
@@ -162,7 +162,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     alone = {
         result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
     }
-    monkeypatch.setattr("bestofk.run.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
     whole = {result.key: result.loss for result in evaluate(experiment, places)}
     assert together == alone == whole
     assert len(together) == len(places)
@@ -249,7 +249,7 @@ def test_too_few_halves_leave_the_plain_test():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run import comparing
+    from bestofk.run import compare as comparing
 
     def only_runs(deadline, places, begin):
         return (place for place in places if place.run < 3)
@@ -320,8 +320,8 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     """
     from bestofk.data.encoded import Encoded
     from bestofk.learners.whole_plan import predict_subsets
-    from bestofk.pairwise.nested_cv import nested_cv_t
-    from bestofk.pairwise.resampled import corrected_repeated_kfold_t
+    from bestofk.pairwise.splits.nested_cv import nested_cv_t
+    from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
 
     nearest, sets, n = learner("nn"), 400, 60
     flat = np.empty((sets, 2, 5 * 5 + 5 * 20))

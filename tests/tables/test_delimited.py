@@ -2,8 +2,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from bestofk.errors import TableError
 from bestofk.tables import read_table

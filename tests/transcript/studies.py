@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk.run.comparing import budget_words, what_is_safe
-from bestofk.run.recalling import recall
-from bestofk.run.replicating import Replication
-from bestofk.run.store import open_store
-from bestofk.run.store_schema import cells
+from bestofk.run.compare import budget_words, what_is_safe
+from bestofk.run.open_study import recall
+from bestofk.run.replicate import Replication
+from bestofk.run.store.schema import cells
+from bestofk.run.store.store import open_store
 
 QUICK = {"engine": "serial", "progress": False}
 

@@ -99,7 +99,7 @@ def compare(
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
     """
-    from bestofk.run.comparing import compare as run_comparison
+    from bestofk.run.compare import compare as run_comparison
     from bestofk.run.sources import dataset_of
 
     options: dict[str, Any] = {

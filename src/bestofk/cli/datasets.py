@@ -56,7 +56,7 @@ def fetch(
     from bestofk.cli.options import echo_json
     from bestofk.errors import RunError
     from bestofk.papers.collections import VARIABLE
-    from bestofk.papers.fetching import fetch as fetch_all
+    from bestofk.papers.fetch import fetch as fetch_all
     from bestofk.wording import counted
 
     given = folder or os.environ.get(VARIABLE)

@@ -58,7 +58,7 @@ def own_rows(data: str | None, target: str | None) -> Any:
 
 def problem_of(text: str | None, rows: Any, default: str, **settings: Any) -> Any:
     """The problem of ``--problem`` and ``--data``."""
-    from bestofk.lab.problems import problem
+    from bestofk.problems.registry import problem
 
     if rows is None:
         return problem(text or default)

@@ -132,7 +132,7 @@ def problems(as_json: bool) -> None:
       bestofk problems
       bestofk problems --json
     """
-    from bestofk.lab.problems import PROBLEMS
+    from bestofk.problems.registry import PROBLEMS
 
     if as_json:
         echo_json({"problems": [_row(entry) for entry in PROBLEMS.values()]})

@@ -55,7 +55,7 @@ def order(
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
-    from bestofk.ordering.decide import order as decide
+    from bestofk.ordering.order import order as decide
 
     check_report_path(report_path)
     decision_arguments = decision_of(options)

@@ -17,7 +17,7 @@ from bestofk.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from bestofk.run.store import Store
+    from bestofk.run.store.store import Store
 
 MOST_NAMES = 12
 
@@ -47,8 +47,8 @@ def report(
       bestofk report study.db
       bestofk report study.db --output iris.html --alpha 0.01 --prefer fit_time
     """
-    from bestofk.run.recalling import recall
-    from bestofk.run.store import open_store
+    from bestofk.run.open_study import recall
+    from bestofk.run.store.store import open_store
 
     check_report_path(output, "--output")
     with warnings_as_lines(), open_store(store, read_only=True) as opened:

@@ -9,8 +9,8 @@ import click
 from bestofk.cli.options import echo_json
 
 if TYPE_CHECKING:
-    from bestofk.run.store import Store
-    from bestofk.run.store_study import StoredStudy, Tally
+    from bestofk.run.store.store import Store
+    from bestofk.run.store.stored_study import StoredStudy, Tally
 
 MOST_NAMES = 12
 """So many learners or data sets are named; the JSON has all."""
@@ -38,8 +38,8 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
       bestofk show study.db --json
       bestofk show study.db --study 1 --export cells.parquet
     """
-    from bestofk.run.store import open_store
-    from bestofk.run.store_export import export_study
+    from bestofk.run.store.export import export_study
+    from bestofk.run.store.store import open_store
 
     with open_store(store, read_only=True) as opened:
         shown = opened.studies() if study is None else (opened.study(study),)

@@ -78,7 +78,7 @@ def print_graph(out: Console, decision: Order) -> None:
     """Where the data override the preference, as a small graph; nothing where they do not."""
     from rich.text import Text
 
-    from bestofk.report.figures.terminal_graph import text_graph
+    from bestofk.report.figures.kinds.terminal_graph import text_graph
 
     by_preference = decision.procedure == "multitest" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""

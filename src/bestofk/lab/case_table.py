@@ -12,12 +12,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from bestofk.data.column_blocks import ColumnBlocks
 from bestofk.errors import ArgumentError
-from bestofk.lab.problems import Problem
-from bestofk.lab.simulating import simulate
+from bestofk.lab.simulate import simulate
 from bestofk.lab.simulation import Simulation
-from bestofk.run.engines import Engine
+from bestofk.problems.column_blocks import ColumnBlocks
+from bestofk.problems.registry import Problem
+from bestofk.run.engines.engine import Engine
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]

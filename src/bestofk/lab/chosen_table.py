@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from bestofk.lab.case_table import Case, Row, fill, markdown
-from bestofk.lab.chosen import worst_chosen
 from bestofk.lab.simulation import Simulation
-from bestofk.losses.drawn_over_datasets import ManyDataSets
+from bestofk.lab.worst_chosen import worst_chosen
+from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 MARGIN = 0.02
 TABLES, SMOKE = 2000, 20

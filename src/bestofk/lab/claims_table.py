@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.data.column_blocks import ColumnBlocks
 from bestofk.lab.case_table import Case, Row, fill, markdown
-from bestofk.lab.claims import false_claims
+from bestofk.lab.false_claims import false_claims
 from bestofk.lab.simulation import Simulation
-from bestofk.losses.drawn import RightOrWrong
-from bestofk.losses.drawn_over_datasets import ManyDataSets
+from bestofk.problems.column_blocks import ColumnBlocks
+from bestofk.problems.drawn_losses import RightOrWrong
+from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {

@@ -8,11 +8,11 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.lab.problems import Problem
-from bestofk.losses.drawn import TableProblem
 from bestofk.losses.losses import Losses
-from bestofk.ordering.problem import BOTH_PARTS
+from bestofk.ordering.evidence.problem import BOTH_PARTS
 from bestofk.plans.design import Design
+from bestofk.problems.drawn_losses import TableProblem
+from bestofk.problems.registry import Problem
 from bestofk.wording import counted, number
 
 

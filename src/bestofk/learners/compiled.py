@@ -8,8 +8,8 @@ from pathlib import Path
 
 def kernels_are_compiled() -> bool:
     """Some kernel of the learners is in numba's cache; the first use of each puts it there."""
-    places = [Path(__file__).parent / "__pycache__"]
+    places = list(Path(__file__).parent.rglob("__pycache__"))
     elsewhere = os.environ.get("NUMBA_CACHE_DIR")
     if elsewhere:
-        places = list(Path(elsewhere).glob("learners_*"))
+        places = list(Path(elsewhere).glob("*_*"))
     return any(next(place.glob("*.nbi"), None) is not None for place in places)

@@ -50,21 +50,21 @@ LEARNERS = Registry(
     ),
     Learner(
         name="nmc",
-        estimator="bestofk.learners.nearest_mean:NearestMean",
+        estimator="bestofk.learners.nearest_mean.nearest_mean:NearestMean",
         summary="nearest mean: class means of numeric columns, class modes of nominal ones",
         paper="Yildiz and Alpaydin 2006",
         complexity="c d",
     ),
     Learner(
         name="logistic",
-        estimator="bestofk.learners.logistic:Logistic",
+        estimator="bestofk.learners.logistic.logistic:Logistic",
         summary="linear logistic (softmax) model with an L2 penalty",
         paper="Yildiz and Alpaydin 2006",
         complexity="c (d + 1), nominal columns counted as 1-of-n",
     ),
     Learner(
         name="c4.5",
-        estimator="bestofk.learners.c45:C45",
+        estimator="bestofk.learners.c45.c45:C45",
         summary="Quinlan's decision tree",
         paper="Quinlan 1993, C4.5: Programs for Machine Learning",
         unstable=True,
@@ -72,7 +72,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="nn",
-        estimator="bestofk.learners.nearest_neighbour:NearestNeighbour",
+        estimator="bestofk.learners.nearest_neighbour.nearest_neighbour:NearestNeighbour",
         summary="the nearest neighbour",
         paper="Cover and Hart 1967, Nearest neighbor pattern classification",
         unstable=True,
@@ -80,7 +80,7 @@ LEARNERS = Registry(
     ),
     Learner(
         name="naive-bayes",
-        estimator="bestofk.learners.naive_bayes:NaiveBayes",
+        estimator="bestofk.learners.naive_bayes.naive_bayes:NaiveBayes",
         summary="naive Bayes: nominal counts with Laplace, Gaussian numerics",
         paper="John and Langley 1995, Estimating continuous distributions in Bayesian classifiers",
         complexity="entries of the probability tables",

@@ -351,32 +351,32 @@ class Losses:
         )
 
     def to_csv(self, path: Path, *, layout: str = "long") -> None:
-        """Write comma-separated text; see `bestofk.losses.writers`."""
-        from bestofk.losses.writers import write_delimited
+        """Write comma-separated text; see `bestofk.losses.write_losses`."""
+        from bestofk.losses.write_losses import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter=",")
 
     def to_tsv(self, path: Path, *, layout: str = "long") -> None:
-        """Write tab-separated text; see `bestofk.losses.writers`."""
-        from bestofk.losses.writers import write_delimited
+        """Write tab-separated text; see `bestofk.losses.write_losses`."""
+        from bestofk.losses.write_losses import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter="\t")
 
     def to_parquet(self, path: Path, *, layout: str = "long") -> None:
-        """Write Parquet; see `bestofk.losses.writers`."""
-        from bestofk.losses.writers import write_parquet
+        """Write Parquet; see `bestofk.losses.write_losses`."""
+        from bestofk.losses.write_losses import write_parquet
 
         write_parquet(self, path, layout=layout)
 
     def to_jsonl(self, path: Path, *, layout: str = "long") -> None:
-        """Write one JSON object a line; see `bestofk.losses.writers`."""
-        from bestofk.losses.writers import write_jsonl
+        """Write one JSON object a line; see `bestofk.losses.write_losses`."""
+        from bestofk.losses.write_losses import write_jsonl
 
         write_jsonl(self, path, layout=layout)
 
     def to_arff(self, path: Path, *, layout: str = "long") -> None:
-        """Write ARFF; see `bestofk.losses.writers`."""
-        from bestofk.losses.writers import write_arff
+        """Write ARFF; see `bestofk.losses.write_losses`."""
+        from bestofk.losses.write_losses import write_arff
 
         write_arff(self, path, layout=layout)
 

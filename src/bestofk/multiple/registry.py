@@ -43,7 +43,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     "test of K learners",
     MultipleTest(
         name="anova",
-        function="bestofk.multiple.one_way:anova",
+        function="bestofk.multiple.anova:anova",
         summary="one-way analysis of variance, each learner's losses as a sample of their own",
         covers=_SPLITS,
         paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
@@ -53,7 +53,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="repeated-measures-anova",
-        function="bestofk.multiple.blocks:repeated_measures_anova",
+        function="bestofk.multiple.repeated_measures_anova:repeated_measures_anova",
         summary="analysis of variance with the blocks taken out, sphericity corrections",
         covers=_BLOCKS,
         paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
@@ -61,7 +61,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="newman-keuls",
-        function="bestofk.multiple.stepwise_range:newman_keuls",
+        function="bestofk.multiple.newman_keuls:newman_keuls",
         summary="neighbouring means that range tests of falling size cannot tell apart",
         covers=_SPLITS,
         paper="Newman 1939, The distribution of range; Keuls 1952, The studentized range",
@@ -72,7 +72,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="tukey",
-        function="bestofk.multiple.honest_range:tukey",
+        function="bestofk.multiple.tukey:tukey",
         summary="honestly significant differences of all pairs by one range test",
         covers=_SPLITS,
         paper="Tukey 1949, Comparing individual means in the analysis of variance",
@@ -82,7 +82,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="kruskal-wallis",
-        function="bestofk.multiple.rank_sums:kruskal_wallis",
+        function="bestofk.multiple.kruskal_wallis:kruskal_wallis",
         summary="one-way analysis of variance on the ranks of all losses",
         covers=_SPLITS,
         paper="Kruskal and Wallis 1952, Use of ranks in one-criterion variance analysis",
@@ -92,7 +92,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="friedman",
-        function="bestofk.multiple.block_ranks:friedman",
+        function="bestofk.multiple.friedman:friedman",
         summary="ranks within each block, chi-squared and Iman and Davenport's F",
         covers=_BLOCKS,
         paper="Friedman 1937, The use of ranks; Iman and Davenport 1980, Approximations of the "
@@ -102,7 +102,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="nemenyi",
-        function="bestofk.multiple.critical_difference:nemenyi",
+        function="bestofk.multiple.nemenyi:nemenyi",
         summary="all pairs of average ranks against one critical difference, after friedman",
         covers=_BLOCKS,
         paper="Nemenyi 1963, Distribution-free multiple comparisons; Demsar 2006, Statistical "
@@ -112,7 +112,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="cochran-q",
-        function="bestofk.multiple.contingency:cochran_q",
+        function="bestofk.multiple.cochran_q:cochran_q",
         summary="right answers of K classifiers on one test set, chi-squared",
         covers=("test-set",),
         paper="Cochran 1950, The comparison of percentages in matched samples",
@@ -123,7 +123,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="looney",
-        function="bestofk.multiple.contingency:looney",
+        function="bestofk.multiple.looney:looney",
         summary="right answers of K classifiers on one test set, F and F+ with epsilon",
         covers=("test-set",),
         paper="Looney 1988, A statistical technique for comparing the accuracies of several "
@@ -134,7 +134,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="bootstrap-a",
-        function="bestofk.multiple.scalar_bootstrap:bootstrap_a",
+        function="bestofk.multiple.bootstrap_a:bootstrap_a",
         summary="each learner's mean loss against learners permuted within data sets, exact",
         covers=("datasets",),
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "
@@ -145,7 +145,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     ),
     MultipleTest(
         name="bootstrap-b",
-        function="bestofk.multiple.interval_bootstrap:bootstrap_b",
+        function="bestofk.multiple.bootstrap_b:bootstrap_b",
         summary="bootstrap-a on intervals of repetitions, with inconclusive as a verdict",
         covers=("datasets",),
         paper="Otero et al. 2013, Bootstrap analysis of multiple repetitions of experiments using "

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import Floats, probability, refuse
 from bestofk.errors import ArgumentError
-from bestofk.multiple.scalar_bootstrap import check_shape, mean_of
+from bestofk.multiple.bootstrap_a import check_shape, mean_of
 
 QUANTILES = {"central": (0.45, 0.55), "interquartile": (0.25, 0.75)}
 WORDS = (

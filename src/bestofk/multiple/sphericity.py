@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.multiple.tables import centred, exponent, sum_of_squares
+from bestofk.multiple.learners_table import centred, exponent, sum_of_squares
 
 __all__ = ["Epsilons", "Mauchly", "epsilons", "greenhouse_geisser", "mauchly"]
 

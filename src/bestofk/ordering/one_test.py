@@ -14,14 +14,14 @@ from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState, one_of, probability, side
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.ordering.evidence import Evidence, Name, Pair
-from bestofk.ordering.family import Family
-from bestofk.ordering.gather_evidence import gather_evidence
+from bestofk.ordering.evidence.as_problem import as_problem
+from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, choose_test
+from bestofk.ordering.evidence.evidence import Evidence, Name, Pair
+from bestofk.ordering.evidence.family import Family
+from bestofk.ordering.evidence.gather import gather_evidence
+from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import LISTED
-from bestofk.ordering.problem import Problem
-from bestofk.ordering.selection import SITUATION_WORDS, choose_test
-from bestofk.ordering.sentences import called, correction_words, listing
-from bestofk.ordering.understood import as_problem
+from bestofk.ordering.words.sentences import called, correction_words, listing
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.presenting import Presented
 from bestofk.wording import capitalised, pvalue_words

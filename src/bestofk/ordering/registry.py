@@ -28,7 +28,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     "procedure",
     Procedure(
         name="multitest",
-        function="bestofk.ordering.multitest:multitest",
+        function="bestofk.ordering.procedures.multitest:multitest",
         summary="order all learners from pairwise tests and a preference; always decides",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -37,7 +37,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="cheapest-adequate",
-        function="bestofk.ordering.cheapest_adequate:cheapest_adequate",
+        function="bestofk.ordering.procedures.cheapest_adequate:cheapest_adequate",
         summary="the most preferred that is shown not to be worse by more than a margin",
         paper="bestofk; non-inferiority over all pairs by Holm 1979 and Shaffer 1986",
         doi="10.1080/01621459.1986.10478341",
@@ -46,7 +46,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="test-first",
-        function="bestofk.ordering.testfirst:test_first",
+        function="bestofk.ordering.procedures.test_first:test_first",
         summary="the smallest mean, if it beats every learner preferred to it",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -55,21 +55,21 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="anova-choice",
-        function="bestofk.ordering.analysis_of_variance:anova_choice",
+        function="bestofk.ordering.procedures.anova_choice:anova_choice",
         summary="the most preferred, if ANOVA sees no difference at all",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
     ),
     Procedure(
         name="newman-keuls-choice",
-        function="bestofk.ordering.analysis_of_variance:newman_keuls_choice",
+        function="bestofk.ordering.procedures.anova_choice:newman_keuls_choice",
         summary="the most preferred of those that Newman-Keuls cannot tell from the first",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
     ),
     Procedure(
         name="most-wins",
-        function="bestofk.ordering.most_wins:most_wins",
+        function="bestofk.ordering.procedures.most_wins:most_wins",
         summary="most significant wins over the others, ties reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,
@@ -77,7 +77,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="roc-hull",
-        function="bestofk.ordering.roc:roc_hull",
+        function="bestofk.ordering.procedures.roc_hull:roc_hull",
         summary="binary classifiers that are best for some class shares and costs",
         paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
         doi="10.1023/A:1007601015854",
@@ -85,7 +85,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     ),
     Procedure(
         name="multinomial-selection",
-        function="bestofk.ordering.multinomial:multinomial_selection",
+        function="bestofk.ordering.procedures.multinomial_selection:multinomial_selection",
         summary="most test instances on which it gives the true class the largest posterior",
         paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",
         doi="10.1016/S0031-3203(01)00203-3",

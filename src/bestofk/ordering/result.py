@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.ordering.evidence import Evidence
-from bestofk.ordering.graph import Step, steps_of
+from bestofk.ordering.evidence.evidence import Evidence
+from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, without_noise
-from bestofk.ordering.problem import Problem
+from bestofk.ordering.procedures.graph import Step, steps_of
 from bestofk.presenting import Reported
 
 if TYPE_CHECKING:
     from bestofk.losses.metric import Metric
-    from bestofk.ordering.margin import MarginVerdict
-    from bestofk.ordering.selection import Choice
+    from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.margin import MarginVerdict
 
 VERDICTS = ("worse", "better", "no evidence", "not tested")
 
@@ -228,19 +228,19 @@ class Order(Reported):
 
     def headline(self) -> str:
         """What to do, in the first one or two sentences."""
-        from bestofk.ordering.headline import headline_of
+        from bestofk.ordering.words.headline import headline_of
 
         return headline_of(self)
 
     def explain(self) -> str:
         """The verdict in sentences."""
-        from bestofk.ordering.sentences import explain_order
+        from bestofk.ordering.words.sentences import explain_order
 
         return explain_order(self)
 
     def as_json(self) -> dict[str, Any]:
         """What a strict JSON writer takes: no NaN, no infinity; all in the user's metric."""
-        from bestofk.ordering.as_json import order_as_json
+        from bestofk.ordering.words.as_json import order_as_json
 
         return order_as_json(self)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from bestofk.checks import probability
 from bestofk.errors import ArgumentError, UnknownNameError
-from bestofk.ordering.graph import Bools, Ints, sort_by_overrides
 from bestofk.ordering.preference import Name
+from bestofk.ordering.procedures.graph import Bools, Ints, sort_by_overrides
 from bestofk.ordering.result import Order
 from bestofk.wording import number, shortened
 

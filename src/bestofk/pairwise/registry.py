@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bestofk.pairwise.attainable import smallest_mcnemar_pvalue, smallest_pvalue
+from bestofk.pairwise.smallest_pvalue import smallest_mcnemar_pvalue, smallest_pvalue
 from bestofk.registry import FunctionEntry, Registry
 
 
@@ -76,7 +76,7 @@ _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on 
 def _variant(name: str, summary: str) -> PairwiseTest:
     return PairwiseTest(
         name=name,
-        function="bestofk.pairwise.repeated_kfold:repeated_kfold_t",
+        function="bestofk.pairwise.splits.repeated_kfold_t:repeated_kfold_t",
         summary=summary,
         covers=("repeated-kfold",),
         paper=_BOUCKAERT,
@@ -100,7 +100,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     "pairwise test",
     PairwiseTest(
         name="corrected-repeated-kfold-t",
-        function="bestofk.pairwise.resampled:corrected_repeated_kfold_t",
+        function="bestofk.pairwise.splits.resampled_t:corrected_repeated_kfold_t",
         summary="paired t on all folds of all runs, variance corrected for shared training rows",
         covers=("repeated-kfold", "kfold"),
         paper="Bouckaert and Frank 2004, Evaluating the replicability of significance tests",
@@ -113,7 +113,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="5x2cv-t",
-        function="bestofk.pairwise.five_by_two:five_by_two_t",
+        function="bestofk.pairwise.splits.five_by_two:five_by_two_t",
         summary="first difference over the spread within five halvings, t with 5 df",
         covers=("5x2",),
         paper="Dietterich 1998, Approximate statistical tests",
@@ -123,7 +123,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="5x2cv-f",
-        function="bestofk.pairwise.five_by_two:five_by_two_f",
+        function="bestofk.pairwise.splits.five_by_two:five_by_two_f",
         summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
         "gives the side",
         covers=("5x2",),
@@ -134,7 +134,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="corrected-resampled-t",
-        function="bestofk.pairwise.resampled:corrected_resampled_t",
+        function="bestofk.pairwise.splits.resampled_t:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
         covers=("resample", "bootstrap"),
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
@@ -146,7 +146,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="resampled-t",
-        function="bestofk.pairwise.resampled:resampled_t",
+        function="bestofk.pairwise.splits.resampled_t:resampled_t",
         summary="paired t on random splits as if they were independent (rejects far too often)",
         covers=("resample", "bootstrap"),
         paper="Dietterich 1998, Approximate statistical tests",
@@ -157,7 +157,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="kfold-t",
-        function="bestofk.pairwise.resampled:kfold_t",
+        function="bestofk.pairwise.splits.resampled_t:kfold_t",
         summary="paired t on the k folds of one run as if they were independent",
         covers=("kfold",),
         paper="Dietterich 1998, Approximate statistical tests",
@@ -178,7 +178,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
     PairwiseTest(
         name="half-sampling-t",
-        function="bestofk.pairwise.half_sampling:half_sampling_t",
+        function="bestofk.pairwise.splits.half_sampling_t:half_sampling_t",
         summary="mean of all runs over the variance that random halves of the rows show",
         covers=("halves",),
         paper=_NADEAU,
@@ -188,7 +188,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="pooled-half-sampling-t",
-        function="bestofk.pairwise.pooled_half_sampling:pooled_half_sampling_t",
+        function="bestofk.pairwise.splits.pooled_half_sampling_t:pooled_half_sampling_t",
         summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
         covers=("halves",),
         paper=_NADEAU,
@@ -200,7 +200,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="conservative-z",
-        function="bestofk.pairwise.conservative:conservative_z",
+        function="bestofk.pairwise.splits.conservative_z:conservative_z",
         summary="mean of all runs over the variance on half of the rows, taken for all of them",
         covers=("halves",),
         paper=_NADEAU,
@@ -209,7 +209,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="nested-cv-t",
-        function="bestofk.pairwise.nested_cv:nested_cv_t",
+        function="bestofk.pairwise.splits.nested_cv:nested_cv_t",
         summary="mean of all runs over the variance that pairs of folds left out together show: "
         "for unstable learners",
         covers=("nested",),
@@ -220,7 +220,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="nested-cv-z",
-        function="bestofk.pairwise.nested_cv:nested_cv_z",
+        function="bestofk.pairwise.splits.nested_cv:nested_cv_z",
         summary="nested cross-validation as published, about the fitted models",
         covers=("nested",),
         paper=_BATES,
@@ -229,7 +229,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="bayle-cv-z",
-        function="bestofk.pairwise.bayle:bayle_cv_z",
+        function="bestofk.pairwise.splits.bayle_cv_z:bayle_cv_z",
         summary="z from the losses of single rows in leave-one-out, about the fitted models",
         covers=("loo",),
         paper="Bayle et al. 2020, Cross-validation confidence intervals for test error",
@@ -237,7 +237,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="permutation",
-        function="bestofk.pairwise.permuted:permutation",
+        function="bestofk.pairwise.units.permutation:permutation",
         summary="exact null of the mean difference under all sign flips",
         covers=("datasets", "test-set"),
         paper="Fisher 1935, The design of experiments; Otero et al. 2013, post-hoc of Bootstrap-A",
@@ -248,7 +248,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="paired-t",
-        function="bestofk.pairwise.paired_t:paired_t",
+        function="bestofk.pairwise.units.paired_t:paired_t",
         summary="paired t on the data sets; coarse losses never look certain",
         covers=("datasets", "test-set"),
         paper="Student 1908, The probable error of a mean",
@@ -257,7 +257,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="wilcoxon",
-        function="bestofk.pairwise.ranks:wilcoxon",
+        function="bestofk.pairwise.units.wilcoxon:wilcoxon",
         summary="signed ranks of the differences, exact with ties",
         covers=("datasets", "test-set"),
         paper="Wilcoxon 1945, Individual comparisons by ranking methods",
@@ -267,7 +267,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="sign",
-        function="bestofk.pairwise.signs:sign",
+        function="bestofk.pairwise.units.sign:sign",
         summary="wins against losses, ties dropped, exact binomial",
         covers=("datasets", "test-set"),
         paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
@@ -276,7 +276,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="mcnemar",
-        function="bestofk.pairwise.disagreement:mcnemar",
+        function="bestofk.pairwise.units.mcnemar:mcnemar",
         summary="instances that only one of the two gets wrong",
         covers=("test-set",),
         paper="McNemar 1947, Note on the sampling error of the difference between correlated "
@@ -288,7 +288,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="correlated-t",
-        function="bestofk.pairwise.correlated:correlated_t",
+        function="bestofk.pairwise.bayesian.correlated_t:correlated_t",
         summary="posterior of the mean difference with a region of practical equivalence",
         covers=("repeated-kfold", "kfold", "resample", "bootstrap"),
         paper="Corani and Benavoli 2015, A Bayesian approach for comparing cross-validated "
@@ -300,7 +300,7 @@ PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="signed-rank-bayes",
-        function="bestofk.pairwise.signed_rank:signed_rank_bayes",
+        function="bestofk.pairwise.bayesian.signed_rank_bayes:signed_rank_bayes",
         summary="posterior of the signed rank statistic with a region of practical equivalence",
         covers=("datasets",),
         paper="Benavoli et al. 2014, A Bayesian Wilcoxon signed-rank test based on the Dirichlet "

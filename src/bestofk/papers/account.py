@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bestofk.papers.beside import Beside, WordsBeside
-from bestofk.papers.rendering import legend
+from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.render import legend
 
 
 def _silent(line: str) -> None:
@@ -31,7 +31,7 @@ class Request:
     jobs : int
         Processes; -1 for one a core.
     store : str or None
-        Where finished work is kept (see `bestofk.run.store.open_store`).
+        Where finished work is kept (see `bestofk.run.store.store.open_store`).
     data : Path or None
         Folder of the data sets; None: the environment variable BESTOFK_DATA.
     seed : int

@@ -20,7 +20,7 @@ def advice(order: Order) -> tuple[str, ...]:
     That pair is the recommended learner with the one that has the smallest mean, where these
     differ; else with those that are nearest to being shown worse.
     """
-    from bestofk.planning.study_size import plan_size
+    from bestofk.planning.plan_size import plan_size
 
     if order.recommended is None or order.problem is None or order.choice is None:
         return ()

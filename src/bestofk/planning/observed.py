@@ -19,8 +19,8 @@ from bestofk.planning.power_signed_rank import EFFICIENCY, signed_rank_power
 from bestofk.planning.power_t import t_power
 
 if TYPE_CHECKING:
-    from bestofk.ordering.problem import Problem
-    from bestofk.ordering.selection import Choice
+    from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.problem import Problem
 
 Pairs = npt.NDArray[np.intp]
 

@@ -9,14 +9,14 @@ import numpy as np
 
 from bestofk.checks import Floats, one_of, probability
 from bestofk.errors import ArgumentError, UnknownNameError
-from bestofk.ordering.family import FAMILIES, Family
+from bestofk.ordering.evidence.family import FAMILIES, Family
 from bestofk.planning.observed import Pairs
 from bestofk.planning.result import Name
 
 if TYPE_CHECKING:
-    from bestofk.ordering.problem import Problem
+    from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.problem import Problem
     from bestofk.ordering.result import Order
-    from bestofk.ordering.selection import Choice
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def pairs_of_problem(
     correction: str | None,
 ) -> PlannedPairs:
     """All pairs of a problem, or those with the control, under the test that covers them."""
-    from bestofk.ordering.selection import choose_test
+    from bestofk.ordering.evidence.choose_test import choose_test
 
     name, names = one_of(family or "all", "family", FAMILIES), problem.names
     if name == "control" and control not in names:

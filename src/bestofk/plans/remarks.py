@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.plans.labelling import Labelling
+from bestofk.plans.labels import Labelling
 
 _NAMED = 3
 

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from bestofk.checks import whole
 from bestofk.errors import ArgumentError
 from bestofk.plans.design import Design
-from bestofk.plans.streams import Indices
-from bestofk.plans.subsetting import TRAINS
+from bestofk.plans.random_bits import Indices
+from bestofk.plans.subsets import TRAINS
 
 Split = tuple[int, int, Indices, Indices]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats
-from bestofk.ordering.problem import Problem
+from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.result import Order
 from bestofk.wording import counted, number
 

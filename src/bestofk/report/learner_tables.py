@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from bestofk.losses.losses import Losses
-from bestofk.ordering.evidence import Evidence
+from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.result import Order, Standing
-from bestofk.ordering.sentences import level_words
-from bestofk.report.table import Column, Table
+from bestofk.ordering.words.sentences import level_words
+from bestofk.report.output_table import Column, Table
 from bestofk.run.study import Cost, FailedCell
 from bestofk.wording import number
 

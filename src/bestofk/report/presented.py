@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from bestofk.ordering.evidence import Evidence
+from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.one_test import TestReport
 from bestofk.ordering.result import Order
 from bestofk.report.learner_tables import costs_table, learners_table, pairs_table
 from bestofk.report.names import html_sentence, paragraphs
-from bestofk.report.table import Column, Table
+from bestofk.report.output_table import Column, Table
 from bestofk.run.study import Study
 from bestofk.wording import number
 

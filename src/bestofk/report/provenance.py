@@ -10,9 +10,9 @@ from importlib.metadata import PackageNotFoundError, version
 
 from bestofk.losses.losses import Losses
 from bestofk.ordering.result import Order
-from bestofk.report.table import Column, Table
-from bestofk.run.store_study import StudySpec
-from bestofk.run.store_url import hide_passwords
+from bestofk.report.output_table import Column, Table
+from bestofk.run.store.stored_study import StudySpec
+from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
 from bestofk.version import __version__
 from bestofk.wording import counted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from bestofk.ordering.result import Order, Standing
-from bestofk.ordering.sentences import difference_words
+from bestofk.ordering.words.sentences import difference_words
 from bestofk.report.names import html_name
 from bestofk.wording import number, pvalue_words
 

@@ -79,7 +79,7 @@ class CellResult:
     n_test: int | None = None
     warnings: tuple[str, ...] = ()
     predictions: bytes | None = None
-    """Predictions of the test rows, where they were asked for (see `bestofk.run.predictions`)."""
+    """Predictions of the test rows, where they were asked for."""
 
     def __post_init__(self) -> None:
         if (self.loss is None) == (self.failure is None):

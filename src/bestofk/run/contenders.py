@@ -7,8 +7,8 @@ from typing import Any
 
 from bestofk.errors import ArgumentError, RunError
 from bestofk.learners.specification import named_learners
+from bestofk.run.engines.shipment import Stranded
 from bestofk.run.experiment import Contender
-from bestofk.run.shipping import Stranded
 
 PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 """The papers' learners, by rising complexity: what runs when none is named."""

@@ -9,8 +9,8 @@ from typing import Any
 from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.fingerprints import learner_fingerprint, split_fingerprint
-from bestofk.run.scoring import Loss
+from bestofk.run.evaluation.fingerprints import learner_fingerprint, split_fingerprint
+from bestofk.run.evaluation.loss_functions import Loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -48,7 +48,7 @@ def _dataset(given: Any) -> DataSet:
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """A file, or the name of an embedded data set when no such file exists."""
     from bestofk.data.embedded import DATASETS, load
-    from bestofk.data.reader import read_dataset
+    from bestofk.data.read_dataset import read_dataset
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():

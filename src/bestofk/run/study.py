@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bestofk.losses.losses import Losses
-    from bestofk.run.replicating import Replication
-    from bestofk.run.store_study import StudySpec
+    from bestofk.run.replicate import Replication
+    from bestofk.run.store.stored_study import StudySpec
 
 
 FEW = 3

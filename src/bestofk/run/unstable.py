@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bestofk.learners.registry import LEARNERS
-from bestofk.plans.making import Plan
-from bestofk.plans.making import plan as make_plan
+from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.wording import joined
 
 BETTER_PLAN, BETTER_TEST = "10x5+nested", "nested-cv-t"

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from bestofk.data.binary_attributes import BinaryAttributes
-from bestofk.lab.simulating import simulate
+from bestofk.lab.simulate import simulate
 from bestofk.learners.tan_kernel import add_pairs, gamma_table
 from bestofk.learners.voted_perceptron import VotedPerceptron
 from bestofk.papers.calibrated import weka_learners_kernel as kernel
 from bestofk.papers.calibrated.shuffled_rows import shuffled_runs
 from bestofk.papers.calibrated.weka_learners import SEED, run_losses, weka_losses
+from bestofk.problems.binary_attributes import BinaryAttributes
 
 
 def test_the_first_of_tied_neighbours_by_hand():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bestofk.data.reader import read_dataset
+from bestofk.data.read_dataset import read_dataset
 from bestofk.papers.multitest.prepared import prepare, prepared_of, recipe
 from bestofk.papers.printed_figures import printed_table
 

@@ -7,7 +7,7 @@ import pytest
 import bestofk as bk
 from bestofk import multiple
 from bestofk.ordering import roc_hull
-from bestofk.report.figures.rate_curves import Rates
+from bestofk.report.figures.kinds.rate_curves import Rates
 
 SIZES = (2, 5, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"

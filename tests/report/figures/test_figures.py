@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 import bestofk as bk
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.report.figures import FIGURES, figure, figure_kinds, picture_of, save_figure, svg
-from bestofk.report.figures.lettering import LINE
+from bestofk.report.figures.text_width import LINE
 
 SIZES = (2, 5, 20, 60)
 KINDS = tuple(FIGURES)

@@ -4,27 +4,26 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk import multiple
 from bestofk.errors import ArgumentError
 from bestofk.ordering import multitest
-from bestofk.report.figures.critical_difference import bars_of, layout_critical_difference
-from bestofk.report.figures.densities import layout_densities
-from bestofk.report.figures.forest import layout_forest
-from bestofk.report.figures.interval_bars import layout_intervals
-from bestofk.report.figures.letters import layout_letters
-from bestofk.report.figures.loss_points import layout_losses
-from bestofk.report.figures.multitest_graph import layout_graph, ordinal
-from bestofk.report.figures.multitest_steps import layout_steps
-from bestofk.report.figures.pair_matrix import layout_matrix
-from bestofk.report.figures.rate_curves import Rates, layout_rates
-from bestofk.report.figures.roc_curves import layout_roc
-from bestofk.report.figures.sensitivity import layout_alpha, layout_prior
-from bestofk.report.figures.terminal_graph import text_graph
-from bestofk.report.figures.underlines import layout_underlines
+from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
+from bestofk.report.figures.kinds.densities import layout_densities
+from bestofk.report.figures.kinds.forest import layout_forest
+from bestofk.report.figures.kinds.interval_bars import layout_intervals
+from bestofk.report.figures.kinds.letters import layout_letters
+from bestofk.report.figures.kinds.loss_points import layout_losses
+from bestofk.report.figures.kinds.multitest_graph import layout_graph, ordinal
+from bestofk.report.figures.kinds.multitest_steps import layout_steps
+from bestofk.report.figures.kinds.pair_matrix import layout_matrix
+from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
+from bestofk.report.figures.kinds.roc_curves import layout_roc
+from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_prior
+from bestofk.report.figures.kinds.terminal_graph import text_graph
+from bestofk.report.figures.kinds.underlines import layout_underlines
 
 
 @pytest.fixture

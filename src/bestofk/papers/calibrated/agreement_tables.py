@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestofk.lab.repeating import agreement_of
+from bestofk.lab.replicability import agreement_of
 from bestofk.papers.account import Request
-from bestofk.papers.beside import Beside
 from bestofk.papers.calibrated.error_tables import rates
 from bestofk.papers.calibrated.panel import (
     ALPHAS,
@@ -18,6 +17,7 @@ from bestofk.papers.calibrated.panel import (
     draw,
     problem_of,
 )
+from bestofk.papers.comparison import Beside
 from bestofk.papers.printed_figures import printed_table
 
 REPEATS = 10

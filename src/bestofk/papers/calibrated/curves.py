@@ -8,7 +8,6 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Request
-from bestofk.papers.beside import Beside
 from bestofk.papers.calibrated.panel import (
     ALPHA,
     LEFT,
@@ -19,6 +18,7 @@ from bestofk.papers.calibrated.panel import (
     draw,
     problem_of,
 )
+from bestofk.papers.comparison import Beside
 
 STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 """Numbers of runs."""
@@ -126,8 +126,8 @@ def _svg(
     tests: Sequence[PanelTest], rate: Floats, low: Floats, high: Floats, *, y_name: str,
     nominal: float | None = None, note: str = "",
 ) -> str:  # fmt: skip
-    from bestofk.report.figures.rate_curves import Rates, layout_rates
-    from bestofk.report.figures.vector import svg
+    from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
+    from bestofk.report.figures.svg import svg
 
     curves = Rates(
         x=STEPS, rate=rate, low=low, high=high, names=[test.row for test in tests],

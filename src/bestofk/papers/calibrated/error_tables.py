@@ -8,9 +8,8 @@ from itertools import combinations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.lab.verdicts import outcomes
+from bestofk.lab.outcomes import outcomes
 from bestofk.papers.account import Request
-from bestofk.papers.beside import Beside, chance
 from bestofk.papers.calibrated.panel import (
     ALPHA,
     ALPHAS,
@@ -23,6 +22,7 @@ from bestofk.papers.calibrated.panel import (
     problem_of,
 )
 from bestofk.papers.calibrated.weka_learners import weka_losses
+from bestofk.papers.comparison import Beside, chance
 from bestofk.papers.printed_figures import printed_table
 
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.lab.network_search import search_network
-from bestofk.lab.repeating import agreement_of
-from bestofk.lab.truth import estimate_truth
+from bestofk.lab.estimate_truth import estimate_truth
+from bestofk.lab.replicability import agreement_of
+from bestofk.lab.search_network import search_network
 from bestofk.papers.account import Request
-from bestofk.papers.beside import Beside, chance
 from bestofk.papers.calibrated.agreement_tables import REPEATS
 from bestofk.papers.calibrated.panel import ALPHA, LEARNERS, PANEL, SETS, draw, problem_of
+from bestofk.papers.comparison import Beside, chance
 from bestofk.papers.printed_figures import printed_table
 
 NETWORKS = 8

@@ -9,15 +9,15 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.data.bayesian_network import network
-from bestofk.data.binary_attributes import BinaryAttributes
-from bestofk.data.problem import DataProblem
-from bestofk.lab.calibrating import calibrate
-from bestofk.lab.simulating import simulate
+from bestofk.lab.calibrate import calibrate
+from bestofk.lab.outcomes import Outcomes, outcomes
+from bestofk.lab.simulate import simulate
 from bestofk.lab.simulation import Simulation
-from bestofk.lab.verdicts import Outcomes, outcomes
 from bestofk.pairwise.calibration import Calibration
 from bestofk.papers.account import Request
+from bestofk.problems.bayesian_network import network
+from bestofk.problems.binary_attributes import BinaryAttributes
+from bestofk.problems.generator import DataProblem
 
 LEARNERS = ("naive-bayes", "c4.5")
 ALPHAS = (0.01, 0.025, 0.05, 0.10)

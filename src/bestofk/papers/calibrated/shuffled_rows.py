@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.data.problem import DataProblem
-from bestofk.lab.work import Work
-from bestofk.plans.making import plan
-from bestofk.run.scoring import as_loss
+from bestofk.lab.one_data_set import Work
+from bestofk.plans.plan import plan
+from bestofk.problems.generator import DataProblem
+from bestofk.run.evaluation.loss_functions import as_loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

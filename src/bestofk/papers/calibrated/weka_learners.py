@@ -25,8 +25,8 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.data.problem import DataProblem
 from bestofk.papers.calibrated.shuffled_rows import ShuffledRun, shuffled_runs
+from bestofk.problems.generator import DataProblem
 
 SEED = 1
 """With which Weka's voted perceptron shuffles its training rows."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk import intervals
 from bestofk.papers.account import Account, Request
-from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.comparison import Beside, WordsBeside
 from bestofk.papers.fundamentals.hypotheses import (
     ATTRIBUTES,
     Bits,
@@ -21,7 +21,7 @@ from bestofk.papers.fundamentals.hypotheses import (
     words,
 )
 from bestofk.papers.printed_figures import printed_figures, printed_table
-from bestofk.plans.counting import number_of_kfold_splits
+from bestofk.plans.number_of_splits import number_of_kfold_splits
 
 TITLE = "Fundamentals of algorithm selection for classification (Ler)"
 TABLES = ("1", "2", "3", "4", "splits")

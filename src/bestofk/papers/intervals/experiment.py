@@ -27,7 +27,7 @@ from bestofk.papers.intervals.simulation import (
     simulate_means,
     simulate_null,
 )
-from bestofk.papers.keeping import Block, obtain
+from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.printed_figures import printed_table
 
 SIMULATIONS = 100

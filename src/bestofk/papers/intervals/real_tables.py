@@ -12,7 +12,7 @@ from bestofk import multiple
 from bestofk.adjust import adjust
 from bestofk.checks import Floats
 from bestofk.papers.account import Request
-from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.comparison import Beside, WordsBeside
 from bestofk.papers.intervals.real_data import LEARNERS, balanced_error, measured
 from bestofk.papers.printed_figures import printed_figures, printed_table
 

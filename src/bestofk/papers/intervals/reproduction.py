@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
-from bestofk.papers.beside import Beside, WordsBeside
+from bestofk.papers.comparison import Beside, WordsBeside
 from bestofk.papers.intervals.counting import COUNTINGS, Verdicts, range_pairs, scalar_pairs
 from bestofk.papers.intervals.evidence import READINGS
 from bestofk.papers.intervals.experiment import DETAIL, outlier_pieces, scalar_pieces

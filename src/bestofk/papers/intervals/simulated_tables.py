@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.papers.beside import Beside, chance
+from bestofk.papers.comparison import Beside, chance
 from bestofk.papers.intervals.counting import (
     OUTCOMES,
     Verdicts,

@@ -1,6 +1,6 @@
 """The exponential function in single precision, in operations that compilers put into vectors.
 
-As `bestofk.learners.logistic_exp_kernel`, for numbers of 32 bits.
+As `bestofk.learners.logistic.exp_kernel`, for numbers of 32 bits.
 """
 # mypy: allow-untyped-defs
 

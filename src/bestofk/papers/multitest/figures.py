@@ -22,8 +22,8 @@ def usual_run(edges: np.ndarray) -> int:
 
 def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[str, Any]]:
     """An SVG of the graph with the densities, and its figures, from losses (runs, K, 5, 2)."""
-    from bestofk.report.figures.densities import layout_densities
-    from bestofk.report.figures.vector import svg
+    from bestofk.report.figures.kinds.densities import layout_densities
+    from bestofk.report.figures.svg import svg
 
     # as published
     order = multitest(

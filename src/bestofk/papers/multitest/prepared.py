@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.data.reader import read_dataset
+from bestofk.data.read_dataset import read_dataset
 
 LEARNERS = ("MAX", "NMC", "LGC", "C4.5", "NN")
 """In the paper's order of preference."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
-from bestofk.papers.beside import Beside, WordsBeside
 from bestofk.papers.collections import content, locate
-from bestofk.papers.keeping import Block, obtain
+from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.multitest.decisions import Decisions, decide
 from bestofk.papers.multitest.errors import Task, errors_of
 from bestofk.papers.multitest.figures import drawn

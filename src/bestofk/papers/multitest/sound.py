@@ -13,9 +13,9 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
-from bestofk.papers.beside import Beside, WordsBeside
 from bestofk.papers.collections import content, locate
-from bestofk.papers.keeping import Block, obtain
+from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.multitest.decisions import PROCEDURES, Decisions, decide
 from bestofk.papers.multitest.errors import Counts
 from bestofk.papers.multitest.prepared import LEARNERS
@@ -45,10 +45,10 @@ class SoundTask:
 
 def sound_errors(task: SoundTask) -> Counts:
     """(10, 10, 2): wrong and tested rows of every fold."""
-    from bestofk.data.reader import read_dataset
+    from bestofk.data.read_dataset import read_dataset
     from bestofk.learners.registry import learner
     from bestofk.learners.whole_plan import predict_plan
-    from bestofk.plans.making import plan
+    from bestofk.plans.plan import plan
 
     data = read_dataset(task.path, target="class", name=task.name)
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])

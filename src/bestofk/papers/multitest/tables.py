@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.ordering.graph import sort_by_overrides
-from bestofk.papers.beside import Beside, WordsBeside, chance
+from bestofk.ordering.procedures.graph import sort_by_overrides
+from bestofk.papers.comparison import Beside, WordsBeside, chance
 from bestofk.papers.multitest.decisions import NOT_FOUND, PROCEDURES, Choices, Decisions, Flags
 from bestofk.papers.multitest.figures import usual_run
 from bestofk.papers.multitest.prepared import LEARNERS

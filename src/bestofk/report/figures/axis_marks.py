@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bestofk.report.figures.lettering import LINE, text_width
 from bestofk.report.figures.picture import SIZE, SMALL, Sheet
 from bestofk.report.figures.scales import Scale, tick_words
+from bestofk.report.figures.text_width import LINE, text_width
 
 TICK = 3.0
 X_AXIS_HEIGHT = TICK + 2 + SMALL * LINE + SIZE * LINE + 4

@@ -10,11 +10,11 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.multiple.wording import learner_names
-from bestofk.ordering.evidence import Signs
-from bestofk.ordering.graph import Bools
-from bestofk.ordering.sentences import correction_words, family_words
-from bestofk.report.figures.wordings import interval_words, p_words
+from bestofk.multiple.sentences import learner_names
+from bestofk.ordering.evidence.evidence import Signs
+from bestofk.ordering.procedures.graph import Bools
+from bestofk.ordering.words.sentences import correction_words, family_words
+from bestofk.report.figures.captions import interval_words, p_words
 
 if TYPE_CHECKING:
     from bestofk.ordering.result import Order
@@ -110,10 +110,10 @@ def comparisons_of(
         Coverage of the intervals of results that have none of their own; None: no intervals,
         which exact tests take long to find.
     """
-    from bestofk.multiple.critical_difference import NemenyiResult
-    from bestofk.multiple.every_pair import PosthocResult
-    from bestofk.multiple.honest_range import TukeyResult
-    from bestofk.multiple.stepwise_range import NewmanKeulsResult
+    from bestofk.multiple.nemenyi import NemenyiResult
+    from bestofk.multiple.newman_keuls import NewmanKeulsResult
+    from bestofk.multiple.posthoc import PosthocResult
+    from bestofk.multiple.tukey import TukeyResult
     from bestofk.ordering.result import Order
 
     if isinstance(value, Comparisons):

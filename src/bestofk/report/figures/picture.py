@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from math import cos, hypot, radians, sin
 from typing import Literal
 
-from bestofk.report.figures.lettering import LINE, text_width, wrapped
 from bestofk.report.figures.scales import Scale
+from bestofk.report.figures.text_width import LINE, text_width, wrapped
 
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bestofk.ordering.result import Order
     from bestofk.report.figures.picture import Picture
 
-_HERE = "bestofk.report.figures"
+_HERE = "bestofk.report.figures.kinds"
 _PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", "Comparisons")
 _DECISIONS = ("Order", "Study")
 

@@ -45,7 +45,7 @@ const bestofk = (() => {
     return { ...state, stated, prior, edges, claims, steps, order, recommended, standings };
   }
 
-  // Every step of the ordering, with the guard of bestofk.ordering.graph where there are means.
+  // Every step of the ordering, with the guard of bestofk.ordering.procedures.graph where there are means.
   function stepsOf(prior, edges, means) {
     const outgoing = new Map(prior.map((learner) => [learner, 0]));
     const overridden = new Map(prior.map((learner) => [learner, []]));

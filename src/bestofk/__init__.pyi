@@ -1,0 +1,41 @@
+from . import (
+    estimates as estimates,
+    intervals as intervals,
+    lab as lab,
+    multiple as multiple,
+    ordering as ordering,
+    pairwise as pairwise,
+    planning as planning,
+)
+from .data.dataset import DataSet as DataSet
+from .data.embedded import load as load
+from .data.read_dataset import read_dataset as read_dataset
+from .errors import (
+    ArgumentError as ArgumentError,
+    BestOfKError as BestOfKError,
+    BestOfKWarning as BestOfKWarning,
+    DesignError as DesignError,
+    MissingExtraError as MissingExtraError,
+    RunError as RunError,
+    StoreError as StoreError,
+    TableError as TableError,
+    UnknownNameError as UnknownNameError,
+)
+from .learners.registry import learner as learner
+from .losses.losses import Losses as Losses
+from .losses.read_losses import read_losses as read_losses
+from .ordering.order import order as order
+from .ordering.result import Order as Order
+from .planning.plan_size import plan_size as plan_size
+from .planning.result import PlanSize as PlanSize
+from .plans.design import Design as Design
+from .plans.plan import Plan as Plan, plan as plan
+from .report.figures.paint import save_figure as save_figure
+from .report.figures.registry import figure as figure
+from .run.compare import compare as compare
+from .run.study import Study as Study
+from .selection_bias import (
+    CorrectedMinimum as CorrectedMinimum,
+    corrected_minimum as corrected_minimum,
+)
+from .version import __version__ as __version__

@@ -1,0 +1,225 @@
+"""False claims: how often anything that a decision says of two learners is wrong."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bestofk.lab.error_rates import setting
+from bestofk.lab.estimate_truth import known_truth
+from bestofk.lab.rate import Rate
+from bestofk.lab.simulate import rehearse, simulate
+from bestofk.lab.simulation import Simulation
+from bestofk.ordering.order import order
+from bestofk.ordering.result import Order
+from bestofk.wording import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FalseClaims:
+    """How often a decision claims something that is not so.
+
+    Attributes
+    ----------
+    rate : Rate
+        Share of data sets (or tables) whose decision holds at least one false claim.
+    reversed_rate : Rate
+        Share of those on which a learner that is truly worse is called better.
+    found : float or None
+        Of the pairs of learners that truly differ, the mean share claimed the right way round;
+        None where no two differ.
+    missed : Rate or None
+        Share of those on which an interval of the evidence misses the true difference; None where
+        intervals were not looked at.
+    equal_pairs, different_pairs : int
+        Pairs of learners that are truly equal, and that differ.
+    tests : tuple of str
+        The tests that the decisions used.
+    alpha : float
+        The error that was allowed.
+    options : mapping
+        What `order` was told beside the losses.
+    simulation : Simulation
+        The losses.
+    """
+
+    rate: Rate
+    reversed_rate: Rate
+    found: float | None
+    missed: Rate | None
+    equal_pairs: int
+    different_pairs: int
+    tests: tuple[str, ...]
+    alpha: float
+    options: Mapping[str, Any] = field(default_factory=dict)
+    simulation: Simulation
+
+    def explain(self) -> str:
+        """The rates in sentences."""
+        K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
+        said = (
+            f"The decision ({', '.join(self.tests)}{told(self.options)}) makes a false claim about "
+            f"{K} learners on {self.rate.words()} of the {drawn}; {100 * self.alpha:g} % are "
+            f"allowed ({100 * self.rate.level:g} % intervals)."
+        )
+        if self.rate.low > self.alpha:
+            verdict = "It claims too much."
+        elif self.rate.high < self.alpha:
+            verdict = "It keeps its promise, with room to spare."
+        else:
+            verdict = f"It keeps its promise, as far as so many {drawn} can tell."
+        if self.found is not None:
+            verdict += (
+                f" {counted(self.different_pairs, 'pair')} of learners truly "
+                f"{'differs' if self.different_pairs == 1 else 'differ'}: "
+                f"{100 * self.found:.1f} % of these differences are found, and the wrong one is "
+                f"called better on {self.reversed_rate.words()} of the {drawn}."
+            )
+        if self.missed is not None:
+            verdict += (
+                f" At least one interval misses the true difference on {self.missed.words()} of "
+                f"the {drawn}."
+            )
+        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For strict JSON."""
+        return {
+            "measure": "claims",
+            "tests": list(self.tests),
+            "options": shown_options(self.options),
+            **setting(self.simulation),
+            "alpha": self.alpha,
+            "rate": self.rate.as_json(),
+            "reversed": self.reversed_rate.as_json(),
+            "found": self.found,
+            "missed": None if self.missed is None else self.missed.as_json(),
+            "equal_pairs": self.equal_pairs,
+            "different_pairs": self.different_pairs,
+            "explanation": self.explain(),
+        }
+
+
+def misses(decision: Order, true: Mapping[Any, float]) -> bool:
+    """Whether any interval of the evidence misses the true difference of its two learners."""
+    evidence = decision.evidence
+    means = np.array([true[str(name)] for name in evidence.names])
+    difference = means[evidence.first] - means[evidence.second]
+    # differences of means that are not exact in binary
+    room = 1e-12
+    missed = (evidence.low > difference + room) | (evidence.high < difference - room)
+    return bool(missed.any())
+
+
+def false_claims(
+    learners: Any = ("naive-bayes", "c4.5"),
+    problem: Any = "many-data-sets",
+    plan: Any = "10x10",
+    *,
+    sets: int = 1000,
+    loss: Any = None,
+    random_state: int = 0,
+    jobs: int = -1,
+    store: Any = None,
+    progress: Any = False,
+    intervals: bool = False,
+    simulation: Simulation | None = None,
+    **options: Any,
+) -> FalseClaims:
+    """How often `order` claims, anywhere in its result, what is not true.
+
+    Parameters
+    ----------
+    learners, problem, plan, sets, loss, random_state, jobs, store, progress
+        What is simulated; see `simulate`. It must be known who is better on the problem: *blocks*,
+        *degraded*, *binary*, or one that draws losses.
+    intervals : bool
+        Look at the simultaneous intervals of the differences as well.
+    simulation : Simulation, optional
+        Use these losses instead of simulating.
+    **options
+        For `order`: `prior`, `procedure`, `test`, `family`, `correction`, `alpha`, ... Its
+        defaults hold for what is left out.
+
+    Returns
+    -------
+    FalseClaims
+        With `rate`, and its exact interval.
+
+    Notes
+    -----
+    A claim is a pair of which a decision says that the one is significantly better than the other:
+    in its edges, its standings or its evidence. It is false unless the expected loss of the one is
+    truly the smaller. That covers equal learners, and a difference claimed the wrong way round.
+    Counted are decisions with at least one false claim (the family-wise error), whether all
+    learners are equal or only some.
+
+    Examples
+    --------
+    >>> found = false_claims(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=20)
+    >>> found.rate.n, found.equal_pairs, found.different_pairs
+    (20, 1, 2)
+    """
+    if simulation is None:
+        rehearsal = rehearse(learners, problem, plan, loss)
+        known_truth(rehearsal)
+        next(decisions(rehearsal, options))
+        simulation = simulate(
+            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
+            store=store, progress=progress,
+        )  # fmt: skip
+    means = known_truth(simulation).means
+    true: dict[Any, float] = dict(zip(simulation.learners, means, strict=True))
+    K = len(means)
+    equal = sum(means[i] == means[j] for i in range(K) for j in range(i))
+    different = K * (K - 1) // 2 - equal
+    wrong = turned = right = missed = 0
+    tests: dict[str, None] = {}
+    alpha = 0.05
+    for decision in decisions(simulation, options):
+        gaps = [true[better] - true[worse] for better, worse in decision.claims]
+        wrong += any(gap >= 0 for gap in gaps)
+        turned += any(gap > 0 for gap in gaps)
+        right += sum(gap < 0 for gap in gaps)
+        missed += intervals and misses(decision, true)
+        tests[decision.test] = None
+        alpha = decision.alpha
+    n = simulation.sets
+    return FalseClaims(
+        rate=Rate.of(wrong, n),
+        reversed_rate=Rate.of(turned, n),
+        found=right / (n * different) if different else None,
+        missed=Rate.of(missed, n) if intervals else None,
+        equal_pairs=equal,
+        different_pairs=different,
+        tests=tuple(tests),
+        alpha=alpha,
+        options=dict(options),
+        simulation=simulation,
+    )
+
+
+def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Order]:
+    """What `order` decides on every table of a simulation."""
+    arguments = {"random_state": simulation.random_state, **options}
+    for one in range(simulation.sets):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            decision = order(simulation.table(one), **arguments)
+        yield decision
+
+
+def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of `order` for JSON."""
+    plain = (bool, int, float, str, type(None))
+    return {name: value if isinstance(value, plain) else str(value)
+            for name, value in options.items()}  # fmt: skip
+
+
+def told(options: Mapping[str, Any]) -> str:
+    """Options of `order` in words, after a comma."""
+    return "".join(f", {name} {value}" for name, value in shown_options(options).items())

@@ -1,0 +1,306 @@
+"""One data set of a simulation as a pure function: drawn, split, learnt, and its losses."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.data.dataset import DataSet
+from bestofk.data.encoded import Encoded
+from bestofk.errors import RunError
+from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
+from bestofk.learners.split_marks import SplitMarks
+from bestofk.learners.whole_plan import predict_plan, predict_subsets, seed_names
+from bestofk.plans.design import Design
+from bestofk.plans.plan import Plan
+from bestofk.plans.splits import Splits
+from bestofk.problems.column_blocks import ColumnBlocks
+from bestofk.problems.generator import DataProblem, dataset_of
+from bestofk.problems.given_rows import Degraded
+from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.evaluation.evaluate import Evaluator
+from bestofk.run.evaluation.loss_functions import Loss
+from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.evaluation.warm_up import warm_up
+from bestofk.run.experiment import Contender, Experiment, Place
+
+DATA, SPLITS, SPOIL = 1, 2, 3
+"""Part of every seed: changing one of these numbers changes every simulation."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Work:
+    """What the data sets of a simulation and their losses are a function of; picklable.
+
+    A cell is one data set with one choice of random splits: `Place.run` is the number of the
+    data set, `Place.repetition` that of the splits.
+    """
+
+    problem: DataProblem
+    contenders: tuple[Contender, ...]
+    plan: Plan
+    loss: Loss
+    seed: int
+
+    @cached_property
+    def _names(self) -> tuple[str, str, str]:
+        learners = "+".join(contender.fingerprint for contender in self.contenders)
+        plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
+        return f"lab:{self.problem.fingerprint}", learners, plan
+
+    def key(self, place: Place) -> CellKey:
+        """The names of the cell at `place`."""
+        problem, learners, plan = self._names
+        return CellKey(
+            dataset=problem,
+            learner=learners,
+            splits=plan,
+            loss=self.loss.name,
+            run=place.run,
+            fold=0,
+            repetition=place.repetition,
+        )
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Names of those whose losses are simulated, most preferred first."""
+        names = tuple(contender.name for contender in self.contenders)
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            return tuple(f"{names[0]} {place + 1}" for place in range(len(problem.errors)))
+        if not isinstance(problem, Degraded):
+            return names
+        worse = [f"{names[0]}, degraded{f' {one + 1}' * (problem.copies > 1)}"
+                 for one in range(problem.copies)]  # fmt: skip
+        return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
+
+    def seen(self, encoded: Encoded) -> list[tuple[Contender, Encoded]]:
+        """Who learns from what: all from the same data, or each from its own columns."""
+        problem = self.problem
+        if isinstance(problem, ColumnBlocks):
+            (contender,) = self.contenders
+            return [(contender, problem.block(encoded, place))
+                    for place in range(len(problem.errors))]  # fmt: skip
+        return [(contender, encoded) for contender in self.contenders]
+
+    @property
+    def by_instance(self) -> bool:
+        """One test set: a loss for each of its instances, as `compare` has it."""
+        return self.plan.kind == "holdout" and self.loss.name == "zero-one"
+
+    def design(self, splits: Splits) -> Design:
+        """How the losses of one data set come about."""
+        if not self.by_instance:
+            return splits.design
+        return Design(kind="test-set", folds=int(splits.marks[0].sum()))
+
+    def evaluator(self) -> SetEvaluator:
+        """What evaluates the cells, in this process or in a worker."""
+        return SetEvaluator(self)
+
+    def rng(self, purpose: int, *numbers: int) -> np.random.Generator:
+        """The stream of random numbers of one purpose and data set."""
+        return np.random.default_rng(
+            np.random.SeedSequence(self.seed, spawn_key=(purpose, *numbers))
+        )
+
+    def encoded(self, number: int) -> Encoded:
+        """Data set `number`."""
+        return self.problem.encoded(self.rng(DATA, number))
+
+    def splits(self, number: int, repeat: int, encoded: Encoded) -> Splits:
+        """Its splits, as `plan` makes them for another seed."""
+        key = np.random.SeedSequence(self.seed, spawn_key=(SPLITS, number, repeat))
+        seed = int(key.generate_state(1, np.uint64)[0])
+        return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
+
+
+SEND_EVERY = 0.05
+"""Seconds between two messages of a worker whose learners are our own."""
+
+
+class SetEvaluator:
+    """Evaluates the data sets of one simulation."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        sure = all(is_trusted(contender.estimator) for contender in work.contenders)
+        self.send_every = SEND_EVERY if sure else 0.0
+        quick = work.loss.name == "zero-one"
+        self._whole = {
+            contender.fingerprint: quick
+            and hasattr(contender.estimator, "_predict_plan")
+            and not seed_names(contender.estimator)
+            for contender in work.contenders
+        }
+
+    def prepare(self) -> None:
+        """Load what is loaded once."""
+        with contextlib.suppress(Exception):
+            for contender, encoded in self.work.seen(self.work.encoded(0)):
+                if hasattr(contender.estimator, "fit_encoded"):
+                    warm_up(contender.estimator, encoded, whole_plan=True)
+
+    def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
+        """The losses of every place, as the bytes of (learners, losses) floats."""
+        for place in places:
+            key = self.work.key(place)
+            try:
+                losses = self.losses(place.run, place.repetition)
+            except RunError as failed:
+                yield CellResult(
+                    key=key, loss=None, failure=Failure(kind="raised", reason=str(failed))
+                )
+                continue
+            yield CellResult(
+                key=key, loss=float(losses.mean()), predictions=losses.astype("<f8").tobytes()
+            )
+
+    def losses(self, number: int, repeat: int) -> Floats:
+        """(learners, losses) on one data set: of all runs, then of runs on parts of the rows."""
+        work = self.work
+        encoded = work.encoded(number)
+        splits = work.splits(number, repeat, encoded)
+        if isinstance(work.problem, Degraded):
+            return self._degraded(number, encoded, splits)
+        seen = work.seen(encoded)
+        marks = SplitMarks.of(splits.main)
+        if work.by_instance:
+            assert marks is not None
+            tested = splits.marks[0]
+            tables = [self._errors(place, number, seen, splits, marks).wrong[0, tested]
+                      for place in range(len(seen))]  # fmt: skip
+            return np.stack(tables).astype(np.float64)
+        losses = np.empty((len(seen), len(splits)))
+        others = []
+        for place, (contender, rows) in enumerate(seen):
+            if marks is None or not self._whole[contender.fingerprint]:
+                others.append(place)
+                continue
+            main = _plan_shares(contender, rows, splits.main, marks)
+            losses[place] = np.concatenate([main, _subset_shares(contender, rows, splits)])
+        if others and isinstance(work.problem, ColumnBlocks):
+            for place in others:
+                data = self._data(number, seen[place][1])
+                losses[place] = self._fitted(number, data, splits, [seen[place][0]])[0]
+        elif others:
+            data = self._data(number)
+            losses[others] = self._fitted(number, data, splits, [seen[i][0] for i in others])
+        return losses
+
+    def _data(self, number: int, seen: Encoded | None = None) -> DataSet:
+        """Data set `number`, or what is seen of it, with its columns as learners want them."""
+        name = f"data set {number + 1}"
+        if seen is not None:
+            return dataset_of(seen, name)
+        return self.work.problem.draw(self.work.rng(DATA, number), name=name)
+
+    def _fitted(
+        self, number: int, data: DataSet, splits: Splits, contenders: list[Contender]
+    ) -> Floats:
+        """Losses of learners that are fitted split by split, as `compare` does it."""
+        work = self.work
+        experiment = Experiment(
+            contenders=tuple(contenders),
+            datasets=(data,),
+            splits=(splits,),
+            loss=work.loss,
+            repetitions=1,
+            random_state=work.seed,
+        )
+        losses = np.empty((len(contenders), len(splits)))
+        places = list(experiment.places())
+        at = {experiment.key(place).digest: place for place in places}
+        for result in Evaluator(experiment).evaluate(places):
+            place = at[result.key.digest]
+            if result.loss is None:
+                assert result.failure is not None
+                raise RunError(
+                    f"{contenders[place.learner].name} failed on data set {number + 1} (run "
+                    f"{place.run + 1}, fold {place.fold + 1}): {result.failure.explain()}"
+                )
+            # runs on parts of the rows come last, and may have another number of folds
+            beyond = max(place.run - splits.runs, 0)
+            runs = place.run - beyond
+            at_fold = runs * splits.folds + beyond * splits.folds_in(place.run) + place.fold
+            losses[place.learner, at_fold] = result.loss
+        return losses
+
+    def _errors(
+        self,
+        place: int,
+        number: int,
+        seen: list[tuple[Contender, Encoded]],
+        splits: Splits,
+        marks: SplitMarks,
+    ) -> PlanErrors:
+        """Which test rows a learner gets wrong."""
+        work = self.work
+        contender, rows = seen[place]
+        if self._whole[contender.fingerprint]:
+            errors = plan_errors(contender.estimator, rows, splits, marks)
+            assert errors is not None
+            return errors
+        blocks = isinstance(work.problem, ColumnBlocks)
+        data = self._data(number, rows if blocks else None)
+        numbers = (number, place) if blocks else (number,)
+        seeds = work.rng(SPOIL, *numbers).integers(0, 2**31, len(splits)).tolist()
+        try:
+            predicted = predict_plan(contender.estimator, data, splits, seeds=seeds)
+        except Exception as raised:
+            # any learner may raise anything
+            name = contender.name
+            raise RunError(f"{name} failed on data set {number + 1}: {raised}") from None
+        return errors_of(predicted, rows.y, splits, marks)
+
+    def _degraded(self, number: int, encoded: Encoded, splits: Splits) -> Floats:
+        """One learner, and the same with right answers of some rows counted as wrong."""
+        work = self.work
+        assert isinstance(work.problem, Degraded)
+        marks = SplitMarks.of(splits)
+        if marks is None:
+            raise RunError("problem 'degraded' takes plans whose splits use every row once.")
+        errors = self._errors(0, number, work.seen(encoded), splits, marks)
+        first = _shares(errors, splits)
+        share = min(1.0, work.problem.by / max(1.0 - float(first.mean()), 1e-12))
+        tested = np.ones_like(errors.wrong) if splits.fold_of is not None else marks.marks == 0
+        tables = [first]
+        for copy in range(work.problem.copies):
+            spoilt = work.rng(SPOIL, number, 1 + copy).random(encoded.n) < share
+            worse = PlanErrors(marks=marks, wrong=errors.wrong | (spoilt & tested))
+            tables.append(_shares(worse, splits))
+        return np.stack(tables[::-1] if work.problem.best_last else tables)
+
+
+def _plan_shares(contender: Contender, rows: Encoded, splits: Splits, marks: SplitMarks) -> Floats:
+    errors = plan_errors(contender.estimator, rows, splits, marks)
+    assert errors is not None
+    return _shares(errors, splits)
+
+
+def _subset_shares(contender: Contender, rows: Encoded, splits: Splits) -> Floats:
+    """Share of wrong answers by fold of the runs on parts of the rows."""
+    runs = range(splits.runs, splits.runs + splits.subset_runs)
+    tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]
+    predicted = predict_subsets(contender.estimator, rows, splits, list(runs))
+    return np.array(
+        [
+            np.count_nonzero(codes != rows.y[test]) / len(test)
+            for codes, test in zip(predicted, tested, strict=True)
+        ]
+    )
+
+
+def _shares(errors: PlanErrors, splits: Splits) -> Floats:
+    """Share of wrong answers by split, in the order (run, fold)."""
+    sizes: Any = splits.design.n_test
+    if sizes is None:
+        sizes = np.bincount(splits.marks[0], minlength=splits.folds)
+    shares: Floats = errors.counts() / np.asarray(sizes, dtype=np.float64)
+    return shares

@@ -1,0 +1,191 @@
+"""What is recommended: how often the truly worst, one that is too bad, or the cheap good one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import refuse
+from bestofk.lab.error_rates import setting
+from bestofk.lab.estimate_truth import known_truth
+from bestofk.lab.false_claims import decisions, shown_options, told
+from bestofk.lab.rate import Rate
+from bestofk.lab.simulate import rehearse, simulate
+from bestofk.lab.simulation import Simulation
+from bestofk.wording import number
+
+BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
+"""A precise learner that is preferred, a noisy one that is the worst, a precise one, the best."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Chosen:
+    """How good the learner is that a decision recommends.
+
+    Attributes
+    ----------
+    worst : Rate
+        The recommended one has the largest expected loss of all (and not all are equal).
+    beyond : Rate
+        It is worse than the truly best by more than `by`.
+    cheapest : Rate
+        It is the most preferred of those that are worse than the truly best by at most `within`.
+    best : Rate
+        It has the smallest expected loss.
+    nothing : Rate
+        Nothing is recommended.
+    regret : float
+        Mean expected loss of the recommended one less that of the truly best, where one was
+        recommended.
+    by, within : float
+        The two bounds.
+    procedure : str
+        What decided.
+    tests : tuple of str
+        The tests that it used.
+    options : mapping
+        What `order` was told beside the losses.
+    simulation : Simulation
+        The losses.
+    """
+
+    worst: Rate
+    beyond: Rate
+    cheapest: Rate
+    best: Rate
+    nothing: Rate
+    regret: float
+    by: float
+    within: float
+    procedure: str
+    tests: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    simulation: Simulation
+
+    def explain(self) -> str:
+        """The rates in sentences."""
+        lines = [
+            f"What {self.procedure} ({', '.join(self.tests)}{told(self.options)}) recommends of "
+            f"{len(self.simulation.learners)} learners:",
+            f"- the truly worst on {self.worst.words()} of the {self.simulation.drawn}s;",
+            f"- one that is worse than the truly best by more than {number(self.by)} on "
+            f"{self.beyond.words()};",
+            f"- the most preferred of those within {number(self.within)} of the truly best on "
+            f"{self.cheapest.words()};",
+            f"- the truly best on {self.best.words()}; nothing on {self.nothing.words()}.",
+            f"Its expected loss is {number(self.regret)} above the smallest possible, on average.",
+            f"Measured on {self.simulation.describe()}",
+        ]
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        """For strict JSON."""
+        rates = ("worst", "beyond", "cheapest", "best", "nothing")
+        return {
+            "measure": "chosen",
+            "procedure": self.procedure,
+            "tests": list(self.tests),
+            "options": shown_options(self.options),
+            **setting(self.simulation),
+            **{name: getattr(self, name).as_json() for name in rates},
+            "regret": self.regret,
+            "by": self.by,
+            "within": self.within,
+            "explanation": self.explain(),
+        }
+
+
+def worst_chosen(
+    learners: Any = ("naive-bayes", "c4.5"),
+    problem: Any = BLIND_SPOT,
+    plan: Any = "10x10",
+    *,
+    by: float = 0.0,
+    within: float = 0.0,
+    sets: int = 1000,
+    loss: Any = None,
+    random_state: int = 0,
+    jobs: int = -1,
+    store: Any = None,
+    progress: Any = False,
+    simulation: Simulation | None = None,
+    **options: Any,
+) -> Chosen:
+    """How often `order` recommends the truly worst learner, or one that is too bad.
+
+    Parameters
+    ----------
+    learners, problem, plan, sets, loss, random_state, jobs, store, progress, simulation
+        As for `false_claims`. By default the case that MultiTest is blind to: a precise learner
+        that is preferred, a noisy one that is the worst, and a precise one that is the best.
+    by : float
+        Count as too bad what is worse than the truly best by more than this.
+    within : float
+        Count as good enough what is worse than the truly best by at most this; of those the most
+        preferred should be found. Preference is as listed.
+    **options
+        For `order`: `prior`, `procedure`, `margin`, `guard`, `test`, ...
+
+    Returns
+    -------
+    Chosen
+
+    Notes
+    -----
+    Error rates of tests do not tell this: a learner can be recommended for lack of evidence
+    against it, no claim being false.
+
+    Examples
+    --------
+    >>> found = worst_chosen(problem="many-data-sets(means=(0.5, 0.2, 0.21))", sets=20, by=0.05,
+    ...                      within=0.02)
+    >>> found.worst.count, found.beyond.count, found.cheapest.count >= found.best.count
+    (0, 0, True)
+    """
+    for name, value in (("by", by), ("within", within)):
+        if not (isinstance(value, int | float) and 0 <= value < np.inf):
+            raise refuse(name, "a number of at least 0", value)
+    if simulation is None:
+        rehearsal = rehearse(learners, problem, plan, loss)
+        known_truth(rehearsal)
+        next(decisions(rehearsal, options))
+        simulation = simulate(
+            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
+            store=store, progress=progress,
+        )  # fmt: skip
+    means = np.array(known_truth(simulation).means)
+    excess = means - means.min()
+    # a bound of 0.01 is meant to hold for 0.26 against 0.25
+    room = 1e-9 * max(1.0, float(np.abs(means).max()))
+    place = {name: at for at, name in enumerate(simulation.learners)}
+    cheap = int(np.flatnonzero(excess <= within + room)[0])
+    chosen = []
+    tests: dict[str, None] = {}
+    procedure = ""
+    for decision in decisions(simulation, options):
+        taken = decision.recommended
+        chosen.append(-1 if taken is None else place[str(taken)])
+        tests[decision.test] = None
+        procedure = decision.procedure
+    at = np.array(chosen)
+    some = at >= 0
+    gap = np.where(some, excess[at], np.nan)
+    differ = bool(excess.max() > 0)
+    n = simulation.sets
+    return Chosen(
+        worst=Rate.of(int((differ & (gap == excess.max())).sum()), n),
+        beyond=Rate.of(int((gap > by + room).sum()), n),
+        cheapest=Rate.of(int((at == cheap).sum()), n),
+        best=Rate.of(int((gap == 0).sum()), n),
+        nothing=Rate.of(int((~some).sum()), n),
+        regret=float(gap[some].mean()) if some.any() else 0.0,
+        by=float(by),
+        within=float(within),
+        procedure=procedure,
+        tests=tuple(tests),
+        options=dict(options),
+        simulation=simulation,
+    )

@@ -1,0 +1,1 @@
+from .logistic import Logistic as Logistic

@@ -1,0 +1,1 @@
+from .naive_bayes import NaiveBayes as NaiveBayes

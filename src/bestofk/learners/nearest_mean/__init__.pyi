@@ -1,0 +1,1 @@
+from .nearest_mean import NearestMean as NearestMean

@@ -1,0 +1,1 @@
+from .nearest_neighbour import NearestNeighbour as NearestNeighbour

@@ -1,0 +1,300 @@
+"""The nearest neighbour over all the splits of a plan: lists once, then a walk for each split.
+
+Imported only when a plan is evaluated: it loads the compiled kernels.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.data.encoded import Codes, Encoded
+from bestofk.learners.nearest_neighbour.bits_kernel import (
+    mark,
+    pack_folds,
+    place_folds,
+    unpack_folds,
+    unpack_tests,
+)
+from bestofk.learners.nearest_neighbour.distance_kernel import (
+    NONE,
+    RANGE,
+    column_scales,
+    nearest_rows,
+)
+from bestofk.learners.nearest_neighbour.fixed_kernel import scan_nominal, scan_numeric
+from bestofk.learners.nearest_neighbour.rescaled_kernel import scan_rescaled
+from bestofk.learners.nearest_neighbour.scales_kernel import ranges_by_fold, scales_by_fold
+from bestofk.learners.nearest_neighbour.split_kernel import SplitScales
+
+if TYPE_CHECKING:
+    from bestofk.plans.splits import Splits
+
+Words = npt.NDArray[np.uint64]
+Scales = tuple[Floats, Floats, Floats]
+"""Smallest value, largest value and divisor, by column or by split and column."""
+
+_SPLITS_AT_ONCE = 1 << 14
+# Scales beyond these could overflow or vanish when squared: such data go split by split.
+_MODERATE = (1e-100, 1e100)
+# Single precision holds products with ratios up to here without losing small terms.
+_ESTIMABLE = 1e12
+_MISSING_CODE = 255
+# Below so many differences of two values the kernels are not worth their compilation.
+_FEW_DIFFERENCES = 3e7
+# From so many words of 64 runs on it pays to part the neighbours by class.
+_MANY_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Some of the splits of a plan, as bits."""
+
+    planes: Words
+    """(n, words, digits): fold numbers (`by_fold`), else where each row trains."""
+    wanted: Words
+    """(n, words): where each row is tested."""
+    by_fold: bool
+    fold_of: npt.NDArray[np.int32]
+    """(runs, n) where `by_fold`, else empty."""
+    folds: int
+    trains: list[Codes]
+    tests: list[Codes]
+    """The rows of each split where not `by_fold`, else empty."""
+
+    @property
+    def n_splits(self) -> int:
+        """The number of splits in the block."""
+        return len(self.fold_of) * self.folds if self.by_fold else len(self.tests)
+
+
+def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:
+    """Predicted class codes for every split, as fit and predict would give them.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        All rows.
+    splits : Splits
+        Which of them train and which test.
+    scale : int
+        ``RANGE``, ``STD`` or ``NONE``.
+    """
+    n = encoded.n
+    numeric = encoded.cardinality == 0
+    divisors = scales_of(encoded, np.arange(n), scale)[2][numeric]
+    low, high = _MODERATE
+    size = np.abs(encoded.values[:, numeric])
+    if ((divisors != 0) & ((divisors < low) | (divisors > high))).any() or (size > high).any():
+        return _split_by_split(encoded, splits, scale)
+    unknown = bool(np.isnan(encoded.values[:, numeric]).any())
+    fixed = not numeric.any() or (scale == NONE and not unknown)
+    if not fixed and _differences(splits, n, encoded.d) < _FEW_DIFFERENCES:
+        return _split_by_split(encoded, splits, scale)
+    predictions: list[Codes] = []
+    digits = max(1, (encoded.n_classes - 1).bit_length())
+    columns = np.ascontiguousarray(encoded.values.T)
+    for block in _blocks(splits, n):
+        predicted = np.zeros((block.wanted.shape[1], digits, n), dtype=np.uint64)
+        if fixed:
+            _scan_fixed(encoded, columns, block, predicted)
+        else:
+            scan_rescaled(
+                encoded.values,
+                columns,
+                _split_scales(encoded, columns, block, scale, unknown),
+                0.25 if scale == RANGE else 0.0,
+                1.0 if scale == RANGE else 0.0,
+                block.wanted.shape[1] >= _MANY_WORDS,
+                encoded.y,
+                block.planes,
+                block.by_fold,
+                block.folds,
+                block.wanted,
+                predicted,
+            )
+        predictions += _unpack(block, predicted)
+    return predictions
+
+
+def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
+    """The scales under the given training rows."""
+    scales = _empty(encoded.d), _empty(encoded.d), _empty(encoded.d)
+    column_scales(encoded.values, encoded.cardinality, rows, scale, *scales)
+    return scales
+
+
+def _differences(splits: Splits, n: int, d: int) -> float:
+    """How many differences of two values all the splits take one by one, roughly."""
+    share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
+    return splits.runs * splits.folds * share * (1.0 - share) * float(n) ** 2 * d
+
+
+def _empty(*shape: int) -> Floats:
+    return np.empty(shape, dtype=np.float64)
+
+
+def _blocks(splits: Splits, n: int) -> list[Block]:
+    """The plan in blocks of at most `_SPLITS_AT_ONCE` splits (at least one run)."""
+    if splits.fold_of is None:
+        pairs = [(train, test) for _, _, train, test in splits]
+        return [
+            _general_block(pairs[start : start + _SPLITS_AT_ONCE], n)
+            for start in range(0, len(pairs), _SPLITS_AT_ONCE)
+        ]
+    fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int32)
+    step = max(1, _SPLITS_AT_ONCE // splits.folds)
+    return [
+        _fold_block(fold_of[start : start + step], splits.folds)
+        for start in range(0, len(fold_of), step)
+    ]
+
+
+def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> Block:
+    runs, n = fold_of.shape
+    words, digits = -(-runs // 64), max(1, (folds - 1).bit_length())
+    planes = np.empty((n, words, digits), dtype=np.uint64)
+    pack_folds(fold_of, planes)
+    wanted = np.full((n, words), ~np.uint64(0))
+    if runs % 64:
+        wanted[:, -1] = np.uint64((1 << (runs % 64)) - 1)
+    return Block(
+        planes=planes,
+        wanted=wanted,
+        by_fold=True,
+        fold_of=fold_of,
+        folds=folds,
+        trains=[],
+        tests=[],
+    )
+
+
+def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> Block:
+    words = -(-len(pairs) // 64)
+    planes = np.zeros((n, words, 1), dtype=np.uint64)
+    tested = np.zeros((n, words, 1), dtype=np.uint64)
+    for split, (train, test) in enumerate(pairs):
+        mark(train, split, planes)
+        mark(test, split, tested)
+    return Block(
+        planes=planes,
+        wanted=tested[:, :, 0].copy(),
+        by_fold=False,
+        fold_of=np.empty((0, n), dtype=np.int32),
+        folds=1,
+        trains=[train for train, _ in pairs],
+        tests=[test for _, test in pairs],
+    )
+
+
+def _scan_fixed(encoded: Encoded, columns: Floats, block: Block, predicted: Words) -> None:
+    plan = encoded.y, block.planes, block.by_fold, block.wanted, _list_length(block), predicted
+    cardinality = encoded.cardinality
+    if (cardinality > 0).all() and cardinality.max() < _MISSING_CODE and encoded.d < 256:
+        codes = np.where(np.isnan(columns), _MISSING_CODE, columns).astype(np.uint8)
+        scan_nominal(codes, _MISSING_CODE, *plan)
+    else:
+        scan_numeric(columns, cardinality, *plan)
+
+
+def _list_length(block: Block) -> int:
+    """So many neighbours that all of them are in the test part in hardly any split."""
+    if block.by_fold:
+        share = 1.0 - 1.0 / block.folds
+    else:
+        n = len(block.wanted)
+        share = float(np.mean([len(train) / n for train in block.trains]))
+    share = min(max(share, 0.01), 0.99)
+    return max(8, math.ceil(math.log(100.0 * block.n_splits) / -math.log1p(-share)))
+
+
+def _split_scales(
+    encoded: Encoded, columns: Floats, block: Block, scale: int, unknown: bool
+) -> SplitScales:
+    """The scales of every split of the block, and what bounds its distances."""
+    low, high, divisors = _scales_by_split(encoded, columns, block, scale)
+    divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
+    counts = divisors != 0
+    ratio = np.divide(divisor, divisors, out=np.zeros_like(divisors), where=counts)
+    ratio *= ratio
+    least = np.where(counts & numeric, ratio, np.inf).min(axis=1)
+    if unknown or not numeric.all():
+        least = np.minimum(least, 1.0)
+    padded = -(-encoded.d // 8) * 8
+    single = np.zeros((len(ratio), padded), dtype=np.float32)
+    single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
+    least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
+    constant_first, constant_columns = _listed(~counts & (divisor != 0))
+    return SplitScales(
+        cardinality=encoded.cardinality,
+        divisor=divisor[None, :],
+        low=low,
+        high=high,
+        divisors=divisors,
+        ratio=single,
+        least_ratio=least,
+        estimable=ratio.max(axis=1) < _ESTIMABLE,
+        constant_first=constant_first,
+        constant_columns=constant_columns,
+        least=single.min(axis=0),
+        most=single.max(axis=0),
+        floor=float(least.min()),
+        excess=np.maximum(single[:, : encoded.d] - least[:, None], 0.0).mean(axis=0),
+        copies=np.unique(encoded.values, axis=0, return_inverse=True)[1].reshape(-1),
+    )
+
+
+def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """The chosen columns of every split one after the other, and where each split starts."""
+    split, column = np.nonzero(chosen)
+    return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
+
+
+def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int) -> Scales:
+    shape = block.n_splits, encoded.d
+    low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
+    if not block.by_fold:
+        for s, train in enumerate(block.trains):
+            column_scales(
+                encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
+            )
+    else:
+        order = np.argsort(columns, axis=1)
+        known = (~np.isnan(columns)).sum(axis=1)
+        folds = block.fold_of, block.folds
+        ranges_by_fold(columns, order, known, *folds, low, high)
+        scales_by_fold(encoded.values, encoded.cardinality, *folds, scale, low, high, divisors)
+    return low, high, divisors
+
+
+def _unpack(block: Block, predicted: Words) -> list[Codes]:
+    """The predicted codes of every split of the block, in the order of its test rows."""
+    if block.by_fold:
+        first = np.empty(block.n_splits + 1, dtype=np.int64)
+        place_folds(block.fold_of, block.folds, first)
+        out = np.empty(block.fold_of.size, dtype=np.int64)
+        unpack_folds(predicted, block.fold_of, block.folds, first, out)
+    else:
+        sizes = [len(test) for test in block.tests]
+        first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        out = np.empty(int(first[-1]), dtype=np.int64)
+        unpack_tests(predicted, np.concatenate(block.tests), first, out)
+    ends = first.tolist()
+    return [out[start:stop] for start, stop in pairwise(ends)]
+
+
+def _split_by_split(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:
+    predictions = []
+    for _, _, train, test in splits:
+        columns = np.ascontiguousarray(encoded.values[train].T)
+        nearest = np.empty(len(test), dtype=np.int64)
+        scales = scales_of(encoded, train, scale)
+        nearest_rows(columns, encoded.cardinality, *scales, encoded.values[test], nearest)
+        predictions.append(encoded.y[train[nearest]])
+    return predictions

@@ -1,0 +1,243 @@
+"""Read a table of losses that another tool has written, and say what was understood."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import one_of, refuse
+from bestofk.errors import TableError, UnknownNameError
+from bestofk.losses import layouts
+from bestofk.losses.cells import Cells, fill_grid, number_unnumbered, renumber_within_runs
+from bestofk.losses.direction_and_design import (
+    design_of_file,
+    direction_of_file,
+    only_value,
+    warn_unnamed_rows,
+)
+from bestofk.losses.example_losses import EXAMPLES, example_path
+from bestofk.losses.losses import Losses
+from bestofk.losses.roles import Direction, assign_roles
+from bestofk.plans.design import Design
+from bestofk.tables.read_table import read_table
+from bestofk.tables.table import Table
+
+LAYOUTS = ("long", "wide", "cv-results")
+
+
+def read_losses(
+    source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
+    *,
+    higher_is_better: bool | None = None,
+    algorithm: str | None = None,
+    dataset: str | None = None,
+    run: str | None = None,
+    fold: str | None = None,
+    repetition: str | None = None,
+    instance: str | None = None,
+    loss: str | None = None,
+    metric: str | None = None,
+    learners: Sequence[str] | None = None,
+    n_train: str | None = None,
+    n_test: str | None = None,
+    design: Design | str | None = None,
+    layout: str | None = None,
+    missing: str | None = None,
+    loss_name: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Losses:
+    """Read losses (or scores) from a file, a data frame, a table or a mapping of columns.
+
+    Parameters
+    ----------
+    source : path, pandas.DataFrame, Table, mapping or name of an example
+        What `bestofk.tables.read_table` reads: CSV, TSV, Parquet, JSON lines, ARFF. The name of
+        an embedded example (see `bestofk.losses.example_losses`) where no such file exists.
+    higher_is_better : bool, optional
+        True: the numbers are scores and become losses. None: the name of the column decides where
+        it is clear (accuracy, auc, f1, ...; error, loss, mse, ...); where it is not, the numbers
+        are taken as losses with a warning.
+    algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
+        The column that plays the role; guessed from the names of the columns when None.
+    metric : str, optional
+        Which metric to take where a column names several.
+    learners : sequence of str, optional
+        The columns of a wide table that are learners, where others are none.
+    design : Design or str, optional
+        How the losses came about, as in `Losses`.
+    layout : str, optional
+        ``"long"`` (a row a loss), ``"wide"`` (a column a learner) or ``"cv-results"``
+        (scikit-learn's ``split0_test_score`` columns, a row a learner); guessed when None.
+    missing : str, optional
+        ``"allow"``: empty and absent cells are declared missing. None: they are an error.
+    loss_name : str, optional
+        What the numbers are called; the name of their column when None.
+    delimiter, encoding, format : str, optional
+        As in `bestofk.tables.read_table`.
+
+    Returns
+    -------
+    Losses
+        `Losses.account` tells in sentences what was understood.
+
+    Raises
+    ------
+    TableError
+        With one sentence that names the line and the column.
+
+    Warns
+    -----
+    BestOfKWarning
+        Where nothing tells whether smaller or larger is better, and where the rows of a wide
+        table carry no names.
+
+    Examples
+    --------
+    >>> losses = read_losses(
+    ...     {"model": ["nn", "nn", "c4.5", "c4.5"], "fold": [1, 2, 1, 2],
+    ...      "accuracy": [0.75, 0.5, 0.875, 0.75]}
+    ... )
+    >>> losses.means()
+    {'nn': 0.375, 'c4.5': 0.1875}
+    >>> for sentence in losses.account:
+    ...     print(sentence)
+    the table: 4 rows of 3 columns.
+    Layout long: learners from column 'model', folds from 'fold', losses from 'accuracy'.
+    Higher is better, as the name 'accuracy' says.
+    Higher was better: every score became the loss 1 - score.
+    Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
+    """
+    if missing not in (None, "allow"):
+        raise refuse("missing", "None or 'allow'", missing)
+    if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
+        raise refuse("higher_is_better", "True, False or None", higher_is_better)
+    table = _as_table(source, delimiter=delimiter, encoding=encoding, format=format)
+    roles = assign_roles(
+        table,
+        {
+            "algorithm": algorithm, "dataset": dataset, "run": run, "fold": fold,
+            "repetition": repetition, "instance": instance, "loss": loss,
+            "n_train": n_train, "n_test": n_test,
+        },
+    )  # fmt: skip
+    if "fold" in roles and "instance" in roles and instance is None:
+        roles.pop("instance")
+    if "fold" in roles and "instance" in roles:
+        if fold is not None:
+            raise refuse("fold and instance", "one column, not two", (fold, instance))
+        roles.pop("fold")
+    guessed = layout is None and learners is None
+    if layout is None:
+        layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
+    one_of(layout, "layout", LAYOUTS)
+    if learners is not None:
+        learners = _known_columns(table, learners)
+    notes: tuple[str, ...] = ()
+    direction: Direction
+    if layout == "long":
+        if "algorithm" not in roles:
+            raise TableError(
+                f"{table.source}: no column names the learners (columns: "
+                f"{', '.join(map(repr, table.columns[:12]))}): name it with algorithm=..."
+            )
+        cells, named, direction = layouts.long_cells(
+            table,
+            roles,
+            metric=metric,
+            guessed_instance="instance" in roles and instance is None,
+        )
+    elif layout == "wide":
+        cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
+        named, direction = "loss", "unknown"
+    else:
+        cells, named, direction = layouts.cv_results_cells(table, roles, metric=metric)
+    if "loss_name" in roles:
+        named, direction = only_value(table, roles["loss_name"]) or named, "loss"
+    account = [*table.account, _layout_sentence(roles, layout, cells), *notes]
+    unused = layouts.unused_columns(table, roles, layout)
+    if unused:
+        account.append(f"Not used: {', '.join(map(repr, unused))}.")
+    if "loss" in roles and table.decimal_mark(roles["loss"]) == ",":
+        account.append("The numbers have decimal commas.")
+    flip = direction_of_file(higher_is_better, direction, named, layout, table.source, account)
+    before = cells
+    cells = renumber_within_runs(number_unnumbered(cells))
+    if cells is not before and layout == "wide" and "dataset" not in roles:
+        warn_unnamed_rows(table.source, design, account)
+    account += cells.notes
+    values, sizes = fill_grid(cells, allow_missing=missing == "allow")
+    values, settled = design_of_file(table, roles, values, sizes, design, account)
+    return Losses(
+        values,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=cells.levels["algorithm"].names,
+        datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,
+        design=settled,
+        missing="declared" if missing == "allow" else None,
+        higher_is_better=flip,
+        loss_name=loss_name or named,
+        account=account,
+    )
+
+
+def _as_table(source: Any, **how: Any) -> Table:
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, str | os.PathLike):
+        if isinstance(source, str) and source in EXAMPLES and not Path(source).exists():
+            return read_table(example_path(source), **how)
+        return read_table(source, **how)
+    if isinstance(source, Mapping):
+        return Table.from_columns(
+            {
+                str(name): [str(v) for v in values] if name == "params" else values
+                for name, values in source.items()
+            }
+        )
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        if "params" in source.columns:
+            source = source.assign(params=source["params"].map(str))
+        return Table.from_frame(source)
+    raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
+    names = (learners,) if isinstance(learners, str) else tuple(learners)
+    for name in names:
+        if name not in table:
+            raise UnknownNameError("column", name, table.columns, table.source)
+    if not names or len(set(names)) != len(names):
+        raise refuse("learners", "columns, each once", names)
+    return names
+
+
+def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
+    parts = []
+    words = {
+        "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
+        "instance": "instances", "n_train": "training sizes", "n_test": "test sizes",
+    }  # fmt: skip
+    if layout == "long":
+        parts.append(f"learners from column {roles['algorithm']!r}")
+    elif layout == "wide":
+        names = cells.levels["algorithm"].names
+        shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+        parts.append(f"{len(names)} columns of learners ({shown_names})")
+    else:
+        parts.append(
+            f"a row a learner, {len(cells.levels['fold'].names)} columns of splits "
+            f"(scikit-learn's cv_results_)"
+        )
+    shown = {
+        r: w for r, w in words.items() if r in roles and (layout != "cv-results" or r == "dataset")
+    }
+    parts += [f"{word} from {roles[role]!r}" for role, word in shown.items()]
+    if layout == "long":
+        parts.append(f"losses from {roles['loss']!r}")
+    return f"Layout {layout}: {', '.join(parts)}."

@@ -1,0 +1,151 @@
+"""Friedman: ranks of K learners within each block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, probability
+from bestofk.multiple.average_ranks import average_ranks
+from bestofk.multiple.learners_table import learners_by_columns, ratio, read_only
+from bestofk.multiple.sentences import batch_words, everybody, extremes_words, learner_names
+from bestofk.pairwise.result import FloatOrArray, scalar_or_array
+from bestofk.presenting import Presented
+from bestofk.wording import number, pvalue_words
+
+__all__ = ["FriedmanResult", "friedman"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FriedmanResult(Presented):
+    """Evidence that K learners are not all ranked alike.
+
+    Attributes
+    ----------
+    statistic, pvalue : float or ndarray
+        Friedman's chi-squared, corrected for ties, and its tail; arrays over the leading axes.
+    df : float
+        K - 1.
+    f_statistic, f_pvalue : float or ndarray
+        Iman and Davenport's F and its tail, which hold the level better for few blocks.
+    f_df : tuple of two floats
+        (K - 1, (K - 1) (N - 1)).
+    average_ranks : ndarray of shape (..., K)
+        Mean rank of each learner over the blocks; 1 is the smallest loss.
+    blocks : int
+        Number of blocks N.
+    """
+
+    statistic: FloatOrArray
+    pvalue: FloatOrArray
+    df: float
+    f_statistic: FloatOrArray
+    f_pvalue: FloatOrArray
+    f_df: tuple[float, float]
+    average_ranks: Floats
+    blocks: int
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float
+            Level of significance.
+        """
+        alpha = probability(alpha, "alpha")
+        named = learner_names(names, self.average_ranks.shape[-1])
+        if np.ndim(self.pvalue):
+            return batch_words("Friedman test", self.pvalue, alpha, len(named))
+        p, f_p = float(self.pvalue), float(self.f_pvalue)
+        outcome = {
+            (True, True): "is rejected by both statistics",
+            (False, False): "is rejected by neither statistic",
+            (True, False): "is rejected by the chi-squared but not by the F statistic",
+            (False, True): "is rejected by the F but not by the chi-squared statistic",
+        }[p <= alpha, f_p <= alpha]
+        return (
+            f"{extremes_words(self.average_ranks, named, 'average rank')} "
+            f"Over {self.blocks} blocks, Friedman's chi-squared is "
+            f"{number(float(self.statistic))} (df = {self.df:g}, {pvalue_words(p, alpha)}) and "
+            f"Iman and Davenport's F({self.f_df[0]:g}, {self.f_df[1]:g}) is "
+            f"{number(float(self.f_statistic))} ({pvalue_words(f_p, alpha)}): the hypothesis that "
+            f"{everybody(len(named))} are ranked alike {outcome} at level {alpha:g}."
+        )
+
+
+def friedman(losses: npt.ArrayLike) -> FriedmanResult:
+    """Test that K learners are ranked alike over N blocks.
+
+    H0: within every block (data set, fold or split) all orders of the K learners are equally
+    likely.
+
+    Parameters
+    ----------
+    losses : array_like of shape (..., K, N)
+        The loss of each of K learners on each of N blocks; leading axes are separate tests.
+
+    Returns
+    -------
+    FriedmanResult
+        `statistic`, `pvalue`, `df`; `f_statistic`, `f_pvalue`, `f_df`; `average_ranks`.
+
+    Notes
+    -----
+    With r_ij the rank of learner j on block i (1 the smallest loss, ties share their mean rank)
+    and R_j = sum_i r_ij,
+
+        S = sum_j (R_j - N (K + 1)/2)^2,   A = sum_ij (r_ij - (K + 1)/2)^2,
+
+    chi-squared is (K - 1) S / A with K - 1 degrees of freedom, which allows for ties, and Iman
+    and Davenport's F = (N - 1) chi-squared / (N (K - 1) - chi-squared) = (N - 1) S / (N A - S).
+    Where all blocks agree F is infinite; where everything is tied both are 0 with p = 1.
+
+    References
+    ----------
+    Friedman, M. (1937). The use of ranks to avoid the assumption of normality implicit in the
+    analysis of variance. Journal of the American Statistical Association 32, 675-701.
+    doi:10.1080/01621459.1937.10503522
+
+    Iman, R. L. and Davenport, J. M. (1980). Approximations of the critical region of the
+    Friedman statistic. Communications in Statistics A 9, 571-595.
+    doi:10.1080/03610928008827904
+
+    Examples
+    --------
+    >>> result = friedman([[3, 4, 3, 5], [1, 1, 2, 1], [2, 3, 4, 2]])
+    >>> result.statistic, round(result.pvalue, 6), result.average_ranks.tolist()
+    (6.5, 0.038774, [2.75, 1.0, 2.25])
+    >>> print(result.explain(names=["svm", "tree", "knn"]))
+    tree has the smallest average rank (1), svm the largest (2.75). Over 4 blocks, Friedman's
+    chi-squared is 6.5 (df = 2, p = 0.039) and Iman and Davenport's F(2, 6) is 13 (p =
+    0.0066): the hypothesis that all 3 learners are ranked alike is rejected by both statistics
+    at level 0.05.
+    """
+    from bestofk.tails import chi2_sf, f_sf
+
+    Y = learners_by_columns(losses, "losses", columns="blocks", batch=True)
+    K, N = Y.shape[-2:]
+    ranks = average_ranks(np.ascontiguousarray(np.swapaxes(Y, -1, -2)))
+    # Twice the deviations are whole numbers, so that S, A and N A - S are exact.
+    doubled = 2.0 * ranks - (K + 1.0)
+    sums = doubled.sum(axis=-2)
+    S, A = np.square(sums).sum(axis=-1), np.square(doubled).sum(axis=(-2, -1))
+    chi2 = (K - 1.0) * ratio(S, A)
+    f_df = (K - 1.0, (K - 1.0) * (N - 1.0))
+    F = ratio((N - 1.0) * S, N * A - S)
+    return FriedmanResult(
+        statistic=scalar_or_array(chi2),
+        pvalue=scalar_or_array(chi2_sf(chi2, K - 1.0)),
+        df=K - 1.0,
+        f_statistic=scalar_or_array(F),
+        f_pvalue=scalar_or_array(f_sf(F, *f_df)),
+        f_df=f_df,
+        average_ranks=read_only((sums / N + K + 1.0) / 2.0),
+        blocks=N,
+    )

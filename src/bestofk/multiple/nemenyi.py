@@ -1,0 +1,160 @@
+"""Nemenyi: which average ranks differ by more than the critical difference."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, probability
+from bestofk.multiple.friedman import friedman
+from bestofk.multiple.learners_table import learners_by_columns, read_only
+from bestofk.multiple.sentences import extremes_words, learner_names, pairs_words
+from bestofk.multiple.studentized_range import quantile, survival
+from bestofk.presenting import Presented
+from bestofk.wording import number
+
+__all__ = ["NemenyiResult", "nemenyi"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NemenyiResult(Presented):
+    """All pairs of K learners by their average ranks.
+
+    Attributes
+    ----------
+    average_ranks : ndarray of shape (K,)
+        Mean rank of each learner over the blocks; 1 is the smallest loss.
+    critical_difference : float
+        Average ranks that differ by more than this differ significantly.
+    alpha : float
+        Level for all pairs together.
+    statistics, pvalues : ndarray of shape (K, K)
+        Studentized range of each pair and its p-value, adjusted for all pairs; symmetric, with
+        0 and 1 on the diagonal.
+    order : tuple of int
+        Learners by ascending average rank; equal ranks stand in the order given.
+    groups : tuple of tuple of int
+        The largest sets of two or more neighbours in that order which no significant difference
+        splits: the bars of a critical difference diagram.
+    blocks : int
+        Number of blocks N.
+    """
+
+    average_ranks: Floats
+    critical_difference: float
+    alpha: float
+    statistics: Floats
+    pvalues: Floats
+    order: tuple[int, ...]
+    groups: tuple[tuple[int, ...], ...]
+    blocks: int
+
+    def different(self, i: int, j: int) -> bool:
+        """Whether the average ranks of two learners differ by more than the critical difference."""
+        gap = abs(float(self.average_ranks[i]) - float(self.average_ranks[j]))
+        return gap > self.critical_difference
+
+    def explain(self, *, names: Sequence[str] | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        """
+        ranks = self.average_ranks
+        named = learner_names(names, len(ranks))
+        i, j = np.triu_indices(len(named), 1)
+        pairs, p = np.column_stack([i, j]), self.pvalues[i, j]
+        return (
+            f"{extremes_words(ranks, named, 'average rank')} Over {self.blocks} blocks the "
+            f"critical difference of Nemenyi's test at level {self.alpha:g} is "
+            f"{number(self.critical_difference)}. "
+            f"{pairs_words(pairs, p, ranks, named, self.alpha, 'average rank')}"
+        )
+
+
+def nemenyi(losses: npt.ArrayLike, alpha: float = 0.05) -> NemenyiResult:
+    """Compare all pairs of K learners by their average ranks over N blocks.
+
+    H0, for each pair: both are ranked alike; the error of all pairs together is held at the
+    level. The post-hoc test of `friedman`.
+
+    Parameters
+    ----------
+    losses : array_like of shape (K, N)
+        The loss of each of K learners on each of N blocks.
+    alpha : float
+        Level for all pairs together.
+
+    Returns
+    -------
+    NemenyiResult
+        `average_ranks`, `critical_difference`, `pvalues`, `groups` and `different(i, j)`.
+
+    Notes
+    -----
+    The critical difference is CD = q sqrt(K (K + 1) / (12 N)) with q the upper alpha quantile
+    of the studentized range of K means with infinite degrees of freedom; the p-value of a pair
+    is the upper tail of that range at |R_i - R_j| / sqrt(K (K + 1) / (12 N)).
+
+    References
+    ----------
+    Nemenyi, P. (1963). Distribution-free multiple comparisons. PhD thesis, Princeton University.
+
+    Demsar, J. (2006). Statistical comparisons of classifiers over multiple data sets. Journal of
+    Machine Learning Research 7, 1-30.
+
+    Examples
+    --------
+    >>> result = nemenyi([[3, 4, 3, 5], [1, 1, 2, 1], [2, 3, 4, 2]])
+    >>> round(result.critical_difference, 6), result.order, result.groups
+    (1.657247, (1, 2, 0), ((1, 2), (2, 0)))
+    >>> result.pvalues[0].round(6).tolist()
+    [1.0, 0.035557, 0.759287]
+    """
+    Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
+    alpha = probability(alpha, "alpha")
+    K, N = Y.shape
+    ranks = friedman(Y).average_ranks
+    unit = math.sqrt(K * (K + 1.0) / (12.0 * N))
+    i, j = np.triu_indices(K, 1)
+    q = np.abs(ranks[i] - ranks[j]) / unit
+    statistics, pvalues = np.zeros((K, K)), np.ones((K, K))
+    statistics[i, j] = statistics[j, i] = q
+    pvalues[i, j] = pvalues[j, i] = _tails(q, K)
+    critical_difference = float(quantile(alpha, groups=K)) * unit
+    order = np.argsort(ranks, kind="stable")
+    return NemenyiResult(
+        average_ranks=ranks,
+        critical_difference=critical_difference,
+        alpha=alpha,
+        statistics=read_only(statistics),
+        pvalues=read_only(pvalues),
+        order=tuple(order.tolist()),
+        groups=_bars(order, ranks[order], critical_difference),
+        blocks=N,
+    )
+
+
+def _tails(q: Floats, K: int) -> Floats:
+    """Average ranks are few different numbers: each tail once."""
+    distinct, where = np.unique(q, return_inverse=True)
+    return survival(distinct, groups=K)[where]
+
+
+def _bars(
+    order: npt.NDArray[np.intp], ranks: Floats, critical_difference: float
+) -> tuple[tuple[int, ...], ...]:
+    """Maximal windows of the sorted ranks whose ends are not farther apart than CD."""
+    ends = np.searchsorted(ranks, ranks + critical_difference, side="right")
+    bars, covered = [], 0
+    for start, end in enumerate(ends.tolist()):
+        if end > covered and end - start > 1:
+            bars.append(tuple(order[start:end].tolist()))
+        covered = max(covered, end)
+    return tuple(bars)

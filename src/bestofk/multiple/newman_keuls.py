@@ -1,0 +1,213 @@
+"""Newman-Keuls: which neighbours in the order of the means cannot be told apart."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, probability, whole
+from bestofk.errors import ArgumentError
+from bestofk.multiple.anova import one_way_parts
+from bestofk.multiple.learners_table import learners_by_columns, read_only, studentized
+from bestofk.multiple.sentences import learner_names
+from bestofk.multiple.studentized_range import quantile
+from bestofk.presenting import Presented
+from bestofk.wording import joined, number, shortened
+
+__all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangeWindow:
+    """One tested window of neighbours in ascending order of the means.
+
+    Attributes
+    ----------
+    start, size : int
+        Position of its first learner in `order`, and the number P of learners in it.
+    statistic, critical_value : float
+        Studentized range of its ends, and what it must exceed to be rejected.
+    accepted : bool
+        Whether its learners are taken to have the same expected loss.
+    """
+
+    start: int
+    size: int
+    statistic: float
+    critical_value: float
+    accepted: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class NewmanKeulsResult(Presented):
+    """The order of the means and the underlines.
+
+    Attributes
+    ----------
+    order : tuple of int
+        Learners by ascending mean loss; equal means stand in the order given.
+    underlines : tuple of tuple of int
+        The accepted windows, each as the learners it holds, in that order. A learner in none
+        of them differs from all the others.
+    means : ndarray of shape (K,)
+        Mean loss of each learner (not sorted).
+    mse : float
+        Mean square within learners.
+    df : float
+        Its degrees of freedom, K (L - 1).
+    alpha : float
+        Level of each range test.
+    windows : tuple of RangeWindow
+        Every window that was tested, the largest first.
+    """
+
+    order: tuple[int, ...]
+    underlines: tuple[tuple[int, ...], ...]
+    means: Floats
+    mse: float
+    df: float
+    alpha: float
+    windows: tuple[RangeWindow, ...]
+
+    def different(self, i: int, j: int) -> bool:
+        """Whether no underline holds both learners."""
+        for index, where in ((i, "i"), (j, "j")):
+            if whole(index, where, at_least=0) >= len(self.order):
+                raise ArgumentError(
+                    f"{where} must be a learner from 0 to {len(self.order) - 1}; got {index!r}."
+                )
+        return i != j and not any(i in line and j in line for line in self.underlines)
+
+    def explain(self, *, names: Sequence[str] | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        """
+        named = learner_names(names, len(self.order))
+        K = len(named)
+        said = [f"{named[i]} ({number(float(self.means[i]))})" for i in self.order]
+        sentences = [f"By ascending mean loss the learners are {shortened(said)}."]
+        where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
+        if self.underlines and len(self.underlines[0]) == K:
+            between = "the two" if K == 2 else "any of them"
+            sentences.append(f"There is no evidence of a difference between {between} ({where}).")
+        elif not self.underlines:
+            all_of_them = "The two differ" if K == 2 else "All of them differ"
+            sentences.append(f"{all_of_them} significantly from each other ({where}).")
+        else:
+            lines = joined([f"({_line_words(line, named)})" for line in self.underlines])
+            sentences.append(
+                f"No significant difference within {lines}; learners that no such group holds "
+                f"together differ significantly ({where})."
+            )
+        return " ".join(sentences)
+
+
+def _line_words(line: Sequence[int], named: Sequence[str]) -> str:
+    if len(line) <= 10:
+        return joined([named[i] for i in line])
+    return f"{named[line[0]]} to {named[line[-1]]}, {len(line)} learners"
+
+
+def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResult:
+    """Find the sets of neighbouring means that cannot be told apart, by range tests.
+
+    H0, for each window of P neighbours in the order of the means: mu_i = ... = mu_j.
+
+    Parameters
+    ----------
+    losses : array_like of shape (K, L)
+        L losses of each of K learners.
+    alpha : float
+        Level of each range test.
+
+    Returns
+    -------
+    NewmanKeulsResult
+        `order`, `underlines`, `means`, `mse`, `df`, `windows` and `different(i, j)`.
+
+    Notes
+    -----
+    For P = K, K - 1, ..., 2 every window of P neighbours is tested by
+
+        t = (m_j - m_i) sqrt(L / MSE)
+
+    against the upper alpha quantile of the studentized range of P means with K (L - 1) degrees
+    of freedom. A window inside an accepted one is not tested: its learners are taken to be
+    equal, even where a narrower range test would have told two of them apart.
+
+    References
+    ----------
+    Newman, D. (1939). The distribution of range in samples from a normal population. Biometrika
+    31, 20-30. doi:10.1093/biomet/31.1-2.20
+
+    Keuls, M. (1952). The use of the "studentized range" in connection with an analysis of
+    variance. Euphytica 1, 112-122. doi:10.1007/BF01908269
+
+    Yildiz, O. T. and Alpaydin, E. (2006). Ordering and finding the best of K > 2 supervised
+    learning algorithms. IEEE Transactions on Pattern Analysis and Machine Intelligence 28,
+    392-402. doi:10.1109/TPAMI.2006.61
+
+    Examples
+    --------
+    >>> losses = [[9, 10, 11], [1, 2, 3], [4, 5, 6], [2.5, 3.5, 4.5]]
+    >>> result = newman_keuls(losses, alpha=0.05)
+    >>> result.order, result.underlines, result.different(1, 2)
+    ((1, 3, 2, 0), ((1, 3), (3, 2)), True)
+    """
+    Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
+    alpha = probability(alpha, "alpha")
+    K, L = Y.shape
+    df = float(K * (L - 1))
+    parts = one_way_parts(Y)
+    order = np.argsort(parts.means, kind="stable")
+    standard_error = math.sqrt(float(parts.within) / df / L)
+    accepted, windows = _step_down(parts.offsets[order], standard_error, alpha, df)
+    return NewmanKeulsResult(
+        order=tuple(order.tolist()),
+        underlines=tuple(tuple(order[a : a + size].tolist()) for a, size in sorted(accepted)),
+        means=read_only(parts.means),
+        mse=float(parts.in_squared_unit(parts.within / df)),
+        df=df,
+        alpha=alpha,
+        windows=tuple(windows),
+    )
+
+
+def _step_down(
+    m: Floats, standard_error: float, alpha: float, df: float
+) -> tuple[list[tuple[int, int]], list[RangeWindow]]:
+    """Accepted windows as (start, size), and all tested windows, for sorted means `m`."""
+    K = len(m)
+    critical = np.full(K + 1, math.inf)
+    critical[K] = float(quantile(alpha, groups=K, df=df))
+    accepted: list[tuple[int, int]] = []
+    windows: list[RangeWindow] = []
+    # reach[i]: where the accepted windows that start at or before i end (exclusive); a window
+    # [i, i + P) lies in one of them exactly when reach[i] >= i + P.
+    reach = np.zeros(K, dtype=np.intp)
+    for P in range(K, 1, -1):
+        starts = np.arange(K - P + 1)
+        starts = starts[reach[starts] < starts + P]
+        if not starts.size:
+            break
+        if P == K - 1:
+            sizes = np.arange(2, K)
+            critical[sizes] = quantile(alpha, groups=sizes, df=df)
+        t = studentized(m[starts + P - 1] - m[starts], standard_error)
+        below = t < critical[P]
+        windows.extend(
+            RangeWindow(start=a, size=P, statistic=s, critical_value=float(critical[P]), accepted=k)
+            for a, s, k in zip(starts.tolist(), t.tolist(), below.tolist(), strict=True)
+        )
+        for a in starts[below].tolist():
+            accepted.append((a, P))
+            np.maximum(reach[a:], a + P, out=reach[a:])
+    return accepted, windows

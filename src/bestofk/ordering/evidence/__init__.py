@@ -1,0 +1,1 @@
+"""The evidence: from losses and a preference to one verdict per pair."""

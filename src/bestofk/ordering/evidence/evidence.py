@@ -1,0 +1,373 @@
+"""What the data say of every pair: the evidence on which a procedure decides.
+
+It is made once. Order, standings, tables, figures, sensitivity, JSON and the live page read it, so
+that one pair has one p-value, one interval and one verdict wherever it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.errors import ArgumentError
+from bestofk.losses.metric import Metric
+from bestofk.ordering.evidence.family import Family
+from bestofk.ordering.procedures.graph import Bools, Ints
+from bestofk.presenting import Presented
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bestofk.ordering.evidence.choose_test import Choice
+
+Signs = npt.NDArray[np.int8]
+Name = int | str
+_PAIRS_AT_A_TIME = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posterior:
+    """Probabilities about a pair, given the data and a region of practical equivalence."""
+
+    a_better: float
+    equivalent: float
+    b_better: float
+
+    def as_json(self) -> dict[str, float]:
+        """For strict JSON."""
+        return {
+            "a_better": self.a_better,
+            "equivalent": self.equivalent,
+            "b_better": self.b_better,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """One row of the evidence; differences are of losses, `a` minus `b`."""
+
+    a: Name
+    b: Name
+    estimate: float
+    """Mean loss of `a` minus mean loss of `b`."""
+    low: float
+    high: float
+    """Simultaneous interval of that difference; infinite where an end is open or not known."""
+    standard_error: float | None
+    statistic: float
+    pvalue_greater: float
+    """One-sided, of H0: the loss of `a` is at most that of `b`."""
+    pvalue_less: float
+    pvalue: float
+    """Of the family: two-sided, or one-sided along the preference."""
+    adjusted_pvalue: float
+    better: Name | None
+    """The one that is shown to be better; None: no evidence of a difference."""
+    posterior: Posterior | None = None
+    metric: Metric = field(default_factory=Metric)
+
+    @property
+    def rejected(self) -> bool:
+        """A claim is made about this pair."""
+        return self.better is not None
+
+    @property
+    def verdict(self) -> str:
+        """The claim in words."""
+        return "no evidence" if self.better is None else f"{self.better} is better"
+
+    def as_json(self) -> dict[str, Any]:
+        """The row for strict JSON, in the user's metric: what is infinite is null."""
+        low, high = self.metric.interval(self.low, self.high)
+        # "greater" is said of the user's values
+        greater, less = self.pvalue_greater, self.pvalue_less
+        if self.metric.higher_is_better:
+            greater, less = less, greater
+        row: dict[str, Any] = {
+            "a": self.a,
+            "b": self.b,
+            "estimate": self.metric.difference(self.estimate),
+            "low": _finite(low),
+            "high": _finite(high),
+            "standard_error": self.standard_error,
+            "statistic": _finite(self.statistic),
+            "pvalue_greater": greater,
+            "pvalue_less": less,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "rejected": self.rejected,
+            "better": self.better,
+        }
+        if not np.isfinite(self.statistic):
+            row["degenerate"] = True
+        if self.posterior is not None:
+            row["posterior"] = self.posterior.as_json()
+        return row
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence(Presented):
+    """The pairs that were tested, as parallel arrays; `first[p]` is preferred to `second[p]`.
+
+    Attributes
+    ----------
+    names : tuple of names
+        Learners in the order of preference, or of their means where none was stated.
+    first, second : (P,) arrays of int
+        The pairs, by place in `names`.
+    estimate, statistic : (P,) arrays
+        Mean loss of the first minus that of the second, and the statistic.
+    pvalue, adjusted_pvalue : (P,) arrays
+        Of the family: two-sided, or one-sided against the preference in the family ``"prior"``.
+    direction : (P,) array of int
+        Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
+    better : (P,) array of int
+        -1: the first is shown to be better; 1: the second is; 0: no evidence of a difference.
+    family : Family
+        What the p-values are adjusted over.
+    low, high : (P,) arrays
+        Simultaneous intervals of the differences, at Bonferroni's level; an end that the claim
+        itself bounds is 0. Found when they are first asked for. All intervals cover with
+        probability 1 - alpha, and all claims are right with probability 1 - alpha; that both hold
+        at once is sure to 1 - 2 alpha only.
+    standard_error, pvalue_greater, pvalue_less : (P,) arrays
+        Found when they are first asked for.
+    """
+
+    names: tuple[Name, ...]
+    first: Ints
+    second: Ints
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    direction: Signs
+    better: Signs
+    family: Family
+    alternative: str
+    """``"two-sided"``, or ``"greater"``: H0 says that `first` has at most the loss of `second`."""
+    metric: Metric = field(default_factory=Metric)
+    rope: float | None = None
+    values: Floats | None = field(default=None, repr=False)
+    choice: Choice | None = field(default=None, repr=False)
+    bayesian: Choice | None = field(default=None, repr=False)
+    """The Bayesian test that gives posterior probabilities, where a rope was given."""
+    found: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What was asked for once."""
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return (self.pair(row) for row in range(len(self)))
+
+    @property
+    def rejected(self) -> Bools:
+        """Whether a claim is made about each pair."""
+        return np.asarray(self.better != 0)
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends of the simultaneous intervals."""
+        return self._intervals()[0]
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends of the simultaneous intervals."""
+        return self._intervals()[1]
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard errors of the differences; NaN for tests that have none."""
+        found: Floats = self._once("standard_error", self._standard_errors)
+        return found
+
+    @property
+    def pvalue_greater(self) -> Floats:
+        """One-sided p-values of H0: the first has at most the loss of the second."""
+        return self._one_sided("greater")
+
+    @property
+    def pvalue_less(self) -> Floats:
+        """One-sided p-values of H0: the first has at least the loss of the second."""
+        return self._one_sided("less")
+
+    @property
+    def posteriors(self) -> Mapping[str, Floats] | None:
+        """P(first better), P(equivalent), P(second better), where a rope was given."""
+        found: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
+        return found
+
+    def row(self, a: Name, b: Name) -> int | None:
+        """The row of a pair, in either order; None where it was not tested."""
+        rows: dict[tuple[int, int], int] = self._once("rows", self._rows)
+        i, j = self.names.index(a), self.names.index(b)
+        return rows.get((min(i, j), max(i, j)))
+
+    def pair(self, row: int) -> Pair:
+        """One row."""
+        better = int(self.better[row])
+        a, b = self.names[self.first[row]], self.names[self.second[row]]
+        error = float(self.standard_error[row])
+        posteriors = self.posteriors
+        return Pair(
+            a=a,
+            b=b,
+            estimate=float(self.estimate[row]),
+            low=float(self.low[row]),
+            high=float(self.high[row]),
+            standard_error=error if np.isfinite(error) else None,
+            statistic=float(self.statistic[row]),
+            pvalue_greater=float(self.pvalue_greater[row]),
+            pvalue_less=float(self.pvalue_less[row]),
+            pvalue=float(self.pvalue[row]),
+            adjusted_pvalue=float(self.adjusted_pvalue[row]),
+            better=None if not better else a if better < 0 else b,
+            posterior=None
+            if posteriors is None
+            else Posterior(**{name: float(p[row]) for name, p in posteriors.items()}),
+            metric=self.metric,
+        )
+
+    def overrides(self) -> Bools:
+        """(K, K): the data override the preference between i and j (i < j)."""
+        matrix = np.zeros((len(self.names),) * 2, dtype=bool)
+        rows = self.better > 0
+        matrix[self.first[rows], self.second[rows]] = True
+        return matrix
+
+    def claims(self) -> tuple[tuple[Name, Name], ...]:
+        """(better, worse) of every pair about which a claim is made."""
+        rows = np.flatnonzero(self.better)
+        first_better = self.better[rows] < 0
+        winners = np.where(first_better, self.first[rows], self.second[rows])
+        losers = np.where(first_better, self.second[rows], self.first[rows])
+        names = self.names
+        return tuple(
+            (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per pair, in the user's metric, as a data frame."""
+        return self.frame()
+
+    def frame(self) -> pd.DataFrame:
+        """One row per pair, in the user's metric, as a data frame."""
+        import pandas as pd
+
+        names: npt.NDArray[np.object_] = np.array(self.names, dtype=object)
+        low, high = self.metric.interval(self.low, self.high)
+        winner = np.where(self.better < 0, self.first, self.second)
+        columns = {
+            "a": names[self.first],
+            "b": names[self.second],
+            "estimate": self.metric.difference(self.estimate),
+            "low": low,
+            "high": high,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "rejected": self.rejected,
+            # an object, so that nobody stays None
+            "better": pd.Series(
+                [
+                    None if not better else names[k]
+                    for better, k in zip(self.better, winner, strict=True)
+                ],
+                dtype=object,
+            ),
+        }
+        posteriors = self.posteriors
+        return pd.DataFrame(columns if posteriors is None else {**columns, **posteriors})
+
+    def _once(self, name: str, make: Any) -> Any:
+        if name not in self.found:
+            self.found[name] = make()
+        return self.found[name]
+
+    def _rows(self) -> dict[tuple[int, int], int]:
+        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return {pair: row for row, pair in enumerate(pairs)}
+
+    def _asked(self, alternative: str, choice: Choice | None = None) -> Iterator[Any]:
+        """The results of the test, some pairs at a time."""
+        choice = self.choice if choice is None else choice
+        if choice is None or self.values is None:
+            return
+        values = self.values
+        for start in range(0, len(self), _PAIRS_AT_A_TIME):
+            rows = slice(start, start + _PAIRS_AT_A_TIME)
+            yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
+
+    def _one_sided(self, alternative: str) -> Floats:
+        if alternative == self.alternative:
+            return self.pvalue
+        found: Floats = self._once(alternative, lambda: self._one_sided_pvalues(alternative))
+        return found
+
+    def _one_sided_pvalues(self, alternative: str) -> Floats:
+        if self.choice is None or self.choice.two_sided_only:
+            # the side of the estimate gets half, the other the rest; 0/0 speaks for neither
+            side = np.sign(self.estimate) * (1.0 if alternative == "greater" else -1.0)
+            half = self.pvalue / 2.0
+            return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
+        parts = [np.asarray(one.pvalue, dtype=float) for one in self._asked(alternative)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _standard_errors(self) -> Floats:
+        parts = []
+        for one in self._asked("two-sided"):
+            error = getattr(one, "standard_error", None)
+            if error is None:
+                return np.full(len(self), np.nan)
+            parts.append(np.asarray(error, dtype=float))
+        return np.concatenate(parts) if parts else np.full(len(self), np.nan)
+
+    def _posteriors(self) -> Mapping[str, Floats] | None:
+        if self.bayesian is None:
+            return None
+        sample: Any = self.found.get("bayesian sample", self.values)
+        choice = self.bayesian
+        parts = []
+        for start in range(0, len(self), _PAIRS_AT_A_TIME):
+            rows = slice(start, start + _PAIRS_AT_A_TIME)
+            parts.append(choice(sample[self.first[rows]], sample[self.second[rows]], "two-sided"))
+        return {
+            name: np.concatenate([np.atleast_1d(getattr(one, field)) for one in parts])
+            for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))
+        }
+
+    def _intervals(self) -> tuple[Floats, Floats]:
+        found: tuple[Floats, Floats] = self._once("intervals", self._make_intervals)
+        return found
+
+    def _make_intervals(self) -> tuple[Floats, Floats]:
+        """Bonferroni's intervals, brought together with the claims.
+
+        A claim of the step-down correction can hold where Bonferroni's interval still covers 0:
+        then the claim bounds the interval. Where no claim is made, the interval covers 0.
+        """
+        lows, highs = [], []
+        try:
+            for one in self._asked(self.alternative):
+                low, high = one.confidence_interval(self.family.interval_level())
+                lows.append(np.atleast_1d(np.asarray(low, dtype=float)))
+                highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
+        except (ArgumentError, AttributeError):
+            lows = []
+        if not lows:
+            return np.full(len(self), -np.inf), np.full(len(self), np.inf)
+        low, high = np.concatenate(lows), np.concatenate(highs)
+        low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
+        high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
+        # what the test calls better may have the larger mean, by ranks: never below one's own end
+        return np.minimum(low, high), np.maximum(low, high)

@@ -1,0 +1,120 @@
+"""Not worse by more than a margin: what may be said when some difference does not matter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk.checks import Floats, positive
+from bestofk.ordering.evidence.choose_test import Choice
+from bestofk.ordering.evidence.evidence import Evidence, Name
+from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.procedures.graph import Bools
+
+NOT_WORSE = "not worse by more than the margin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginVerdict:
+    """How one learner stands to the recommended one, given a margin.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"better"``, ``"not worse by more than the margin"`` (shown), ``"worse"`` or ``"open"``.
+    pvalue, adjusted_pvalue : float
+        Of H0: it is worse than the recommended one by the margin or more.
+    """
+
+    verdict: str
+    pvalue: float
+    adjusted_pvalue: float
+
+    def as_json(self) -> dict[str, Any]:
+        """For strict JSON."""
+        return {
+            "verdict": self.verdict,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Margins:
+    """Every ordered pair of learners against the margin.
+
+    `pvalue[i, j]` is of H0: the loss of i is at least that of j plus the margin. Of the two
+    hypotheses about a pair at most one is true, so that at most K (K - 1) / 2 of the K (K - 1)
+    are: the adjusted p-values step down from that number (Holm 1979, with the logic of Shaffer
+    1986), and hold the chance that any of these statements is false at alpha.
+    """
+
+    margin: float
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    alpha: float
+
+    @property
+    def shown(self) -> Bools:
+        """(K, K): i is shown not to be worse than j by more than the margin."""
+        return np.asarray(self.adjusted_pvalue <= self.alpha)
+
+    def verdicts(self, evidence: Evidence, recommended: Name) -> dict[Name, MarginVerdict]:
+        """How every other learner stands to the recommended one."""
+        names = evidence.names
+        at = names.index(recommended)
+        claims = set(evidence.claims())
+        found = {}
+        for i, name in enumerate(names):
+            if i == at:
+                continue
+            if (name, recommended) in claims:
+                verdict = "better"
+            elif self.adjusted_pvalue[i, at] <= self.alpha:
+                verdict = NOT_WORSE
+            elif (recommended, name) in claims:
+                verdict = "worse"
+            else:
+                verdict = "open"
+            found[name] = MarginVerdict(
+                verdict=verdict,
+                pvalue=float(self.pvalue[i, at]),
+                adjusted_pvalue=float(self.adjusted_pvalue[i, at]),
+            )
+        return found
+
+
+def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
+    """Test for every ordered pair that the first is worse than the second by the margin."""
+    margin = positive(margin, "margin")
+    values = problem.sample(choice.axes)
+    K = len(values)
+    pvalue = np.ones((K, K))
+    for i in range(K):
+        others = np.delete(np.arange(K), i)
+        pvalue[i, others] = _worse_by(choice, values[i], values[others], margin)
+    apart = ~np.eye(K, dtype=bool)
+    adjusted = np.ones((K, K))
+    adjusted[apart] = _step_down(pvalue[apart], K * (K - 1) // 2)
+    return Margins(margin=margin, pvalue=pvalue, adjusted_pvalue=adjusted, alpha=alpha)
+
+
+def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
+    """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
+    if choice.entry is None or not choice.entry.zero_one:
+        return np.asarray(choice(a - margin, b, "less").pvalue, dtype=float)
+    # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
+    from bestofk.pairwise.units.mcnemar import pvalue_of_margin
+
+    return pvalue_of_margin(a, b, margin)
+
+
+def _step_down(pvalues: Floats, most_true: int) -> Floats:
+    order = np.argsort(pvalues, kind="stable")
+    left = np.arange(len(pvalues), 0, -1.0)
+    steps = np.maximum.accumulate(pvalues[order] * np.minimum(left, most_true))
+    adjusted = np.empty_like(pvalues)
+    adjusted[order] = np.minimum(steps, 1.0)
+    return adjusted

@@ -1,0 +1,137 @@
+"""From a table of losses to a decision: the one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from bestofk.checks import RandomState
+from bestofk.errors import ArgumentError, DesignError
+from bestofk.ordering.evidence.as_problem import as_problem
+from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.preference import Prior
+from bestofk.ordering.registry import PROCEDURES
+from bestofk.ordering.result import Order
+
+BESIDE = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "none")
+"""Corrections that a family of learners, not of pairs, can have."""
+
+
+def order(
+    losses: Any,
+    *,
+    prior: Prior = None,
+    procedure: str = "multitest",
+    test: str | Callable[..., Any] = "auto",
+    df: float | str | None = None,
+    alpha: float = 0.05,
+    correction: str | None = None,
+    family: str | None = None,
+    control: Any = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    guard: bool | None = None,
+    missing: str = "refuse",
+    random_state: RandomState = 0,
+    **test_arguments: Any,
+) -> Order:
+    """Say which learner to use, how the others rank, and why.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array (K, ...)
+        A table of losses with its design; a file or data frame that `read_losses` understands;
+        or a bare array.
+    prior : sequence of names, mapping of name to price, or "listed", optional
+        What you prefer before the data speak, most preferred (or cheapest) first. None: no
+        preference, and the learner with the smallest mean is recommended.
+    procedure : str
+        A name of ``bestofk procedures``.
+    test : str or callable
+        A pairwise test that covers the design; ``"auto"`` chooses one and says why.
+    df : float, "calibrated", Calibration or path, optional
+        Degrees of freedom, for tests that take them; what `bestofk.lab.calibrate` measured, or
+        the file that holds it.
+    alpha : float
+        Chance of any false claim in the whole result.
+    correction : str, optional
+        For many pairs: ``"holm"`` by default (``"bonferroni"`` for TestFirst, as published).
+    family : {"all", "prior", "control"}, optional
+        Which hypotheses are tested together: all pairs, two-sided (the default); all pairs,
+        one-sided against the preference, as published; one learner against the others.
+    control : name, optional
+        That learner, for the family ``"control"``.
+    margin : float, optional
+        A difference, in the metric of the losses, that does not matter.
+    rope : float, optional
+        Half the width of a region of practical equivalence: adds posterior probabilities.
+    guard : bool, optional
+        Pass over a candidate while a preferred learner that was struck out has the smaller mean;
+        True by default, False as published.
+    missing : {"refuse", "drop"}
+        What to do with cells that some learner lacks.
+    random_state : int, Generator or None
+        For tests that draw.
+    **test_arguments
+        More for the test.
+
+    Returns
+    -------
+    Order
+        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `order`, `claims`,
+        `evidence`, `headline()` and `explain()`.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = bk.Losses(
+    ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
+    ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
+    >>> decision = order(table, prior=["small", "medium", "large"])
+    >>> decision.recommended, decision.order
+    ('medium', ('medium', 'large', 'small'))
+    """
+    entry = PROCEDURES[procedure]
+    if not entry.takes_losses:
+        raise DesignError(
+            f"procedure {procedure!r} decides from the scores of every test instance, not from "
+            f"losses: call bestofk.ordering.{procedure.replace('-', '_')} with them."
+        )
+    problem = as_problem(losses, prior=prior, missing=missing)
+    arguments: dict[str, Any] = {"alpha": alpha}
+    given: dict[str, Any] = {"correction": correction}
+    if entry.takes_test:
+        arguments |= {"test": test, "df": df, "random_state": random_state, **test_arguments}
+    else:
+        given |= {"test": test if test != "auto" else None, "df": df, **test_arguments}
+    given |= {"family": family, "control": control, "margin": margin, "rope": rope, "guard": guard}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if name not in entry.options:
+            raise ArgumentError(f"{name} does not apply to procedure {procedure!r}: leave it out.")
+        arguments[name] = value
+    decision: Order = entry.load()(problem, **arguments)
+    beside = _interval_verdict(problem, decision)
+    return decision if beside is None else replace(decision, beside=beside)
+
+
+def _interval_verdict(problem: Problem, decision: Order) -> Any:
+    """Bootstrap-B beside the decision, for repetitions of stochastic learners on many data sets."""
+    losses = problem.losses
+    if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:
+        return None
+    if not losses.complete:
+        return None
+    from bestofk.multiple import bootstrap_b
+
+    runs = losses.values
+    # Folds of all runs are folds of one experiment.
+    shape = (runs.shape[0], runs.shape[1], -1, runs.shape[4])
+    return bootstrap_b(
+        runs.reshape(shape),
+        names=[str(name) for name in problem.names],
+        alpha=decision.alpha,
+        correction=decision.correction if decision.correction in BESIDE else "holm",
+    )

@@ -1,0 +1,1 @@
+"""The procedures: each turns evidence into an order or a choice."""

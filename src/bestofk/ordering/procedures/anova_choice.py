@@ -1,0 +1,185 @@
+"""Choices from one test of all means: ANOVA and Newman-Keuls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bestofk.checks import probability
+from bestofk.errors import DesignError
+from bestofk.multiple import anova, newman_keuls
+from bestofk.ordering.evidence.as_problem import as_ordered
+from bestofk.ordering.evidence.gather import no_pairs
+from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.preference import Name, Prior
+from bestofk.ordering.result import Order
+from bestofk.ordering.words.sentences import called, mean_words, named
+from bestofk.wording import in_words, number, pvalue_words
+
+
+def anova_choice(
+    losses: Any, *, alpha: float = 0.05, prior: Prior = None, missing: str = "refuse"
+) -> Order:
+    """Take the most preferred learner if ANOVA sees no difference between any of them.
+
+    When H0: mu_1 = ... = mu_K is rejected some means differ, but ANOVA cannot say which: no best
+    is found.
+
+    Parameters
+    ----------
+    losses, alpha, prior, missing
+        As for `multitest`.
+
+    Returns
+    -------
+    Order
+        `order` holds the best alone, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]]).best
+    0
+    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
+    True
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing)
+    alpha = probability(alpha, "alpha")
+    result = anova(_samples(problem))
+    name = problem.names[0]
+    found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
+    if result.pvalue <= alpha:
+        best: Name | None = None
+        reason = (
+            f"The ANOVA choice finds no best: the means differ ({found}), and ANOVA cannot say "
+            "which."
+        )
+    else:
+        best = name
+        which = (
+            "the most preferred"
+            if problem.preference.stated
+            else f"which {mean_words(name, _by_name(problem), problem.metric)}"
+        )
+        reason = (
+            f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
+            f"between the {in_words(len(problem.names))} means ({found})."
+        )
+    return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
+
+
+def newman_keuls_choice(
+    losses: Any, *, alpha: float = 0.05, prior: Prior = None, missing: str = "refuse"
+) -> Order:
+    """Take the most preferred of those that Newman-Keuls does not tell from the first.
+
+    With G the underline that holds the learner of smallest mean (or that learner alone) and s
+    the most preferred of G, s is the best unless another underline holds both s and a learner
+    preferred to s: then no best is found.
+
+    Parameters
+    ----------
+    losses, alpha, prior, missing
+        As for `multitest`.
+
+    Returns
+    -------
+    Order
+        `order` holds the best alone, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
+    1
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing)
+    alpha = probability(alpha, "alpha")
+    result = newman_keuls(_samples(problem), alpha)
+    names = problem.names
+    first = int(result.order[0])
+    underlines = [frozenset(int(i) for i in underline) for underline in result.underlines]
+    group = next((line for line in underlines if first in line), frozenset({first}))
+    chosen = min(group)
+    blocking = [
+        line for line in underlines if line != group and chosen in line and min(line) < chosen
+    ]
+    smallest = mean_words(names[first], _by_name(problem), problem.metric)
+    if len(group) == 1:
+        told = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
+    else:
+        others = named(names[i] for i in sorted(group) if i != first)
+        told = f"and cannot be distinguished from {others}"
+    if blocking:
+        best: Name | None = None
+        rival = names[min(blocking[0])]
+        whose = called(names[chosen])
+        of_these = (
+            "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
+        )
+        if chosen == first:
+            of_these = "which is preferred to it"
+        reason = (
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {told}, but "
+            f"{whose} cannot be distinguished from {called(rival)} either, {of_these}."
+        )
+    else:
+        best = names[chosen]
+        of_these = (
+            ""
+            if len(group) == 1 or chosen == first or not problem.preference.stated
+            else ", the most preferred of its group"
+        )
+        who = "it" if chosen == first else called(names[first])
+        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {told}."
+    return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+
+
+def _by_name(problem: Problem) -> dict[Name, float]:
+    return dict(zip(problem.names, problem.means().tolist(), strict=True))
+
+
+def _samples(problem: Problem) -> Any:
+    samples = problem.sample(1)
+    if samples.shape[1] < 2:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
+            "learner. Give losses by fold, by data set or by test instance."
+        )
+    return samples
+
+
+def _choice(
+    procedure: str,
+    test: str,
+    problem: Problem,
+    best: Name | None,
+    reasons: tuple[str, ...],
+    alpha: float,
+) -> Order:
+    return Order(
+        procedure=procedure,
+        recommended=best,
+        order=() if best is None else (best,),
+        prior=problem.names,
+        means=_by_name(problem),
+        evidence=no_pairs(problem, alpha=alpha),
+        test=test,
+        test_reason="belongs to the procedure",
+        alpha=alpha,
+        correction="none",
+        design=problem.describe(),
+        reasons=reasons,
+        preference=problem.preference,
+        notes=problem.notes,
+        problem=problem,
+    )

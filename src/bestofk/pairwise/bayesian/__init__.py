@@ -1,0 +1,1 @@
+"""Posterior probabilities of better, equivalent and worse."""

@@ -1,0 +1,195 @@
+"""Bootstrap-B: intervals against the null, with what stays open drawn open."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.errors import ArgumentError
+from bestofk.losses.metric import Metric
+from bestofk.report.figures.axis_marks import x_axis
+from bestofk.report.figures.captions import short_p
+from bestofk.report.figures.paint import paint
+from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.scales import Scale, around
+from bestofk.report.figures.text_width import all_fitted, widest
+from bestofk.wording import counted, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLOURS = {"significant": "blue", "not significant": "muted", "inconclusive": "orange"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalsLayout:
+    """One row per learner by the middle of its interval: means at the left, p at the right.
+
+    Attributes
+    ----------
+    labels : tuple of str
+    order : tuple of int
+        Those learners as the result counts them.
+    means, pvalues : tuple of (float, float)
+        Ends of the mean, in the user's metric where an order knows it, and of the adjusted
+        p-value.
+    null : (float, float)
+        Ends of the mean of all learners.
+    verdicts : tuple of str
+    rows : tuple of float
+        Height of each row.
+    picture : Picture
+    """
+
+    labels: tuple[str, ...]
+    order: tuple[int, ...]
+    means: tuple[tuple[float, float], ...]
+    pvalues: tuple[tuple[float, float], ...]
+    null: tuple[float, float]
+    verdicts: tuple[str, ...]
+    rows: tuple[float, ...]
+    picture: Picture
+
+
+def layout_intervals(value: Any) -> IntervalsLayout:
+    """Place the intervals of Bootstrap-B beside their p-values.
+
+    Parameters
+    ----------
+    value : BootstrapBResult, or an Order or Study that has one beside it
+
+    References
+    ----------
+    J. Otero, L. Sanchez, I. Couso and A. Palacios (2013). Bootstrap analysis of multiple
+    repetitions of experiments using an interval-valued multiple comparison procedure. Journal
+    of Computer and System Sciences 80, 88-100. doi:10.1016/j.jcss.2013.03.009
+    """
+    from bestofk.multiple.bootstrap_b import BootstrapBResult
+
+    decision = getattr(value, "decision", value)
+    metric: Metric = getattr(decision, "metric", None) or Metric()
+    result = getattr(decision, "beside", decision)
+    if not isinstance(result, BootstrapBResult):
+        raise ArgumentError(
+            "figure 'intervals': a result of bootstrap_b is needed, or an order with one beside it "
+            f"(repetitions on several data sets); got {type(value).__name__}."
+        )
+    order = np.argsort(result.intervals.mean(axis=1), kind="stable")
+    ends = np.sort(metric.shown(result.intervals), axis=1)
+    K = len(ends)
+    null = (float(ends[:, 0].mean()), float(ends[:, 1].mean()))
+    size = SIZE if K <= 30 else SMALL
+    pitch = 22.0 if K <= 20 else max(13.0, 660.0 / K)
+    labels = all_fitted([result.names[a] for a in order], 190.0, size)
+    start = 10 + widest(labels, size) + 12
+    low, high = around(float(ends.min()), float(ends.max()), margin=0.06)
+    left = Scale(low=low, high=high, start=start, end=start + 230)
+    smallest = float(result.adjusted_pvalues[result.adjusted_pvalues > 0].min(initial=0.01))
+    floor = max(min(smallest / 1.5, result.alpha / 5), 1e-8)
+    right = Scale(low=floor, high=1.0, start=left.end + 34, end=left.end + 34 + 180, kind="log")
+    top = 26.0
+    rows = tuple(top + (k + 0.5) * pitch for k in range(K))
+    bottom = top + K * pitch + 2
+    sheet = Sheet()
+    sheet.box(
+        left(null[0]),
+        top,
+        max(left(null[1]), left(null[0]) + 1.2),
+        bottom,
+        fill="faint",
+        opacity=0.75,
+    )
+    sheet.say(
+        (left(null[0]) + left(null[1])) / 2,
+        top - 8,
+        "mean of all",
+        size=SMALL,
+        colour="muted",
+        anchor="middle",
+    )
+    end = x_axis(sheet, left, top=None, bottom=bottom, title=printable(metric.mean))
+    x_axis(sheet, right, top=None, bottom=bottom, title="adjusted p-value")
+    alpha = right(result.alpha)
+    sheet.line((alpha, top), (alpha, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
+    sheet.say(
+        alpha, top - 8, f"alpha {result.alpha:g}", size=SMALL, colour="vermillion", anchor="middle"
+    )
+    verdicts = tuple(result.verdicts[a] for a in order)
+    tell = right.end + 12
+    words = []
+    for k, (row, a) in enumerate(zip(rows, order.tolist(), strict=True)):
+        verdict = verdicts[k]
+        colour = _COLOURS[verdict]
+        sheet.say(start - 12, row, labels[k], size=size, anchor="end")
+        _bar(sheet, left, ends[a], row, colour, open_ended=verdict == "inconclusive")
+        _bar(
+            sheet,
+            right,
+            result.adjusted_pvalues[a],
+            row,
+            colour,
+            open_ended=verdict == "inconclusive",
+        )
+        p = [short_p(float(p), result.alpha) for p in result.adjusted_pvalues[a]]
+        word = f"{verdict}, p {p[0]}" if p[0] == p[1] else f"{verdict}, p {p[0]} to {p[1]}"
+        words.append(word)
+        sheet.say(tell, row, word, size=SMALL, colour=colour)
+    width = tell + widest(words, SMALL) + 10
+    note = (
+        f"Bootstrap-B over {counted(result.cells.shape[2], 'data set')}, rule {result.rule!r}, "
+        f"p-values adjusted by {result.correction}. Bars reach from the smallest to the largest "
+        "value that the data allow; open and dashed: inconclusive, p lies on both sides of alpha."
+    )
+    end = sheet.note(note, left=10, top=end + 6, width=width - 20)
+    tally = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in _COLOURS if kind in verdicts)
+    return IntervalsLayout(
+        labels=labels,
+        order=tuple(order.tolist()),
+        means=tuple((float(ends[a, 0]), float(ends[a, 1])) for a in order),
+        pvalues=tuple(
+            (float(result.adjusted_pvalues[a, 0]), float(result.adjusted_pvalues[a, 1]))
+            for a in order
+        ),
+        null=null,
+        verdicts=verdicts,
+        rows=rows,
+        picture=sheet.picture(
+            width,
+            end + 6,
+            alt=printable(f"Intervals of {counted(K, 'learner')} against their mean: {tally}."),
+            x_scale=left,
+        ),
+    )
+
+
+def draw_intervals(layout: IntervalsLayout, ax: Axes | None = None) -> Axes:
+    """Draw the intervals."""
+    return paint(layout.picture, ax)
+
+
+def _bar(
+    sheet: Sheet, scale: Scale, ends: Any, row: float, colour: str, *, open_ended: bool
+) -> None:
+    low, high = scale(float(ends[0])), scale(float(ends[1]))
+    if high - low < 3:
+        middle = (low + high) / 2
+        sheet.dot(
+            middle, row, 3.0, fill="paper" if open_ended else colour, colour=colour, width=1.3
+        )
+        return
+    if open_ended:
+        sheet.box(low, row - 3.2, high, row + 3.2, fill="paper")
+        sheet.line(
+            (low, row - 3.2),
+            (high, row - 3.2),
+            (high, row + 3.2),
+            (low, row + 3.2),
+            (low, row - 3.2),
+            colour=colour,
+            width=1.2,
+            dash=(3, 2),
+        )
+    else:
+        sheet.box(low, row - 3.2, high, row + 3.2, fill=colour)

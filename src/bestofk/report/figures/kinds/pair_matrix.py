@@ -1,0 +1,237 @@
+"""The pairwise matrix: the difference of every pair, its interval and p, and who is better."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.report.figures.captions import minus, short_p
+from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
+from bestofk.report.figures.paint import paint
+from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.text_width import LINE, all_fitted, text_width
+from bestofk.wording import counted, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_IN_FULL = 8
+"""Up to so many learners a cell holds the difference, its interval and p."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixLayout:
+    """A triangle: the cell in row r and column c (c < r) compares two learners.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Best first; each stands on the diagonal, at the end of its row and on top of its column.
+    order : tuple of int
+        Those learners as the result counts them.
+    cells : tuple of (row, column, left, top, better)
+        Where a cell stands, and who is shown to be better: -1 the row, 1 the column, 0 neither.
+    side : (float, float)
+        Width and height of a cell.
+    detail : {"full", "short", "colour"}
+        What fits into a cell.
+    picture : Picture
+    """
+
+    labels: tuple[str, ...]
+    order: tuple[int, ...]
+    cells: tuple[tuple[int, int, float, float, int], ...]
+    side: tuple[float, float]
+    detail: str
+    picture: Picture
+
+
+def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
+    """Place every pair of learners in a triangle.
+
+    Parameters
+    ----------
+    value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    **options
+        As for `comparisons_of`: `names`, `alpha`, `level`.
+    """
+    # cells of more learners have no room for an interval
+    if learners_of(value) > _IN_FULL:
+        options = {**options, "level": None}
+    pairs = comparisons_of(value, **options)
+    K = len(pairs.order)
+    if K <= _IN_FULL:
+        detail = "full"
+        texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
+        wide = max(text_width(line, SMALL) for lines in texts for line in lines) + 12
+        side = (max(wide, 58.0), max(map(len, texts)) * SMALL * LINE + 8)
+        size = SIZE
+    elif K <= 24:
+        detail, side, size = "short", (34.0, 22.0), SIZE
+    else:
+        detail, side, size = "colour", (12.0, 12.0), SMALL
+    labels = all_fitted([pairs.names[a] for a in pairs.order], 190.0, size)
+    left, top = 10.0, 8.0
+    sheet = Sheet()
+    cells = []
+    ink = _strength(pairs, words=detail != "colour")
+    for row in range(K):
+        a = pairs.order[row]
+        y = top + row * side[1]
+        for column in range(row):
+            b = pairs.order[column]
+            x = left + column * side[0]
+            better = int(pairs.better[a, b])
+            cells.append((row, column, x, y, better))
+            # the better placed learner is the one expected to be better
+            colour = {1: "blue", -1: "vermillion", 0: "wash"}[better]
+            sheet.box(
+                x + 0.75,
+                y + 0.75,
+                x + side[0] - 0.75,
+                y + side[1] - 0.75,
+                fill=colour,
+                opacity=ink(a, b) if better else 1.0,
+            )
+            _write(sheet, pairs, a, b, (x, y), side, detail)
+        sheet.say(left + row * side[0] + 5, y + side[1] / 2, labels[row], size=size)
+    edges = [left + row * side[0] + 5 + text_width(label, size) for row, label in enumerate(labels)]
+    width = max(max(edges) + 8, 420.0)
+    bottom = sheet.note(
+        _reading(pairs, detail), left=left, top=top + K * side[1] + 8, width=width - 2 * left
+    )
+    return MatrixLayout(
+        labels=labels,
+        order=pairs.order,
+        cells=tuple(cells),
+        side=side,
+        detail=detail,
+        picture=sheet.picture(width, bottom + 6, alt=_alt(pairs)),
+    )
+
+
+def draw_matrix(layout: MatrixLayout, ax: Axes | None = None) -> Axes:
+    """Draw the pairwise matrix."""
+    return paint(layout.picture, ax)
+
+
+def _strength(pairs: Comparisons, *, words: bool) -> Any:
+    """Darker the larger the difference, within what words can be read on."""
+    most = float(np.abs(pairs.difference).max()) or 1.0
+
+    def opacity(a: int, b: int) -> float:
+        share = abs(float(pairs.difference[a, b])) / most
+        return 0.16 + 0.34 * share if words else 0.3 + 0.6 * share
+
+    return opacity
+
+
+def _signed(pairs: Comparisons, value: float) -> str:
+    """A difference with as many decimals as the others of the figure."""
+    most = float(np.abs(pairs.difference).max())
+    if most and (most < 1e-3 or most >= 1e6):
+        return minus(f"{value:+.3g}")
+    return minus(f"{value:+.{4 if most < 0.1 else 3 if most < 10 else 1}f}")
+
+
+def _full(pairs: Comparisons, a: int, b: int) -> list[str]:
+    lines = [_signed(pairs, pairs.difference[a, b])]
+    if pairs.low is not None and pairs.high is not None:
+        low, high = float(pairs.low[a, b]), float(pairs.high[a, b])
+        if isfinite(low) and isfinite(high):
+            lines.append(f"{_signed(pairs, low)} to {_signed(pairs, high)}")
+        elif isfinite(low):
+            lines.append(f"from {_signed(pairs, low)}")
+        elif isfinite(high):
+            lines.append(f"up to {_signed(pairs, high)}")
+    if np.isfinite(pairs.pvalue[a, b]):
+        lines.append(f"p {short_p(float(pairs.pvalue[a, b]), pairs.alpha)}")
+    return lines
+
+
+def _write(
+    sheet: Sheet,
+    pairs: Comparisons,
+    a: int,
+    b: int,
+    corner: Point,
+    side: tuple[float, float],
+    detail: str,
+) -> None:
+    x, y = corner
+    middle, height = x + side[0] / 2, SMALL * LINE
+    better = int(pairs.better[a, b])
+    colour = "ink" if better else "muted"
+    if detail == "full":
+        lines = _full(pairs, a, b)
+        start = y + (side[1] - len(lines) * height) / 2
+        for k, line in enumerate(lines):
+            sheet.say(
+                middle,
+                start + (k + 0.5) * height,
+                line,
+                size=SMALL,
+                anchor="middle",
+                colour=colour,
+                bold=bool(k == 0 and better),
+            )
+    elif detail == "short":
+        # three digits say it in a narrow cell
+        value = pairs.difference[a, b]
+        digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
+        text = minus(f"{value:+.{digits}f}")
+        p = float(pairs.pvalue[a, b])
+        lines = [text.replace("0.", "."), _tiny_p(p, pairs.alpha) if p == p else ""]
+        for k, line in enumerate(lines):
+            if line:
+                sheet.say(
+                    middle,
+                    y + side[1] / 2 + (k - 0.5) * 9.2,
+                    line,
+                    size=7.0,
+                    anchor="middle",
+                    colour=colour,
+                )
+    elif better < 0:
+        # not by the colour alone
+        sheet.dot(middle, y + side[1] / 2, 2.0, fill="paper")
+
+
+def _tiny_p(p: float, alpha: float) -> str:
+    if p < 0.001 <= alpha:
+        return "p<.001"
+    text = short_p(p, alpha)
+    # four decimals are all that a narrow cell holds
+    text = text if len(text) <= 6 else f"{p:.4f}"
+    return f"p{text}".replace("0.", ".") if text[0] in "<>" else f"p {text}".replace("0.", ".")
+
+
+def _reading(pairs: Comparisons, detail: str) -> str:
+    what = {
+        "full": f"In each cell: the {pairs.score_name} of the row (named at its right end) less "
+        "that of the column (named on top)"
+        + (", its interval" if pairs.low is not None else "")
+        + (f", {pairs.p_words}" if np.isfinite(pairs.pvalue).all() else ""),
+        "short": f"In each cell: the {pairs.score_name} of the row less that of the column, and "
+        f"{pairs.p_words}",
+        "colour": f"Each cell compares the row (named at its right end) with the column (named on "
+        f"top); darker: a larger difference of the {pairs.score_name}",
+    }[detail]
+    told = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
+    dotted = " with a dot" if detail == "colour" else ""
+    return (
+        f"{what}. Blue: the column is significantly better; orange{dotted}: the row is; grey: no "
+        f"evidence of a difference. {pairs.note}{told}"
+    )
+
+
+def _alt(pairs: Comparisons) -> str:
+    count = int(np.triu(pairs.different).sum())
+    K = len(pairs.order)
+    return printable(
+        f"Matrix of {counted(K * (K - 1) // 2, 'pair')} of {K} learners; a difference is shown in "
+        f"{count}."
+    )

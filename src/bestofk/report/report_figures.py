@@ -1,0 +1,155 @@
+"""Which figures a report shows, and their SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from bestofk.errors import BestOfKError
+from bestofk.losses.losses import Losses
+from bestofk.ordering.result import Order
+from bestofk.registry import resolve
+from bestofk.report.figures.picture import Picture
+from bestofk.report.figures.svg import svg
+
+FEW = 8
+"""Learners whose steps are drawn one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A figure of a page."""
+
+    name: str
+    caption: str
+    svg: Markup
+    width: float
+    """In points."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Figure:
+    name: str
+    caption: str
+    layout: str
+    belongs: Callable[[Order, Losses], bool]
+    takes_losses: bool = False
+
+
+def _multitest(order: Order, _: Losses) -> bool:
+    return order.procedure == "multitest" and order.preference.stated
+
+
+def _few(order: Order, losses: Losses) -> bool:
+    return _multitest(order, losses) and len(order.prior) <= FEW
+
+
+def _spread(_: Order, losses: Losses) -> bool:
+    return losses.values[0].size > 1 and losses.design.kind != "test-set"
+
+
+def _pairs(order: Order, _: Losses) -> bool:
+    return len(order.evidence) > 0
+
+
+def _standing(order: Order, _: Losses) -> bool:
+    return bool(order.standings)
+
+
+def _several_sets(order: Order, losses: Losses) -> bool:
+    return _pairs(order, losses) and len(losses.datasets) > 1
+
+
+def _beside(order: Order, _: Losses) -> bool:
+    return order.beside is not None
+
+
+_ROOM = "bestofk.report.figures.kinds."
+FIGURES = (
+    _Figure(
+        name="forest",
+        caption="How much worse than the recommended learner the others are, with the interval of "
+        "each difference.",
+        layout=f"{_ROOM}forest:layout_forest",
+        belongs=_standing,
+    ),
+    _Figure(
+        name="graph",
+        caption="The learners by preference, the most preferred first. An arrow leads from a "
+        "learner to one that is shown to be better.",
+        layout=f"{_ROOM}multitest_graph:layout_graph",
+        belongs=_multitest,
+    ),
+    _Figure(
+        name="losses",
+        caption="What was measured, by learner, with intervals of the means.",
+        layout=f"{_ROOM}loss_points:layout_losses",
+        belongs=_spread,
+        takes_losses=True,
+    ),
+    _Figure(
+        name="pairs",
+        caption="Every pair: the difference, the adjusted p-value, and which one is shown to be "
+        "better.",
+        layout=f"{_ROOM}pair_matrix:layout_matrix",
+        belongs=_pairs,
+    ),
+    _Figure(
+        name="critical-difference",
+        caption="Learners that a bar joins are not shown to differ.",
+        layout=f"{_ROOM}critical_difference:layout_critical_difference",
+        belongs=_several_sets,
+    ),
+    _Figure(
+        name="intervals",
+        caption="Repetitions of stochastic learners: intervals against the null.",
+        layout=f"{_ROOM}interval_bars:layout_intervals",
+        belongs=_beside,
+    ),
+    _Figure(
+        name="alpha",
+        caption="The order at every alpha.",
+        layout=f"{_ROOM}sensitivity:layout_alpha",
+        belongs=_multitest,
+    ),
+    _Figure(
+        name="steps",
+        caption="Step by step: candidates and choices.",
+        layout=f"{_ROOM}multitest_steps:layout_steps",
+        belongs=_few,
+    ),
+)
+
+
+def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
+    """The figures that say something of this decision, laid out."""
+    found = []
+    for figure in FIGURES:
+        if not figure.belongs(order, losses):
+            continue
+        options: dict[str, Any] = {"losses": losses} if figure.takes_losses else {}
+        try:
+            layout: Any = resolve(figure.layout)(order, **options)
+        except BestOfKError:
+            # a figure that does not fit this design is no reason to have no report
+            continue
+        found.append((figure, layout.picture))
+    return found
+
+
+def figures_of(order: Order | None, losses: Losses | None) -> list[Drawn]:
+    """The figures as SVG for a page."""
+    if order is None or losses is None:
+        return []
+    return [
+        Drawn(
+            name=figure.name,
+            caption=figure.caption,
+            svg=Markup(svg(picture)),
+            width=round(picture.width, 2),
+        )
+        for figure, picture in layouts_of(order, losses)
+    ]

@@ -1,0 +1,289 @@
+"""The report: one self-contained HTML file of a decision."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import sha256
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from bestofk.errors import ArgumentError, RunError
+from bestofk.losses.losses import Losses
+from bestofk.ordering.result import Order
+from bestofk.ordering.words.sentences import standing_sentences
+from bestofk.planning.advice import advice
+from bestofk.planning.expectation import expectation
+from bestofk.report.assumptions import assumptions_of
+from bestofk.report.figures.palette import DARK, LIGHT
+from bestofk.report.learner_tables import (
+    costs_table,
+    datasets_table,
+    failures_table,
+    learners_table,
+    pairs_table,
+)
+from bestofk.report.live import corrections, live_data, script_json
+from bestofk.report.methods_paragraph import methods_of
+from bestofk.report.names import elided, html_name, html_sentence, paragraphs
+from bestofk.report.output_table import Table
+from bestofk.report.provenance import facts_of, origin_tables, repeat_of
+from bestofk.report.report_figures import figures_of
+from bestofk.report.verdict_groups import GROUPS, groups_of
+from bestofk.run.study import Study
+from bestofk.version import __version__
+from bestofk.wording import counted
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+SCRIPTS = ("multitest.js", "explorer.js", "copying.js")
+FOLDED = 30
+"""Tables of more rows are folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownTable:
+    """A table of the page with its forms to copy."""
+
+    name: str
+    caption: str
+    rows: int
+    html: Markup
+    folded: bool
+    forms: tuple[tuple[str, str], ...]
+
+
+def write_report(
+    value: Order | Study,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    command: Sequence[str] = (),
+) -> Path:
+    """Write the report of `value` to `path`; see `bestofk.presenting.Reported.report`."""
+    target = Path(path)
+    if target.is_dir() or not target.name:
+        raise ArgumentError(f"path must be a file to write; got the folder {os.fspath(path)!r}.")
+    page = render_report(value, title=title, command=command)
+    # A file of that name is replaced by the whole report or not at all.
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+        beside.replace(target)
+    except OSError as failed:
+        raise RunError(f"{target}: the report cannot be written: {failed.strerror}.") from None
+    finally:
+        beside.unlink(missing_ok=True)
+    return target
+
+
+def render_report(
+    value: Order | Study, *, title: str | None = None, command: Sequence[str] = ()
+) -> str:
+    """The page as text; the same for the same value."""
+    study = value if isinstance(value, Study) else None
+    order = study.decision if study is not None else value
+    assert order is None or isinstance(order, Order)
+    losses = study.losses if study is not None else _losses_of(order)
+    if order is not None:
+        order = _with_text_names(order)
+    heading = title or _title(order, losses)
+    names = _names(order, study)
+    live = None if order is None else live_data(order)
+    script = _script()
+    methods = methods_of(order, losses, study)
+    parts: dict[str, Any] = {
+        "title": elided(heading, 200),
+        "title_shown": html_sentence(heading, names),
+        "version": __version__,
+        "policy": _policy(script),
+        "style": _style(),
+        "script": script,
+        "verdict": [html_sentence(line, names) for line in _verdict(order, study, names)],
+        "groups": groups_of(order),
+        "order": [] if order is None else [html_name(name) for name in order.order],
+        "group_titles": GROUPS,
+        "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
+        "figures": figures_of(order, losses),
+        "tables": [_shown(table) for table in _tables(order, losses, study)],
+        "left_out": [html_sentence(line, names) for line in _left_out(order, losses, study)],
+        "failures": [_shown(table) for table in _failures(study)],
+        "assumptions": () if order is None else assumptions_of(order),
+        "facts": [
+            (label, html_sentence(text, names)) for label, text in facts_of(order, losses, study)
+        ],
+        "repeat": repeat_of(order, study, command),
+        "origins": [_shown(table, folded=True) for table in origin_tables(study)],
+        "methods": {
+            "plain": html_sentence(methods.plain_text, names),
+            "plain_text": methods.plain_text,
+            "latex": methods.latex,
+            "bibtex": methods.bibtex,
+        },
+    }
+    return _template().render(parts)
+
+
+def _losses_of(order: Order | None) -> Losses | None:
+    """The table that an order was decided from; made of the array where there was none."""
+    problem = None if order is None else order.problem
+    if problem is None:
+        return None
+    if problem.losses is not None:
+        return problem.losses
+    dims = ("algorithm", "dataset") if problem.n_datasets > 1 else ("algorithm", "run", "fold")
+    return Losses(problem.values, dims=dims, algorithms=[str(name) for name in problem.names])
+
+
+def _with_text_names(order: Order) -> Order:
+    """Learners of bare arrays are numbers; in a report they are names as others."""
+    if all(isinstance(name, str) for name in order.prior):
+        return order
+    return replace(
+        order,
+        recommended=None if order.recommended is None else str(order.recommended),
+        order=tuple(map(str, order.order)),
+        prior=tuple(map(str, order.prior)),
+        means={str(name): mean for name, mean in order.means.items()},
+        evidence=replace(order.evidence, names=tuple(map(str, order.evidence.names))),
+        margins={str(name): one for name, one in order.margins.items()},
+        counts=None
+        if order.counts is None
+        else {str(name): count for name, count in order.counts.items()},
+    )
+
+
+def _names(order: Order | None, study: Study | None) -> set[object]:
+    names: set[object] = set() if order is None else set(order.prior)
+    if study is not None:
+        names |= {*study.costs, *study.left_out, *study.losses.algorithms, *study.losses.datasets}
+    elif order is not None and order.problem is not None and order.problem.losses is not None:
+        names |= set(order.problem.losses.datasets)
+    return names
+
+
+def _title(order: Order | None, losses: Losses | None) -> str:
+    learners = len(order.prior) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
+    who = counted(learners, "learner")
+    if losses is None or losses.datasets == ("data",):
+        return f"Which of {who} to use"
+    if len(losses.datasets) == 1:
+        return f"Which of {who} to use on {losses.datasets[0]}"
+    return f"Which of {who} to use, by {len(losses.datasets)} data sets"
+
+
+def _verdict(order: Order | None, study: Study | None, names: set[object]) -> list[str]:
+    """What was decided, without what other sections say."""
+    if order is None:
+        assert study is not None
+        return paragraphs(study.explain(), names)[:1]
+    # notes come under what was left out; the order and the groups are shown as lists
+    told = paragraphs(replace(order, notes=()).explain(), names)
+    grouped = set(paragraphs("\n".join(standing_sentences(order)), names))
+    lines = [line for line in told if not line.startswith("Order: ") and line not in grouped]
+    lines += expectation(order)
+    lines += advice(order)
+    if study is not None:
+        lines[0] = " ".join(filter(None, [lines[0], study.account()]))
+        lines += study.warnings
+        if study.replication is not None:
+            lines += paragraphs(study.replication.explain(), names)
+    return lines
+
+
+def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> list[Table]:
+    costs = None if study is None else study.costs
+    found = []
+    if order is not None:
+        found.append(learners_table(order, costs))
+        if len(order.evidence):
+            found.append(pairs_table(order.evidence))
+    elif costs is not None:
+        found.append(costs_table(costs))
+    by_dataset = None if losses is None else datasets_table(losses)
+    return found if by_dataset is None else [*found, by_dataset]
+
+
+def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -> list[str]:
+    said = [] if order is None else list(order.notes)
+    if study is not None:
+        said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
+        said += study.dropped
+        said += study.notes
+        if study.failures:
+            said.append(f"{counted(len(study.failures), 'fit')} gave no loss:")
+    if said:
+        return said
+    if losses is None:
+        return ["Nothing is known to have been left out."]
+    return [f"Nothing: all {losses.values.size} losses count."]
+
+
+def _failures(study: Study | None) -> list[Table]:
+    table = None if study is None else failures_table(study.failures)
+    return [] if table is None else [table]
+
+
+def _shown(table: Table, *, folded: bool = False) -> ShownTable:
+    return ShownTable(
+        name=table.name,
+        caption=table.caption,
+        rows=len(table),
+        html=table.to_html(),
+        folded=folded or len(table) > FOLDED,
+        forms=(
+            ("LaTeX", table.to_latex()),
+            ("Markdown", table.to_markdown()),
+            ("CSV", table.to_csv()),
+        ),
+    )
+
+
+@cache
+def _part(name: str) -> str:
+    return files("bestofk.report").joinpath("page", name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> Markup:
+    """Our own files; they hold neither names nor other data."""
+    return Markup("\n" + "\n".join(map(_part, SCRIPTS)))
+
+
+@cache
+def _style() -> Markup:
+    light, dark = (
+        "".join(f"--bk-{role}:{colour};" for role, colour in palette.items())
+        for palette in (LIGHT, DARK)
+    )
+    return Markup(
+        f":root{{{light}}}\n@media screen and (prefers-color-scheme: dark){{:root{{{dark}}}}}\n"
+        + _part("report.css")
+    )
+
+
+def _policy(script: str) -> str:
+    """Nothing is loaded from anywhere, and only our own script runs, known by its digest."""
+    from base64 import b64encode
+
+    digest = b64encode(sha256(script.encode("utf-8")).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+
+
+@cache
+def _template() -> Template:
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.from_string(_part("report.html.jinja"))

@@ -1,0 +1,1 @@
+"""Where work is done: in this process, in worker processes, on a cluster."""

@@ -1,0 +1,75 @@
+"""Blocks of cells: what a worker gets at once, so that work is shared and little is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+
+from bestofk.run.evaluation.evaluate import ALL_FOLDS, takes_whole_plans
+from bestofk.run.experiment import Experiment, Place
+
+WHOLE_PLAN_RUNS = 25
+"""Runs that a learner evaluates at once at the most, so that results are stored as they come."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """Places that are evaluated together, in this order.
+
+    Either one fold of one data set for several learners (or two that share a model), or some runs
+    of one learner that evaluates whole plans.
+    """
+
+    places: tuple[Place, ...]
+    whole_plan: bool
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def without(self, learners: frozenset[int]) -> Block:
+        """The block but for the cells of these learners."""
+        kept = tuple(place for place in self.places if place.learner not in learners)
+        return Block(places=kept, whole_plan=self.whole_plan)
+
+
+def blocks_of(
+    experiment: Experiment, places: Iterable[Place], *, runs_at_once: int = WHOLE_PLAN_RUNS
+) -> Iterator[Block]:
+    """The blocks of the given places (in the order of `Experiment.places`), round by round.
+
+    Places are taken one fold at a time, so that a caller may stop giving them.
+    """
+    wholes: dict[tuple[int, int], list[Place]] = {}
+
+    def together(place: Place) -> tuple[int, int, int]:
+        shares = experiment.splits[place.dataset].shares_models(place.run)
+        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+
+    for (dataset, _, which), group in groupby(places, key=together):
+        fold: list[Place] = []
+        # folds that share a model follow each other, as they are evaluated
+        members = list(group)
+        if which == ALL_FOLDS:
+            members.sort(key=_model)
+        for place in members:
+            if takes_whole_plans(experiment, dataset, place.learner):
+                wholes.setdefault((dataset, place.learner), []).append(place)
+            else:
+                fold.append(place)
+        for at in [at for at, waiting in wholes.items() if at[0] != dataset]:
+            yield Block(places=tuple(wholes.pop(at)), whole_plan=True)
+        for at, waiting in wholes.items():
+            folds = experiment.splits[at[0]].folds
+            if len(waiting) >= runs_at_once * folds * experiment.repetitions:
+                yield Block(places=tuple(waiting), whole_plan=True)
+                wholes[at] = []
+        if fold:
+            yield Block(places=tuple(fold), whole_plan=False)
+    for waiting in wholes.values():
+        if waiting:
+            yield Block(places=tuple(waiting), whole_plan=True)
+
+
+def _model(place: Place) -> tuple[int, int, int]:
+    return place.repetition, place.learner, place.fold

@@ -1,0 +1,195 @@
+"""Cells on a cluster of Dask or Ray: the same results to the bit, whatever happens to workers.
+
+Blocks are sent as futures of the cluster's own client. Dask and Ray send the block of a worker
+that died to another one by themselves; a block that they give up is evaluated here, in worker
+processes that record what goes wrong. (Inside `joblib.Parallel` one lost block would end them
+all.)
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Generator, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from uuid import uuid4
+
+from bestofk.checks import one_of
+from bestofk.run.cells import CellResult
+from bestofk.run.engines.blocks import Block
+from bestofk.run.engines.forked_workers import START_LIMIT
+from bestofk.run.engines.shipment import pack_experiment
+from bestofk.run.engines.workers import run_in_workers
+from bestofk.run.experiment import Experiment
+
+BACKENDS = ("dask", "ray")
+AHEAD = 2
+"""Blocks in flight for every thread of the cluster, so that no worker waits for the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Returned:
+    """A block that came back: with results, or lost with its workers (None)."""
+
+    ticket: Hashable
+    results: list[CellResult] | None
+
+
+class Cluster(ABC):
+    """What `run_on_cluster` needs of a cluster."""
+
+    threads: int
+    """Blocks that it can evaluate at the same time."""
+
+    @abstractmethod
+    def send(self, block: Block) -> Hashable:
+        """Send a block; its ticket."""
+
+    @abstractmethod
+    def returned(self, seconds: float | None) -> list[Returned]:
+        """Blocks that came back, at least one unless `seconds` passed first."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop what is in flight, and let go of the cluster."""
+
+
+def run_on_cluster(
+    experiment: Experiment,
+    blocks: Iterable[Block],
+    *,
+    backend: str,
+    jobs: int = -1,
+    scheduler: str | None = None,
+    timeout: float | None = None,
+    deadline: float | None = None,
+) -> Generator[CellResult, None, None]:
+    """Evaluate blocks on a cluster; results come block by block, as they are ready.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What the cells are a function of; it is sent once to every worker.
+    blocks : iterable of Block
+        Taken lazily, as the cluster has room for them.
+    backend : {"dask", "ray"}
+        The kind of cluster.
+    jobs : int
+        Blocks at the same time; -1: as many as the cluster has threads. Workers of a local
+        cluster when there is no scheduler.
+    scheduler : str, optional
+        Address of the cluster; a local one is started without.
+    timeout : float, optional
+        Seconds that one fit (with its prediction) may take.
+    deadline : float, optional
+        On the clock of `time.monotonic`: what is not done by then is left undone.
+
+    Raises
+    ------
+    MissingExtraError
+        The package of the cluster is not installed.
+    RunError
+        The cluster does not answer, has no workers, or cannot run bestofk.
+    """
+    one_of(backend, "backend", BACKENDS)
+    packed, staying = pack_experiment(experiment)
+    if packed is None:
+        yield from _here(experiment, blocks, jobs, timeout, deadline)
+        return
+    home: list[Block] = []
+    travelling = _sorted_out(blocks, staying, home)
+    cluster = _connect(backend, packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
+    flying: dict[Hashable, Block] = {}
+    try:
+        heard = time.monotonic()
+        while True:
+            while len(flying) < AHEAD * cluster.threads:
+                block = next(travelling, None)
+                if block is None:
+                    break
+                flying[cluster.send(block)] = block
+            if not flying:
+                break
+            patience = _patience(flying, timeout, heard, deadline)
+            if patience is not None and patience <= 0:
+                if deadline is None or time.monotonic() < deadline:
+                    # workers that say nothing: what they have is evaluated here
+                    home.extend(flying.values())
+                break
+            for back in cluster.returned(patience):
+                heard = time.monotonic()
+                block = flying.pop(back.ticket)
+                if back.results is None:
+                    home.append(block)
+                else:
+                    yield from back.results
+    finally:
+        cluster.close()
+    yield from _here(experiment, (*home, *travelling), jobs, timeout, deadline)
+
+
+def one_line(failed: BaseException) -> str:
+    """The kind of an error and what it says, on one line."""
+    text = " ".join(str(failed).split())
+    return f"{type(failed).__name__}: {text[:160]}" if text else type(failed).__name__
+
+
+def _sorted_out(
+    blocks: Iterable[Block], staying: frozenset[int], home: list[Block]
+) -> Iterator[Block]:
+    """The blocks without the learners that cannot travel, whose parts go `home`."""
+    if not staying:
+        yield from blocks
+        return
+    for block in blocks:
+        travelling = block.without(staying)
+        if len(travelling) < len(block):
+            home.append(block.without(frozenset(p.learner for p in travelling.places)))
+        if travelling.places:
+            yield travelling
+
+
+def _here(
+    experiment: Experiment,
+    blocks: Iterable[Block],
+    jobs: int,
+    timeout: float | None,
+    deadline: float | None,
+) -> Iterator[CellResult]:
+    from bestofk.run.engines.engine import Engine
+
+    workers = Engine(name="processes", jobs=jobs).workers
+    return run_in_workers(experiment, blocks, jobs=workers, timeout=timeout, deadline=deadline)
+
+
+def _patience(
+    flying: dict[Hashable, Block],
+    timeout: float | None,
+    heard: float,
+    deadline: float | None,
+) -> float | None:
+    """Seconds until the deadline, or until a cluster that says nothing is given up."""
+    ends = [] if deadline is None else [deadline]
+    if timeout is not None:
+        longest = max(len(block) for block in flying.values())
+        # the workers stop fits that go over time; each may have several blocks to do
+        ends.append(heard + START_LIMIT + (AHEAD + 1) * longest * timeout)
+    return min(ends) - time.monotonic() if ends else None
+
+
+def _connect(
+    backend: str,
+    packed: bytes,
+    *,
+    jobs: int,
+    scheduler: str | None,
+    timeout: float | None,
+) -> Cluster:
+    token = uuid4().hex
+    if backend == "dask":
+        from bestofk.run.engines.cluster_dask import DaskCluster
+
+        return DaskCluster(packed, token, jobs=jobs, scheduler=scheduler, timeout=timeout)
+    from bestofk.run.engines.cluster_ray import RayCluster
+
+    return RayCluster(packed, token, jobs=jobs, scheduler=scheduler, timeout=timeout)

@@ -1,0 +1,1 @@
+"""One cell: fit on the training rows, predict the test rows, judge the predictions."""

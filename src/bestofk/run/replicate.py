@@ -1,0 +1,100 @@
+"""The same decision over other random splits of the same data: how often does it come out again?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.plans.plan import Plan
+
+if TYPE_CHECKING:
+    from bestofk.run.study import Study
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """What became of a decision on other random splits.
+
+    Attributes
+    ----------
+    times : int
+        Repetitions over other random splits (and other seeds of the learners).
+    same_best, same_order : int
+        How many of them gave the same best learner, and the same whole order.
+    bests : mapping of name to int
+        How often each learner came out best; ``"none"`` where no best was found.
+    """
+
+    times: int
+    same_best: int
+    same_order: int
+    bests: Mapping[str, int]
+
+    def explain(self) -> str:
+        """The counts in a sentence."""
+        others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
+        if self.times == 1:
+            best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
+            order = "the same" if self.same_order else "another"
+            return (
+                f"Repeated over one other choice of random splits, {best} was recommended and the "
+                f"order was {order}."
+            )
+        return (
+            f"Repeated over {self.times} other choices of random splits, the same learner was "
+            f"recommended in {self.same_best} of {self.times} and the whole order was the same in "
+            f"{self.same_order} of {self.times} (recommended: {others}){self._advice()}."
+        )
+
+    def _advice(self) -> str:
+        if self.same_best == self.times:
+            return ""
+        if 2 * self.same_best < self.times:
+            return ": other splits would often have decided otherwise, so do not rely on it"
+        return ": chance in the splits has a part in this decision; more runs lessen it"
+
+    def as_json(self) -> dict[str, Any]:
+        """For strict JSON."""
+        return {
+            "times": self.times,
+            "same_best": self.same_best,
+            "same_order": self.same_order,
+            "bests": dict(self.bests),
+        }
+
+
+def other_seeds(random_state: int, times: int) -> list[int]:
+    """Seeds of the repetitions: the first ones stay the same when more are asked for."""
+    return [
+        int(np.random.SeedSequence(random_state, spawn_key=(5, one)).generate_state(1)[0])
+        for one in range(times)
+    ]
+
+
+def reseeded(plan: Plan, seed: int) -> Plan:
+    """The same plan with other random splits."""
+    return replace(plan, seed=seed)
+
+
+def replicated(study: Study, again: Callable[[int], Study], times: int) -> Study:
+    """The study with what came of `times` repetitions; `again` runs one for a seed."""
+    if study.decision is None:
+        return study
+    bests: Counter[str] = Counter()
+    same_best = same_order = 0
+    for seed in other_seeds(study.random_state, times):
+        other = again(seed)
+        bests[other.best or "none"] += 1
+        same_best += other.best == study.best
+        same_order += other.order == study.order
+    found = Replication(
+        times=times,
+        same_best=same_best,
+        same_order=same_order,
+        bests=dict(bests.most_common()),
+    )
+    return replace(study, replication=found)

@@ -1,0 +1,108 @@
+"""A store that lives as long as its process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+
+from bestofk.errors import StoreError
+from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.store.buffer import supersedes
+from bestofk.run.store.store import Store, check_results
+from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
+
+
+class MemoryStore(Store):
+    """A dictionary with the manners of a store."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, CellResult] = {}
+        self._studies: list[StoredStudy] = []
+        self._closed = False
+        self._lock = threading.Lock()
+
+    @property
+    def shown_url(self) -> str:
+        return "memory"
+
+    def get(
+        self,
+        keys: Sequence[CellKey],
+        *,
+        retry_failures: bool = False,
+        predictions: bool = True,  # noqa: ARG002  (they cost nothing here)
+    ) -> dict[str, CellResult]:
+        self._check()
+        found = {}
+        for key in keys:
+            result = self._results.get(key.digest)
+            if result is not None and not (retry_failures and result.failure is not None):
+                found[key.digest] = result
+        return found
+
+    def put(self, results: Iterable[CellResult]) -> None:
+        self._check()
+        with self._lock:
+            for result in check_results(results):
+                known = self._results.get(result.key.digest)
+                if known is None or supersedes(result, known):
+                    self._results[result.key.digest] = result
+
+    def flush(self) -> None:
+        self._check()
+
+    def close(self) -> None:
+        self._closed = True
+
+    def _register(self, spec: StudySpec) -> int:
+        self._check()
+        with self._lock:
+            for study in self._studies:
+                if study.spec.digest == spec.digest:
+                    return study.id
+            number = len(self._studies) + 1
+            self._studies.append(StoredStudy(id=number, created=now(), spec=spec))
+            return number
+
+    def studies(self) -> tuple[StoredStudy, ...]:
+        self._check()
+        return tuple(self._studies)
+
+    def n_cells(self) -> int:
+        self._check()
+        return len(self._results)
+
+    def _groups(self, spec: StudySpec) -> list[CellGroup]:
+        by_fold = any(fold is not None for data in spec.datasets for _, fold, _ in data.splits)
+        return [
+            CellGroup(
+                dataset=result.key.dataset,
+                learner=result.key.learner,
+                splits=result.key.splits,
+                run=result.key.run,
+                fold=result.key.fold if by_fold else None,
+                kind=None if result.failure is None else result.failure.kind,
+                reason=None if result.failure is None else result.failure.reason,
+                count=1,
+                seconds=(result.fit_time or 0.0) + (result.predict_time or 0.0),
+            )
+            for result in self._candidates(spec)
+        ]
+
+    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
+        self._check()
+        datasets = {data.fingerprint for data in spec.datasets}
+        learners = {learner.fingerprint for learner in spec.learners}
+        for result in list(self._results.values()):
+            key = result.key
+            if (
+                key.dataset in datasets
+                and key.learner in learners
+                and key.loss == spec.loss
+                and key.repetition < spec.repetitions
+            ):
+                yield result
+
+    def _check(self) -> None:
+        if self._closed:
+            raise StoreError("The store is closed.")

@@ -1,0 +1,81 @@
+"""Create the tables of a store, or bring those of an older version up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import sqlalchemy as sa
+
+from bestofk.errors import StoreError
+from bestofk.run.store import schema
+
+Step = Callable[[sa.Connection], None]
+
+
+def add_warnings_and_predictions(connection: sa.Connection) -> None:
+    """Version 0 kept neither the warnings of a cell nor its predictions."""
+    blob = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(sa.text("ALTER TABLE bestofk_cells ADD COLUMN warnings TEXT"))
+    connection.execute(sa.text(f"ALTER TABLE bestofk_cells ADD COLUMN predictions {blob}"))
+
+
+STEPS: Mapping[int, Step] = {0: add_warnings_and_predictions}
+"""From version: how to reach the next one."""
+
+
+def version_of(connection: sa.Connection) -> int | None:
+    """The version of the tables; None where there are none."""
+    if not sa.inspect(connection).has_table(schema.meta.name):
+        return None
+    if connection.dialect.name == "sqlite":
+        return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+    value = sa.select(schema.meta.c.value).where(schema.meta.c.name == "schema_version")
+    return int(connection.execute(value).scalar_one())
+
+
+def refuse_newer(version: int, shown: str) -> None:
+    """A store that a later bestofk wrote is left alone."""
+    if version > schema.SCHEMA_VERSION:
+        raise StoreError(
+            f"{shown}: the store has schema version {version}, and this bestofk knows versions up "
+            f"to {schema.SCHEMA_VERSION}: update bestofk; the store was left as it is."
+        )
+
+
+def prepare(
+    connection: sa.Connection, shown: str, *, create: bool = True, steps: Mapping[int, Step] = STEPS
+) -> None:
+    """Create or migrate the tables inside the open transaction of `connection`.
+
+    Either all of it is committed or nothing; of two processes that come at the same time, the
+    second waits and finds the work done.
+    """
+    if connection.dialect.name == "postgresql":
+        lock = sa.text("SELECT pg_advisory_xact_lock(:id)")
+        connection.execute(lock, {"id": schema.APPLICATION_ID})
+    version = version_of(connection)
+    if version is None:
+        if not create:
+            raise StoreError(f"{shown}: there is no bestofk store here.")
+        schema.metadata.create_all(connection, checkfirst=False)
+        connection.execute(
+            sa.insert(schema.meta),
+            [{"name": "application_id", "value": str(schema.APPLICATION_ID)},
+             {"name": "schema_version", "value": str(schema.SCHEMA_VERSION)}],
+        )  # fmt: skip
+        _mark(connection, schema.SCHEMA_VERSION)
+        return
+    refuse_newer(version, shown)
+    while version < schema.SCHEMA_VERSION:
+        steps[version](connection)
+        version += 1
+        where = schema.meta.c.name == "schema_version"
+        connection.execute(sa.update(schema.meta).where(where).values(value=str(version)))
+        _mark(connection, version)
+
+
+def _mark(connection: sa.Connection, version: int) -> None:
+    """The same facts in the header of an SQLite file, where they can be read without opening it."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql(f"PRAGMA application_id = {schema.APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA user_version = {version}")

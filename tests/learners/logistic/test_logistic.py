@@ -1,0 +1,139 @@
+"""The logistic model against scikit-learn's with a tiny tolerance, and its whole-plan promise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+from bestofk.data import as_dataset, load
+from bestofk.errors import ArgumentError
+from bestofk.learners import learner, predict_plan, predict_split_by_split
+from bestofk.learners.logistic.logistic import inputs_of
+from bestofk.learners.logistic.solver import TOLERANCE, Nearby, solve_from_zero
+from bestofk.plans.plan import plan
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+def test_weights_and_probabilities_as_scikit_learn(name: str, C: float) -> None:
+    data = load(name)
+    X, y = data.X.to_numpy(dtype=float), data.encoded().y
+    ours = learner("logistic", C=C).fit(X, y)
+    z = StandardScaler().fit_transform(X)
+    peer = LogisticRegression(C=C, tol=1e-10, max_iter=100_000).fit(z, y)
+    np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(ours.predict_proba(X), peer.predict_proba(z), atol=1e-5)
+    np.testing.assert_array_equal(ours.predict(X), peer.predict(z))
+
+
+@pytest.mark.parametrize("name", ["iris", "breast-cancer"])
+def test_the_gradient_vanishes_at_the_solution(name: str) -> None:
+    # source: the derivative of the objective, written out with numpy
+    data = load(name)
+    encoded = data.encoded()
+    found = solve_from_zero(encoded.values, encoded.y, encoded.n_classes, 1.0)
+    assert found.converged
+    z = found.inputs(encoded.values)
+    scores = z @ found.weights
+    if scores.shape[1] == 1:
+        residual = 1 / (1 + np.exp(-scores)) - encoded.y[:, None]
+    else:
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        residual = shares / shares.sum(axis=1, keepdims=True) - np.eye(3)[encoded.y]
+    penalty = found.weights.copy()
+    penalty[-1] = 0
+    assert np.linalg.norm(z.T @ residual + penalty) < 5 * TOLERANCE
+
+
+def test_one_of_n_inputs_and_missing_cells() -> None:
+    values = np.array([[0.5, 1.0], [np.nan, np.nan], [2.0, 2.0]])
+    got = inputs_of(values, np.array([0, 3]))
+    np.testing.assert_array_equal(
+        got, [[0.5, 0, 1, 0], [np.nan, 0, 0, 0], [2.0, 0, 0, 1]]
+    )  # fmt: skip
+    X = pd.DataFrame({"a": [0.0, np.nan, 2.0, 4.0], "b": ["x", "y", None, "x"]})
+    model = learner("logistic").fit(X, [0, 0, 1, 1])
+    # the mean of the known cells, 2, stands for a missing number
+    filled = model.predict_proba(pd.DataFrame({"a": [2.0], "b": ["x"]}))
+    np.testing.assert_allclose(
+        model.predict_proba(pd.DataFrame({"a": [np.nan], "b": ["x"]})), filled, rtol=1e-12
+    )
+    assert model.complexity() == 2 * (3 + 1)
+
+
+def test_scores_without_evidence_tie_and_go_to_the_class_declared_first() -> None:
+    y = pd.Categorical(["u", "v", "u", "v"], categories=["v", "u"])
+    X = pd.DataFrame({"a": [1.0, 1.0, 2.0, 2.0]})
+    assert learner("logistic").fit(X, y).predict(X).tolist() == ["v"] * 4
+
+
+def test_one_class_in_training() -> None:
+    model = learner("logistic").fit([[1.0], [2.0]], ["only", "only"])
+    assert model.predict([[5.0]]).tolist() == ["only"]
+    np.testing.assert_array_equal(model.predict_proba([[5.0]]), [[1.0]])
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+def test_a_warm_start_changes_no_prediction(name: str) -> None:
+    data = load(name)
+    for spec in ("3x2", "kfold:5", "bootstrap:3"):
+        splits = plan(spec, stratified=False, random_state=5).materialise(data.n)
+        whole = predict_plan(learner("logistic"), data, splits)
+        single = predict_split_by_split(learner("logistic"), data, splits)
+        for a, b in zip(whole, single, strict=True):
+            np.testing.assert_array_equal(a, b)
+
+
+def test_the_bound_holds_where_the_warm_solution_stops_early() -> None:
+    # the scores where `predict` was certain lie within the bound of those at the minimum
+    from bestofk.learners.logistic import objective_kernel as kernel
+
+    data = load("wine")
+    encoded = data.encoded()
+    nearby = Nearby.of(encoded.values, encoded.y, 3, 1.0)
+    rows = np.arange(0, data.n, 2)
+    design, y = encoded.values[rows], encoded.y[rows]
+    exact = solve_from_zero(design, y, 3, 1.0)
+    z = exact.inputs(design)
+    probe = exact.inputs(encoded.values[1::2])
+    start = nearby.solution.weights.copy()
+    chosen = np.empty(len(probe), dtype=np.int64)
+    weights, norm, _, certain = kernel.minimise(
+        z, y, 1.0, start, nearby._matrix(len(rows)), TOLERANCE, 500, probe, 1e-6, chosen
+    )
+    assert certain
+    assert norm > 100 * TOLERANCE  # it did stop early
+    off = probe @ (weights - exact.weights)
+    off -= off.mean(axis=1, keepdims=True)
+    bound = (
+        np.sqrt(2) * norm * (np.linalg.norm(probe, axis=1) + 2 * np.linalg.norm(z, axis=1).max())
+    )
+    assert (np.ptp(off, axis=1) <= bound).all()
+
+
+def test_separable_and_constant_columns_converge() -> None:
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.repeat([0.0, 1e6], 50), np.full(100, 0.1), rng.normal(size=100)])
+    y = np.repeat([0, 1], 50)
+    model = learner("logistic").fit(X, y)
+    assert (model.predict(X) == y).all()
+    assert model.coef_[0, 1] == 0.0
+
+
+def test_more_inputs_than_rows() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(12, 60)), np.arange(12) % 3
+    data = as_dataset(X, y)
+    splits = plan("2x2", random_state=0).materialise(12)
+    for a, b in zip(
+        predict_plan(learner("logistic"), data, splits),
+        predict_split_by_split(learner("logistic"), data, splits),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_penalty_must_be_a_positive_number() -> None:
+    with pytest.raises(ArgumentError, match="C must be a number above 0; got -1"):
+        learner("logistic", C=-1).fit([[0.0], [1.0]], [0, 1])

@@ -1,0 +1,118 @@
+"""Naive Bayes: tables as fractions, the numeric grid by scipy, hard data."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy.stats import norm
+
+from bestofk.data.encoded import Encoded
+from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
+from bestofk.learners.whole_plan import predict_encoded_splits
+from bestofk.plans.plan import plan
+
+
+def test_nominal_tables_are_laplaces_fractions():
+    # By hand: 5 rows, classes n (2) and y (3); "unused" is declared and held by no row.
+    X = pd.DataFrame(
+        {
+            "sky": pd.Categorical(
+                ["sun", "rain", "sun", "sun", None], categories=["rain", "sun", "unused"]
+            ),
+            "wind": ["no", "yes", "no", "yes", "no"],
+        }
+    )
+    model = NaiveBayes().fit(X, ["n", "n", "y", "y", "y"])
+    np.testing.assert_allclose(model.prior_, [3 / 7, 4 / 7], rtol=1e-15)
+    sky = [[2 / 5, 1 / 5], [2 / 5, 3 / 5], [1 / 5, 1 / 5]]
+    wind = [[2 / 4, 3 / 5], [2 / 4, 2 / 5]]
+    np.testing.assert_allclose(model.table_, [*sky, *wind, [1, 1]], rtol=1e-15)
+    products = [Fraction(3, 7) * Fraction(2, 5) / 2, Fraction(4, 7) * Fraction(3, 5) ** 2]
+    row = pd.DataFrame({"sky": ["sun"], "wind": ["no"]})
+    np.testing.assert_allclose(
+        model.predict_proba(row)[0], [float(p / sum(products)) for p in products], rtol=1e-14
+    )
+    # The unknown sky is left out.
+    row = pd.DataFrame({"sky": [None], "wind": ["no"]})
+    products = [Fraction(3, 7) / 2, Fraction(4, 7) * Fraction(3, 5)]
+    np.testing.assert_allclose(
+        model.predict_proba(row)[0], [float(p / sum(products)) for p in products], rtol=1e-14
+    )
+    assert model.complexity() == 2 + 2 * 5
+
+
+def test_numeric_factors_are_mean_densities_on_the_grid():
+    x = np.array([1.0, 1.3, 2.2, 2.2, 5.1, 4.0, 6.5])
+    y = np.array([0, 0, 0, 0, 1, 1, 1])
+    model = NaiveBayes().fit(x[:, None], y)
+    width = np.diff(np.unique(x)).mean()
+    assert model.precision_[0] == pytest.approx(width, rel=1e-14)
+    on_grid = np.round(x / width) * width
+    for c in (0, 1):
+        assert model.mean_[0, c] == pytest.approx(on_grid[y == c].mean(), rel=1e-12)
+        assert model.deviation_[0, c] == pytest.approx(on_grid[y == c].std(), rel=1e-9)
+    new = 3.3
+    cell = np.round(new / width) * width + np.array([-0.5, 0.5]) * width
+    factors = [
+        np.diff(norm.cdf(cell, model.mean_[0, c], model.deviation_[0, c]))[0] / width
+        for c in (0, 1)
+    ]
+    expected = model.prior_ * factors
+    np.testing.assert_allclose(
+        model.predict_proba([[new]])[0], expected / expected.sum(), rtol=1e-10
+    )
+
+
+def test_a_column_of_one_value_has_the_grid_of_a_hundredth():
+    model = NaiveBayes().fit([[7.0], [7.0], [7.0]], [0, 1, 1])
+    assert model.precision_[0] == 0.01
+    np.testing.assert_array_equal(model.deviation_, [[0.01 / 6, 0.01 / 6]])
+    assert model.predict([[7.0]]).tolist() == [1]
+
+
+def test_far_values_do_not_end_in_zero_over_zero():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 60))
+    y = np.arange(40) % 2
+    model = NaiveBayes().fit(X, y)
+    shares = model.predict_proba(np.vstack([np.full(60, 1e6), np.full(60, -1e6)]))
+    assert np.isfinite(shares).all()
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+
+
+def test_ties_go_to_the_class_declared_first():
+    X = pd.DataFrame({"a": list("xxzz")})
+    for categories in (["u", "v"], ["v", "u"]):
+        y = pd.Categorical(list("uvuv"), categories=categories)
+        assert set(NaiveBayes().fit(X, y).predict(X)) == {categories[0]}
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kinds=st.lists(st.sampled_from([0, 2, 3]), min_size=1, max_size=30),
+    missing=st.sampled_from([0.0, 0.3]),
+    n_classes=st.integers(2, 4),
+    nominal=st.booleans(),
+    spec=st.sampled_from(["2x5", "3x2", "loo", "resample:3:0.4", "bootstrap:2"]),
+)
+def test_whole_plan_equals_split_by_split(seed, kinds, missing, n_classes, nominal, spec):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 60))
+    kinds = [kind or 2 for kind in kinds] if nominal else kinds
+    cells = np.column_stack(
+        [rng.integers(k, size=n) if k else rng.normal(size=n).round(1) for k in kinds]
+    ).astype(float)
+    cells[rng.random(cells.shape) < missing] = np.nan
+    data = Encoded(
+        values=cells,
+        cardinality=np.array(kinds),
+        y=rng.integers(n_classes, size=n),
+        classes=np.arange(n_classes),
+    )
+    splits = plan(spec, stratified=False, random_state=2).materialise(n)
+    whole = NaiveBayes()._predict_plan(data, splits)
+    for a, b in zip(whole, predict_encoded_splits(NaiveBayes(), data, splits), strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -1,0 +1,153 @@
+"""The parts below: orders, bits and scales, each against numpy or plain Python."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numba import njit
+
+from bestofk.learners.nearest_neighbour.bits_kernel import (
+    pack_folds,
+    place_folds,
+    unpack_folds,
+    write_code,
+)
+from bestofk.learners.nearest_neighbour.distance_kernel import NONE, RANGE, STD, column_scales
+from bestofk.learners.nearest_neighbour.filter_kernel import EIGHT, PARTS, not_above
+from bestofk.learners.nearest_neighbour.order_kernel import (
+    first_bit,
+    first_rows,
+    transpose_bits,
+)
+from bestofk.learners.nearest_neighbour.scales_kernel import ranges_by_fold, scales_by_fold
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    n=st.integers(1, 700),
+    m=st.integers(1, 800),
+    values=st.integers(1, 1000),
+    seed=st.integers(0, 999),
+    dtype=st.sampled_from([np.float64, np.uint8]),
+)
+def test_first_rows_are_those_of_a_full_sort(
+    n: int, m: int, values: int, seed: int, dtype: type
+) -> None:
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, min(values, 255), n, endpoint=True).astype(dtype)
+    size = 2 * n + 64
+    found, rows = np.empty(size), np.empty(size, np.int64)
+    count = first_rows(keys, m, found, rows, np.empty(size), np.empty(size, np.int64))
+    expected = np.argsort(keys, kind="stable")[:m]
+    np.testing.assert_array_equal(rows[:count], expected)
+    np.testing.assert_array_equal(found[:count], keys[expected])
+
+
+def test_transposed_bits() -> None:
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2, (2, 64, 64))
+    powers = 1 << np.arange(64, dtype=object)
+    words = np.array((bits * powers).sum(axis=2), dtype=np.uint64)
+    untouched = words[0].copy()
+    transpose_bits(words, 1)
+    expected = np.array((bits[1].T * powers).sum(axis=1), dtype=np.uint64)
+    np.testing.assert_array_equal(words[1], expected)
+    np.testing.assert_array_equal(words[0], untouched)
+
+
+def test_first_bit() -> None:
+    @njit
+    def ask(word: np.uint64) -> int:
+        return first_bit(word)  # type: ignore[no-any-return]
+
+    assert [ask(np.uint64(word)) for word in (1, 12, 1 << 63, (1 << 64) - 2)] == [0, 2, 63, 1]
+
+
+@pytest.mark.parametrize(("runs", "folds"), [(1, 2), (64, 2), (65, 3), (130, 17)])
+def test_codes_come_back_in_the_order_of_run_fold_row(runs: int, folds: int) -> None:
+    rng = np.random.default_rng(runs)
+    n = 23
+    fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
+    codes = rng.integers(0, 11, (runs, n))
+    words = -(-runs // 64)
+    predicted = np.zeros((words, 4, n), np.uint64)
+    for r in range(runs):
+        for i in range(n):
+            write_code(predicted, r // 64, i, np.uint64(1 << (r % 64)), codes[r, i])
+    first = np.empty(runs * folds + 1, np.int64)
+    place_folds(fold_of, folds, first)
+    out = np.empty(runs * n, np.int64)
+    unpack_folds(predicted, fold_of, folds, first, out)
+    expected = [codes[r, fold_of[r] == f] for r in range(runs) for f in range(folds)]
+    np.testing.assert_array_equal(out, np.concatenate(expected))
+    np.testing.assert_array_equal(np.diff(first), [len(part) for part in expected])
+    digits = (folds - 1).bit_length()
+    planes = np.empty((n, words, digits), np.uint64)
+    pack_folds(fold_of, planes)
+    for r in range(runs):
+        bits = (planes[:, r // 64] >> np.uint64(r % 64)) & np.uint64(1)
+        back = (bits.astype(np.int64) << np.arange(digits)).sum(axis=1)
+        np.testing.assert_array_equal(back, fold_of[r])
+
+
+def scales(values: np.ndarray, cardinality: np.ndarray, scale: int) -> np.ndarray:
+    out = np.empty((3, values.shape[1]))
+    column_scales(values, cardinality, np.arange(len(values)), scale, *out)
+    return out
+
+
+def test_scales_against_numpy() -> None:
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 6)) * 10
+    values[rng.random((40, 6)) < 0.2] = np.nan
+    values[:, 3] = 7.5
+    values[:, 4] = np.nan
+    cardinality = np.array([0, 0, 0, 0, 0, 4])
+    values[:, 5] = rng.integers(0, 4, 40)
+    known = values[:, :3]
+    low, high, divisor = scales(values, cardinality, STD)
+    np.testing.assert_array_equal(low[:3], np.nanmin(known, axis=0))
+    np.testing.assert_array_equal(high[:3], np.nanmax(known, axis=0))
+    np.testing.assert_allclose(divisor[:3], np.nanstd(known, axis=0), rtol=1e-14)
+    assert divisor[3:].tolist() == [0.0, 0.0, 1.0]
+    ranges = np.nanmax(known, axis=0) - np.nanmin(known, axis=0)
+    np.testing.assert_array_equal(scales(values, cardinality, RANGE)[2][:3], ranges)
+    assert scales(values, cardinality, RANGE)[2][3:].tolist() == [0.0, 0.0, 1.0]
+    assert scales(values, cardinality, NONE)[2].tolist() == [1.0, 1.0, 1.0, 1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(("d", "unknown"), [(4, 0.5), (4, 0.0), (32, 0.0), (37, 0.0)])
+def test_scales_by_fold_are_those_of_each_training_part(d: int, unknown: float) -> None:
+    rng = np.random.default_rng(1)
+    n, runs, folds = 12, 30, 3
+    values = np.round(rng.normal(size=(n, d)), 1)
+    values[rng.random((n, d)) < unknown] = np.nan
+    fold_of = rng.integers(0, folds, (runs, n)).astype(np.int32)
+    shape = (runs * folds, d)
+    low, high = np.empty(shape), np.empty(shape)
+    columns = np.ascontiguousarray(values.T)
+    known = (~np.isnan(columns)).sum(axis=1)
+    order = np.argsort(columns, axis=1)
+    ranges_by_fold(columns, order, known, fold_of, folds, low, high)
+    for scale in (RANGE, STD, NONE):
+        lows, highs, divisors = low.copy(), high.copy(), np.empty(shape)
+        numeric = np.zeros(d, np.int64)
+        scales_by_fold(values, numeric, fold_of, folds, scale, lows, highs, divisors)
+        for s in range(runs * folds):
+            expected = scales(values[fold_of[s // folds] != s % folds], numeric, scale)
+            np.testing.assert_array_equal([lows[s], highs[s], divisors[s]], expected)
+
+
+@njit
+def _passed(blocks: object, block: int, weights: object, limit: float) -> object:
+    return not_above(blocks, block, weights, limit)
+
+
+def test_bounds_of_eight_neighbours_against_numpy() -> None:
+    rng = np.random.default_rng(0)
+    blocks = rng.random((3, PARTS, EIGHT)).astype(np.float32)
+    weights = rng.random(PARTS).astype(np.float32)
+    for block in range(3):
+        bounds = weights.astype(float) @ blocks[block].astype(float)
+        for limit in (0.0, *(0.5 * (np.sort(bounds)[1:] + np.sort(bounds)[:-1])), np.inf):
+            expected = sum(1 << k for k in range(EIGHT) if bounds[k] <= limit)
+            assert int(_passed(blocks, block, weights, float(limit))) == expected

@@ -1,0 +1,108 @@
+import json
+
+import numpy as np
+import pytest
+
+from bestofk.errors import ArgumentError
+from bestofk.papers.account import Account, Request
+from bestofk.papers.comparison import Beside, WordsBeside, chance
+
+
+def numbers(**changes):
+    given = {
+        "table": "Table 9",
+        "rows": ("a|b", "c"),
+        "columns": ("x", "<y>"),
+        "ours": np.array([[1.0, 2.0], [np.nan, 4.2]]),
+        "printed": np.array([[1.1, 2.5], [3.0, np.nan]]),
+        "allowed": np.array([[0.1, 0.1], [0.1, 0.1]]),
+        "digits": 1,
+        "target": 1.0,
+        "note": "A note.",
+    }
+    return Beside(**{**given, **changes})
+
+
+def words():
+    return WordsBeside(
+        table="Table 8", rows=("r",), columns=("p", "q"),
+        ours=np.array([["NN (3)", "NMC"]], dtype=object),
+        printed=np.array([["NN (4)", "LGC"]], dtype=object),
+        within=np.array([[True, False]]),
+    )  # fmt: skip
+
+
+def test_only_cells_with_both_are_compared():
+    table = numbers()
+    assert table.compared.tolist() == [[True, True], [False, False]]
+    assert table.within.tolist() == [[True, False], [False, False]]
+    assert table.summary() == (
+        "Table 9: 1 of 2 within what chance and rounding allow, 2 of 2 within 1 point; "
+        "the largest difference is 0.5 (a|b, <y>)."
+    )
+
+
+def test_decimal_fractions_at_the_limit_are_within():
+    # 1.1 - 1.0 is above 0.1 in binary
+    assert numbers().within[0, 0]
+
+
+def test_nothing_to_compare_is_said():
+    nothing = np.full((2, 2), np.nan)
+    assert numbers(printed=nothing).summary() == "Table 9: there is nothing to compare."
+
+
+def test_shapes_are_checked():
+    with pytest.raises(ArgumentError, match=r"allowed must have the shape \(2, 2\)"):
+        numbers(allowed=np.zeros(3))
+
+
+def test_target_is_needed_to_ask_for_it():
+    with pytest.raises(ArgumentError, match="no target"):
+        numbers(target=None).within_target()
+
+
+def test_markdown_escapes_pipes_and_marks_what_differs():
+    text = numbers().to_markdown()
+    assert "| a\\|b | 1.0 / 1.1 | 2.0 / 2.5 ! |" in text
+    assert "| c | - / 3.0 | 4.2 |" in text
+    assert text.endswith("A note.\n")
+
+
+def test_html_escapes_and_classes():
+    text = numbers().to_html()
+    assert "<th>&lt;y&gt;</th>" in text
+    assert '<td class="outside" title="difference -0.5">2.0 / 2.5 !</td>' in text
+
+
+def test_text_fits_its_width():
+    assert max(map(len, numbers(note="").to_text(80).splitlines()[:4])) <= 80
+
+
+def test_words_summary_names_what_differs():
+    assert words().summary() == "Table 8: 1 of 2 agree; not r (q)."
+    assert "NMC / LGC !" in words().to_text()
+
+
+def test_chance_is_three_standard_errors_and_rounding():
+    assert chance(3.0, 4.0, 0.5).item() == 15.5
+    assert chance(3.0, 4.0, 0.5, width=2.0).item() == 10.5
+
+
+def test_account_in_every_form():
+    account = Account(
+        title="T & U", paper="P.", tables=(numbers(), words()), sentences=("It <is>.",)
+    )
+    held = json.loads(json.dumps(account.as_json(), allow_nan=False))
+    assert held["tables"][0]["ours"] == [[1.0, 2.0], [None, 4.2]]
+    assert account.to_markdown().startswith("## T & U\n\nP.\n\nIt <is>.\n")
+    assert "<h2>T &amp; U</h2>" in account.to_html()
+    assert "It &lt;is&gt;." in account.to_html()
+    assert account.explain().count("\n") == 2
+    assert "Table 8" in account.to_text(80)
+
+
+def test_request_wants_all_tables_or_those_named():
+    assert Request().wants("1")
+    assert Request(tables=("2",)).wants("2")
+    assert not Request(tables=("2",)).wants("1")

@@ -1,0 +1,77 @@
+"""Widths and cut names; scales and places that stand apart."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk.report.figures.axis_marks import spread
+from bestofk.report.figures.scales import Scale, around, round_ticks
+from bestofk.report.figures.text_width import all_fitted, fitted, text_width, wrapped
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=250), st.floats(20, 300))
+def test_a_cut_name_fits_and_is_one_line(name, width):
+    text = fitted(name, width, 9)
+    assert text_width(text, 9) <= width or text in ("…", "(no name)")
+    assert text
+    assert text.isprintable() or "\ufffd" in text
+    assert "\n" not in text
+
+
+def test_names_that_differ_in_the_middle_stay_different():
+    names = ["x" * 100 + str(k) + "y" * 100 for k in range(30)]
+    cut = all_fitted(names, 120, 9)
+    assert len(set(cut)) == 30
+    assert max(text_width(text, 9) for text in cut) <= 120.001
+
+
+def test_widths_are_those_of_the_font():
+    """Against the advances in matplotlib's own DejaVu Sans."""
+    from matplotlib import get_data_path
+    from matplotlib.ft2font import FT2Font, LoadFlags
+
+    font = FT2Font(f"{get_data_path()}/fonts/ttf/DejaVuSans.ttf")
+    font.set_size(1000, 72)
+    printed = "".join(map(chr, range(0x20, 0x7F)))
+    letters = "ÀÉîõüßÆŒøłŽαβγδЖЩабвгдежзийשכןקרוב–—…←→−±×"
+    for character in printed + letters:
+        advance = (
+            font.load_char(ord(character), flags=LoadFlags.NO_HINTING).linearHoriAdvance / 65536
+        )
+        assert text_width(character, 1000) >= advance - 1.0, character
+        if character in printed:
+            assert text_width(character, 1000) <= advance + 1.0
+
+
+def test_wrapped_lines_fit():
+    text = "one two " * 30 + "w" * 300
+    assert all(text_width(line, 8) <= 100 for line in wrapped(text, 100, 8))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=9))
+def test_places_are_apart_and_in_order(wanted):
+    places = spread(wanted, gap=10, low=0, high=100)
+    order = np.argsort(wanted, kind="stable")
+    assert (np.diff(np.array(places)[order]) >= 10 - 1e-9).all()
+    assert min(places) >= -1e-9
+    assert max(places) <= 100 + 1e-9
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.floats(-1e6, 1e6), st.floats(1e-4, 1e6))
+def test_ticks_are_inside_and_few(low, width):
+    ticks = round_ticks(low, low + width, 6)
+    assert len(ticks) <= 6
+    slack = 1e-6 * max(width, 1e-3 * abs(low))
+    assert all(low - slack <= tick <= low + width + slack for tick in ticks)
+
+
+@pytest.mark.parametrize("kind", ["linear", "log"])
+def test_a_scale_goes_there_and_back(kind):
+    scale = Scale(low=0.001, high=0.5, start=40, end=340, kind=kind)
+    for value in (0.001, 0.02, 0.5):
+        assert scale.data(scale(value)) == pytest.approx(value)
+    assert scale(7.0) == 340
+    assert around(0.0, 0.0) == (-0.5, 0.5)

@@ -1,0 +1,172 @@
+"""Engines: the same results to the bit wherever the cells run, and budgets that are kept."""
+
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, BestOfKError
+from bestofk.run.engines import engine as engines
+from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation.models import is_trusted
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
+import strange_learners as strange
+
+rng = np.random.default_rng(5)
+MIXED = pd.DataFrame(
+    {
+        "size": rng.normal(size=60),
+        "colour": rng.choice(["red", "blue", "green"], 60),
+        "weight": np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60)),
+    }
+)
+DATA = {
+    "numbers": (rng.normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
+    "mixed": (MIXED, np.where(MIXED["size"] + rng.normal(size=60) > 0, "yes", "no")),
+}
+LEARNERS = {
+    "forest": RandomForestClassifier(n_estimators=4),
+    "pipe": make_pipeline(StandardScaler(), SGDClassifier(max_iter=5, tol=None)),
+    "bayes": GaussianNB(),
+    "nmc": "nmc",
+    "nn": "nn",
+    "raises": strange.Raises(),
+}
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    return strange.make_experiment(
+        LEARNERS, DATA, "2x3", repetitions=2, keep_predictions=True, random_state=3
+    )
+
+
+def results_of(experiment, **options):
+    places = list(experiment.places())
+    return Engine(**options).run(experiment, places, total=len(places))
+
+
+@pytest.fixture(scope="module")
+def serial(experiment):
+    return strange.outcomes(experiment, results_of(experiment, name="serial"))
+
+
+def test_every_cell_comes_exactly_once(experiment, serial):
+    assert len(serial) == experiment.n_cells == 6 * 2 * 6 * 2
+
+
+def test_processes_give_the_same_to_the_bit(experiment, serial):
+    found = strange.outcomes(experiment, results_of(experiment, name="processes", jobs=2))
+    assert found == serial
+
+
+def test_the_automatic_engine_may_move_to_workers_half_way(monkeypatch):
+    learners = {name: LEARNERS[name] for name in ("forest", "bayes", "nmc")}
+    experiment = strange.make_experiment(learners, DATA, "2x3")
+    expected = strange.outcomes(experiment, results_of(experiment, name="serial"))
+    used = []
+    in_workers = Engine._in_workers
+
+    def noticed(self, *given):
+        used.append(self)
+        return in_workers(self, *given)
+
+    monkeypatch.setattr(Engine, "_in_workers", noticed)
+    assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
+    assert not used  # little work stays in this process
+    monkeypatch.setattr(engines, "START_COST", 0.0)
+    assert strange.outcomes(experiment, results_of(experiment, jobs=2)) == expected
+    assert used
+
+
+def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_calls():
+    learners = {"a": strange.Counted(tag="a"), "b": strange.Counted(tag="b")}
+    data = {"d": (rng.normal(size=(40, 2)), np.tile(["p", "q"], 20))}
+
+    def predictions(random_state):
+        made = strange.make_experiment(
+            learners, data, "kfold:2", repetitions=3, keep_predictions=True,
+            random_state=random_state,
+        )  # fmt: skip
+        found = strange.by_place(made, results_of(made, name="serial"))
+        return {at: cell.predictions for at, cell in found.items()}
+
+    first = predictions(1)
+    assert len(set(first.values())) == len(first) == 12
+    assert predictions(1) == first
+    assert not set(predictions(2).values()) & set(first.values())
+
+
+def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
+    log = tmp_path / "fits"
+    learners = {
+        "slow": strange.Counted(log=str(log), tag="slow", nap=0.04),
+        "quick": strange.Counted(log=str(log), tag="quick"),
+        "nmc": "nmc",
+    }
+    X, y = DATA["numbers"]
+    begin = time.monotonic()
+    study = bk.compare(learners, X, y, plan="50x5", budget=1.0, engine="serial", progress=False)
+    assert time.monotonic() - begin < 3.0
+    fits = Counter(log.read_text().split())
+    assert fits["slow"] == fits["quick"] < 250
+    assert study.losses.values.shape[0] == 3
+    assert not np.isnan(study.losses.values).any()
+    assert "The budget of 1 s ended the run after" in study.explain()
+
+
+def test_a_budget_that_is_too_small_is_said():
+    X, y = DATA["numbers"]
+    learners = {"a": strange.Counted(nap=0.3), "b": strange.Counted(tag="b", nap=0.3)}
+    with pytest.raises(BestOfKError, match="budget"):
+        bk.compare(learners, X, y, plan="5x5", budget=0.001, engine="processes", progress=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"name": "threads"}, "engine"),
+        ({"jobs": 0}, "jobs must be a whole number of workers"),
+        ({"jobs": True}, "jobs must be"),
+        ({"jobs": 1.5}, "jobs must be"),
+        ({"timeout": 0.0}, "timeout"),
+        ({"timeout": -1.0}, "timeout"),
+        ({"timeout": float("nan")}, "timeout"),
+        ({"scheduler": "tcp://x:1"}, "scheduler applies to the engines dask and ray"),
+    ],
+)
+def test_wrong_engines_are_refused(options, said):
+    with pytest.raises(BestOfKError, match=said):
+        Engine(**options)
+
+
+def test_jobs_are_counted_from_the_cores_down():
+    cores = engines.cores()
+    assert Engine(jobs=3).workers == 3
+    assert Engine(jobs=-1).workers == cores
+    assert Engine(jobs=-cores - 5).workers == 1
+
+
+def test_only_learners_of_scikit_learn_and_ours_may_run_in_this_process():
+    assert is_trusted(RandomForestClassifier())
+    assert is_trusted(bk.learner("nn"))
+    assert is_trusted(make_pipeline(StandardScaler(), GaussianNB()))
+    assert not is_trusted(strange.Majority())
+    assert not is_trusted(make_pipeline(StandardScaler(), strange.Majority()))
+    assert not is_trusted(make_pipeline(FunctionTransformer(np.log1p), GaussianNB()))
+
+
+def test_refusals_are_argument_errors():
+    with pytest.raises(ArgumentError):
+        Engine(jobs=0)

@@ -1,0 +1,255 @@
+"""A cell is a pure function: fit, predict, one loss, whatever else is evaluated around it."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import bestofk as bk
+from bestofk.run.evaluation.evaluate import Evaluator, evaluate, takes_whole_plans
+from bestofk.run.evaluation.models import may_write, model_factory, model_size
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import strange_learners as strange
+
+rng = np.random.default_rng(9)
+TWO = (rng.normal(size=(50, 3)), np.where(rng.random(50) < 0.4, "no", "yes"))
+THREE = (rng.normal(size=(61, 3)), np.array(["c", "a", "b"])[np.arange(61) % 3])
+NUMBERS = (rng.normal(size=(40, 3)), rng.normal(size=40))
+
+
+def cells(experiment, places=None):
+    return strange.by_place(experiment, evaluate(experiment, places or experiment.places()))
+
+
+def one_fold(experiment, run, fold):
+    X, y = experiment.datasets[0].X.to_numpy(), np.asarray(experiment.datasets[0].y)
+    splits = experiment.splits[0]
+    train, test = splits.train(run, fold), splits.test(run, fold)
+    return X[train], y[train], X[test], y[test]
+
+
+# Every loss against scikit-learn's own metric on a model that is fitted by hand.
+BY_HAND = {
+    "zero-one": lambda m, X, y: metrics.zero_one_loss(y, m.predict(X)),
+    "log-loss": lambda m, X, y: metrics.log_loss(y, m.predict_proba(X), labels=m.classes_),
+    "brier": lambda m, X, y: np.mean(
+        np.sum((m.predict_proba(X) - (y[:, None] == m.classes_)) ** 2, axis=1)
+    ),
+    "f1_macro": lambda m, X, y: 1 - metrics.f1_score(y, m.predict(X), average="macro"),
+    "neg_log_loss": lambda m, X, y: metrics.log_loss(y, m.predict_proba(X), labels=m.classes_),
+}
+
+
+@pytest.mark.parametrize("loss", BY_HAND)
+def test_losses_of_classification_equal_scikit_learns(loss):
+    learners = {"logistic": LogisticRegression(C=0.3), "neighbours": KNeighborsClassifier(7)}
+    experiment = strange.make_experiment(learners, {"d": THREE}, "2x3", loss=loss)
+    found = cells(experiment)
+    assert len(found) == 12
+    for (name, _, run, fold, _), cell in found.items():
+        X, y, X_test, y_test = one_fold(experiment, run, fold)
+        model = clone(learners[name]).fit(X, y)
+        assert cell.loss == pytest.approx(BY_HAND[loss](model, X_test, y_test), abs=1e-12)
+        assert (cell.n_train, cell.n_test) == (len(X), len(X_test))
+        assert cell.fit_time > 0
+        assert cell.predict_time > 0
+
+
+def test_the_area_under_the_curve_takes_decisions_or_probabilities():
+    learners = {"decides": LogisticRegression(), "guesses": GaussianNB()}
+    experiment = strange.make_experiment(learners, {"d": TWO}, "kfold:3", loss="auc")
+    for (name, _, run, fold, _), cell in cells(experiment).items():
+        X, y, X_test, y_test = one_fold(experiment, run, fold)
+        scores = clone(learners[name]).fit(X, y).predict_proba(X_test)[:, 1]
+        assert cell.loss == pytest.approx(1 - metrics.roc_auc_score(y_test == "yes", scores))
+
+
+@pytest.mark.parametrize(
+    ("loss", "metric"),
+    [
+        ("squared", metrics.mean_squared_error),
+        ("absolute", metrics.mean_absolute_error),
+        ("pinball:0.8", lambda y, p: metrics.mean_pinball_loss(y, p, alpha=0.8)),
+        ("r2", lambda y, p: 1 - metrics.r2_score(y, p)),
+        (metrics.max_error, metrics.max_error),
+    ],
+)
+def test_losses_of_regression_equal_scikit_learns(loss, metric):
+    learners = {"ridge": Ridge(), "tree": DecisionTreeRegressor(max_depth=2, random_state=0)}
+    experiment = strange.make_experiment(learners, {"d": NUMBERS}, "kfold:4", loss=loss)
+    for (name, _, run, fold, _), cell in cells(experiment).items():
+        if name == "tree":
+            continue  # its seed is the cell's
+        X, y, X_test, y_test = one_fold(experiment, run, fold)
+        expected = metric(y_test, clone(learners[name]).fit(X, y).predict(X_test))
+        assert cell.loss == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_class_that_the_training_rows_lack_has_probability_zero():
+    X = np.arange(14.0).reshape(-1, 1)
+    y = np.array(["a"] * 6 + ["b"] * 7 + ["rare"])
+    experiment = strange.make_experiment(
+        {"bayes": GaussianNB(), "max": "max"}, {"d": (X, y)}, "loo", loss="brier"
+    )
+    rare = cells(experiment)["bayes", 0, 0, 13, 0]
+    model = GaussianNB().fit(X[:13], y[:13])
+    expected = np.sum(model.predict_proba(X[13:]) ** 2) + 1.0
+    assert rare.loss == pytest.approx(expected)
+
+
+def test_cells_do_not_depend_on_what_is_evaluated_before_or_beside_them():
+    learners = {
+        "forest": RandomForestClassifier(n_estimators=3),
+        "nn": "nn",
+        "nmc": "nmc",
+        "raises": strange.Raises(),
+        "counted": strange.Counted(),
+    }
+    experiment = strange.make_experiment(
+        learners, {"d": THREE, "e": TWO}, "2x3", repetitions=2, keep_predictions=True
+    )
+    together = strange.outcomes(experiment, evaluate(experiment, experiment.places()))
+    places = list(experiment.places())
+    evaluator = Evaluator(experiment)
+    order = np.random.default_rng(0).permutation(len(places))
+    alone = [result for at in order for result in evaluator.evaluate([places[at]])]
+    assert strange.outcomes(experiment, alone) == together
+
+
+@pytest.mark.parametrize("plan", ["3x4", "resample:5:0.3", "bootstrap:4", "loo"])
+@pytest.mark.parametrize("learner", ["nmc", "nn", "naive-bayes", "c4.5", "max"])
+def test_whole_plans_equal_fits_one_by_one(learner, plan, monkeypatch):
+    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    experiment = strange.make_experiment(
+        {learner: learner, "other": DummyClassifier()}, {"d": THREE}, plan, keep_predictions=True
+    )
+    labels = {at: cell.loss for at, cell in cells(experiment).items() if at[0] == learner}
+    model = bk.learner(learner)
+    X, y = (np.asarray(part) for part in THREE)
+    for (_, _, run, fold, _), loss in labels.items():
+        train = experiment.splits[0].train(run, fold)
+        test = experiment.splits[0].test(run, fold)
+        predicted = clone(model).fit(X[train], y[train]).predict(X[test])
+        assert loss == np.count_nonzero(predicted != y[test]) / len(test)
+
+
+def test_a_learner_that_writes_on_its_rows_changes_them_for_nobody():
+    before = (TWO[0].copy(), TWO[1].copy())
+    beside = {"bayes": GaussianNB(), "ols": LogisticRegression(), "frame": strange.Counted()}
+    clean = strange.make_experiment(beside, {"d": TWO}, "2x3")
+    expected = {at: cell.loss for at, cell in cells(clean).items()}
+    mixed = strange.make_experiment({"writes": strange.WritesOnData(), **beside}, {"d": TWO}, "2x3")
+    found = cells(mixed)
+    assert {at: cell.loss for at, cell in found.items() if at[0] != "writes"} == expected
+    assert all(cell.failure is None for cell in found.values())
+    np.testing.assert_array_equal(TWO[0], before[0])
+    np.testing.assert_array_equal(TWO[1], before[1])
+
+
+def test_who_may_write_on_rows_has_its_own():
+    assert not may_write(GaussianNB())
+    assert not may_write(make_pipeline(StandardScaler(), LinearRegression()))
+    assert may_write(LinearRegression(copy_X=False))
+    assert may_write(make_pipeline(StandardScaler(copy=False), GaussianNB()))
+    assert may_write(strange.Majority())
+
+
+def test_mixed_columns_reach_learners_in_the_form_they_take():
+    frame = pd.DataFrame(
+        {
+            "size": rng.normal(size=40),
+            "colour": rng.choice(["red", "blue"], 40),
+            "gap": np.where(rng.random(40) < 0.3, np.nan, 1.0),
+        }
+    )
+    y = np.where(frame["size"] > 0, "big", "small")
+    by_name = make_pipeline(
+        make_column_transformer(("passthrough", ["size"])), DecisionTreeClassifier()
+    )
+    learners = {"tree": DecisionTreeClassifier(), "by name": by_name, "bayes": "naive-bayes"}
+    experiment = strange.make_experiment(learners, {"d": (frame, y)}, "kfold:4")
+    found = cells(experiment)
+    assert all(cell.failure is None for cell in found.values())
+    assert np.mean([found["by name", 0, 0, fold, 0].loss for fold in range(4)]) < 0.1
+
+
+def test_numbers_reach_a_pipeline_that_picks_columns_by_name():
+    frame = pd.DataFrame(TWO[0], columns=["u", "v", "w"])
+    by_name = make_pipeline(make_column_transformer(("passthrough", ["v"])), GaussianNB())
+    experiment = strange.make_experiment({"p": by_name, "max": "max"}, {"d": (frame, TWO[1])})
+    assert all(cell.failure is None for cell in cells(experiment).values())
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.tile([3, -1, 7], 14),
+        np.tile([True, False], 21),
+        np.tile(["a", "b"], 21).astype(object),
+        pd.Categorical(np.tile(["z", "a"], 21), categories=["z", "a"]),
+        np.tile([1.0, 2.0], 21),
+    ],
+    ids=["whole numbers", "truth values", "objects", "categorical", "whole floats"],
+)
+def test_labels_of_every_type(labels):
+    X = rng.normal(size=(42, 2))
+    learners = {"dummy": DummyClassifier(), "max": "max", "tree": DecisionTreeClassifier()}
+    experiment = strange.make_experiment(learners, {"d": (X, labels)}, "kfold:3")
+    found = cells(experiment)
+    assert all(cell.failure is None for cell in found.values())
+    for fold in range(3):  # two majorities, ours and scikit-learn's
+        share = found["max", 0, 0, fold, 0].loss
+        assert 0.3 < share < 0.8
+
+
+def test_whole_plans_are_for_losses_of_labels_without_seeds(monkeypatch):
+    def whole(learner, loss):
+        made = strange.make_experiment({"a": learner, "b": "max"}, {"d": TWO}, loss=loss)
+        return takes_whole_plans(made, 0, 0)
+
+    assert not whole("nn", "zero-one")  # so little work is not worth it
+    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    assert whole("nn", "zero-one")
+    assert not whole("nn", "log-loss")
+    assert not whole(GaussianNB(), "zero-one")
+
+
+def test_fresh_models_are_unfitted_copies_with_the_seed():
+    forest = RandomForestClassifier(n_estimators=3, max_depth=2, random_state=1)
+    fresh = model_factory(forest)
+    one, two = fresh(11), fresh(12)
+    assert one is not two
+    assert one.get_params() == {**forest.get_params(), "random_state": 11}
+    assert two.random_state == 12
+    assert forest.random_state == 1
+    nested = make_pipeline(StandardScaler(), RandomForestClassifier(random_state=1))
+    made = model_factory(nested)(5)
+    assert made[-1].random_state == 5
+    assert made[-1] is not nested[-1]
+
+
+def test_size_is_that_of_the_pickled_model():
+    import pickle
+
+    model = KNeighborsClassifier().fit(*TWO)
+    assert model_size(model) == pytest.approx(len(pickle.dumps(model, protocol=5)), rel=0.15)
+    assert model_size(lambda: None) is None
+
+
+def test_an_estimator_that_lacks_arguments_is_refused_with_a_sentence():
+    with pytest.raises(bk.BestOfKError, match="VotingClassifier"):
+        bk.compare(["sklearn.ensemble:VotingClassifier()", "max"], data="iris", progress=False)

@@ -1,0 +1,163 @@
+"""Addresses of stores, and passwords that never come out."""
+
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk.errors import ArgumentError, MissingExtraError, StoreError
+from bestofk.run.store.store import open_store
+from bestofk.run.store.url import hide_passwords, parse_address
+
+
+@pytest.mark.parametrize(
+    "where", [None, ":memory:", "sqlite://", "sqlite:///:memory:", "sqlite:///"]
+)
+def test_memory(where):
+    assert parse_address(where).kind == "memory"
+    assert open_store(where).shown_url == "memory"
+
+
+@pytest.mark.parametrize(
+    ("where", "path"),
+    [
+        ("study.db", "study.db"),
+        (Path("a/study.db"), "a/study.db"),
+        ("sqlite:///study.db", "study.db"),
+        ("sqlite:////var/study.db", "/var/study.db"),
+        ("~/study.db", str(Path.home() / "study.db")),
+        ("C:\\data\\study.db", "C:\\data\\study.db"),
+    ],
+)
+def test_files(where, path):
+    address = parse_address(where)
+    assert address.kind == "sqlite"
+    assert address.path == Path(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["a b.db", "per%20cent.db", "q?mark#hash.db", "\u540d\u524d.db", "-x"]
+)
+def test_strange_names_of_files(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    with open_store(name) as store:
+        assert store.shown_url == name
+    assert name in [path.name for path in tmp_path.iterdir()]
+    open_store(name, read_only=True).close()
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "postgres", "postgresql+psycopg"])
+def test_servers(scheme):
+    address = parse_address(f"{scheme}://ann:secret@db.example:5433/losses")
+    assert address.kind == "postgresql"
+    assert address.url.drivername == "postgresql+psycopg"
+    assert address.url.password == "secret"
+    assert address.shown == f"{scheme}://ann:***@db.example:5433/losses"
+    assert "secret" not in repr(address)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["", "  ", 7, b"study.db", "a\0b", "mysql://ann:secret@host/db", "sqlite://host/x.db",
+     "postgresql+psycopg2://ann:secret@host/db", "sqlite:///x.db?mode=ro", "http://x",
+     "postgresql://ann:secret@host:port/db"],
+)  # fmt: skip
+def test_what_is_no_address(wrong):
+    with pytest.raises(ArgumentError, match="store must be") as said:
+        open_store(wrong)
+    assert "secret" not in str(said.value)
+    assert "secret" not in "".join(traceback.format_exception(said.value))
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    password=st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
+    user=st.from_regex(r"[a-z]{0,8}", fullmatch=True),
+)
+def test_no_password_is_shown_however_it_is_written(password, user):
+    secret = f"SECRET{password}SECRET"
+    shown = hide_passwords(f"postgresql+psycopg://{user}:{secret}@db.example/losses")
+    assert shown == f"postgresql+psycopg://{user}:***@db.example/losses"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://h/d?password=x&sslmode=off", "postgresql://h/d?password=***&sslmode=off"),
+        ("postgresql://ann@h/d?user=b&PASSWORD=x", "postgresql://ann@h/d?user=b&PASSWORD=***"),
+        ("--store=postgresql://ann:x@h/d", "--store=postgresql://ann:***@h/d"),
+        ("study.db", "study.db"),
+        ("https://h/x?a=b", "https://h/x?a=b"),
+    ],
+)
+def test_passwords_elsewhere(address, shown):
+    assert hide_passwords(address) == shown
+
+
+def test_details_that_hold_the_password_are_left_out():
+    address = parse_address("postgresql://ann:p%40ss@h/d")
+    assert address.without_secrets("no route to host") == "no route to host"
+    for text in ("bad word p@ss", "bad word p%40ss in URL"):
+        assert "ss" not in address.without_secrets(text).replace("password", "")
+    in_query = parse_address("postgresql://h/d?password=hunter2")
+    assert "hunter2" not in in_query.without_secrets("could not parse hunter2")
+
+
+def test_a_study_keeps_no_password_of_its_command_line(store, experiment):
+    number = store.register(
+        experiment, command=["bestofk", "compare", "--store", "postgresql://ann:s3cret@h/d"]
+    )
+    spec = store.study(number).spec
+    assert spec.command[-1] == "postgresql://ann:***@h/d"
+    assert "s3cret" not in spec.as_json()
+
+
+def test_a_wrong_password_is_not_repeated(postgresql):
+    name = postgresql.emptied().rpartition("/")[2]
+    for user, password in (("ann", "wr0ng-w0rd"), ("nobody", "wr0ng-w0rd"), ("ann", "ann")):
+        with pytest.raises(StoreError) as said:
+            open_store(postgresql.url(name, user=user, password=password))
+        assert f"{user}:***@127.0.0.1" in str(said.value)
+        assert "wr0ng" not in "".join(traceback.format_exception(said.value))
+    with pytest.raises(StoreError, match="does not exist") as said:
+        open_store(postgresql.url("nowhere"))
+    assert "p@ss" not in "".join(traceback.format_exception(said.value))
+
+
+def test_a_server_that_is_not_there():
+    pytest.importorskip("psycopg")
+    url = "postgresql+psycopg://ann:hunter2@127.0.0.1:1/losses"
+    with pytest.raises(StoreError) as said:
+        open_store(url)
+    assert str(said.value).startswith("postgresql+psycopg://ann:***@127.0.0.1:1/losses: ")
+    assert "hunter2" not in "".join(traceback.format_exception(said.value))
+
+
+def test_a_missing_driver_is_named():
+    script = """
+import sys
+sys.modules["psycopg"] = None
+from bestofk.run.store.store import open_store
+try:
+    open_store("postgresql+psycopg://ann:hunter2@h/d")
+except ImportError as said:
+    print(type(said).__name__, said)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    wanted = MissingExtraError("PostgreSQL stores", "postgres")
+    assert done.stdout.strip() == f"MissingExtraError {wanted}"
+
+
+def test_memory_needs_no_database_library():
+    script = """
+import sys
+from bestofk.run.store.store import open_store
+open_store()
+assert "sqlalchemy" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", script], check=True)

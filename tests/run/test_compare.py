@@ -1,0 +1,420 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import bestofk as bk
+from bestofk.cli import main
+from bestofk.errors import ArgumentError, BestOfKError, RunError, UnknownNameError
+
+IRIS = load_iris()
+QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+
+
+def labels(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = np.column_stack([y + rng.normal(0, 0.3, n), rng.normal(size=n)])
+    return X, np.where(y == 1, "yes", "no")
+
+
+def test_losses_are_those_of_scikit_learn_on_the_same_splits():
+    X, y = IRIS.data, IRIS.target
+    learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(random_state=3)}
+    study = bk.compare(learners, X, y, plan="2x4", random_state=5, engine="serial", progress=False)
+    assert study.losses.values.shape == (2, 1, 2, 4, 1)
+    for run, fold, train, test in bk.plan("2x4", random_state=5).splits(X, y):
+        wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
+        assert study.losses.values[0, 0, run, fold, 0] == wrong.sum() / len(test)
+
+
+def test_a_study_holds_what_the_contract_promises(capsys):
+    study = bk.compare(["max", "nmc", "nn"], IRIS.data, IRIS.target, plan="5x2", progress=False)
+    # no preference: the smallest mean, and beside it those that are not shown to be worse
+    assert study.best == study.recommended == study.decision.smallest_mean
+    assert set(study.decision.adequate) == {"nmc", "nn"}
+    assert set(study.order) == {"max", "nmc", "nn"}
+    assert study.losses.algorithms == ("max", "nmc", "nn")
+    assert list(study.evidence.columns[:2]) == ["a", "b"]
+    assert len(study.evidence) == 3
+    assert study.decision.test == "5x2cv-f"
+    assert str(study).startswith(f"Use {study.best}")
+    assert "plan 5x2" in study.explain()
+    assert study.costs["nn"].size > study.costs["max"].size
+    held = json.loads(study.to_json(), parse_constant=pytest.fail)
+    assert held["best"] == held["recommended"] == study.best
+    assert held["failures"] == []
+    assert capsys.readouterr().err == ""
+
+
+def test_the_same_twice_to_the_bit():
+    forest = "forest=sklearn.ensemble:RandomForestClassifier(n_estimators=3)"
+    arguments = {"data": "iris", **QUICK, "repetitions": 2}
+    first = bk.compare(["nmc", forest], **arguments)
+    again = bk.compare(["nmc", forest], **arguments)
+    other = bk.compare(["nmc", forest], **arguments, random_state=1)
+    np.testing.assert_array_equal(first.losses.values, again.losses.values)
+    assert (first.losses.values != other.losses.values).any()
+    forest_losses = first.losses.values[1]
+    assert (forest_losses[..., 0] != forest_losses[..., 1]).any()
+    np.testing.assert_array_equal(first.losses.values[0, ..., 0], first.losses.values[0, ..., 1])
+
+
+def test_priors_given_priced_and_measured():
+    X, y = labels()
+    learners = {"a": GaussianNB(), "b": LogisticRegression(), "c": DummyClassifier()}
+    assert bk.compare(learners, X, y, prior=["c", "b", "a"], **QUICK).decision.prior == (
+        "c", "b", "a",
+    )  # fmt: skip
+    priced = bk.compare(learners, X, y, prior={"a": 3, "b": 1, "c": 2}, **QUICK)
+    assert priced.decision.prior == ("b", "c", "a")
+    for measured in ("fit_time", "predict_time", "size"):
+        study = bk.compare(learners, X, y, prior=measured, **QUICK)
+        assert str(study.decision.preference) == f"measured: {measured}"
+        costs = [getattr(study.costs[name], measured) for name in study.decision.prior]
+        # never the one that costs twice as much or more first
+        for rank, cost in enumerate(costs):
+            assert all(cost < 2 * other for other in costs[rank + 1 :])
+    assert str(bk.compare(learners, X, y, **QUICK).decision.preference) == "none"
+
+
+def test_the_number_of_parameters_as_a_prior():
+    study = bk.compare(["nn", "nmc", "max"], data="iris", prior="complexity", **QUICK)
+    # c classes, c d and N d parameters: 3, 12 and 600 on iris
+    assert study.decision.prior == ("max", "nmc", "nn")
+    with pytest.raises(ArgumentError, match="count their parameters; 'GaussianNB' does not"):
+        bk.compare(["max", GaussianNB()], data="iris", prior="complexity", **QUICK)
+
+
+@pytest.mark.parametrize(
+    "loss", ["zero-one", "log-loss", "brier", "auc", "f1_macro", "neg_log_loss", "roc_auc"]
+)
+def test_losses_of_classification(loss):
+    X, y = labels()
+    learners = ["naive-bayes", "nb=sklearn.naive_bayes:GaussianNB()", "c4.5"]
+    study = bk.compare(learners, X, y, loss=loss, **QUICK)
+    assert study.left_out == {}
+    assert np.isfinite(study.losses.values).all()
+    assert study.loss == loss
+
+
+def test_losses_equal_scikit_learn_metrics():
+    from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
+
+    X, y = labels(90)
+    learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
+    plan = list(bk.plan("kfold:3").splits(X, y))
+    expected = {"log-loss": [], "auc": [], "brier": []}
+    for _, _, train, test in plan:
+        p = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])[:, 1]
+        expected["log-loss"].append(log_loss(y[test], p))
+        expected["auc"].append(1 - roc_auc_score(y[test], p))
+        expected["brier"].append(2 * brier_score_loss(y[test], p, pos_label="yes"))
+    for loss, values in expected.items():
+        study = bk.compare(learners, X, y, loss=loss, **QUICK)
+        np.testing.assert_allclose(study.losses.values[0, 0, 0, :, 0], values, rtol=1e-9)
+
+
+def test_cost_matrix_and_callable():
+    X, y = labels()
+    learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
+    plain = bk.compare(learners, X, y, **QUICK).losses.values
+    costs = bk.compare(learners, X, y, loss=[[0, 2], [2, 0]], **QUICK).losses.values
+    np.testing.assert_allclose(costs, 2 * plain)
+    own = bk.compare(learners, X, y, loss=lambda t, p: float(np.mean(t != p)), **QUICK)
+    np.testing.assert_allclose(own.losses.values, plain)
+    with pytest.raises(ArgumentError, match="2 x 2 finite numbers"):
+        bk.compare(learners, X, y, loss=[[0, 1, 2]] * 3, **QUICK)
+
+
+def test_regression_by_fractions_of_the_target():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = X @ [1.0, 2.0, 0.0] + rng.normal(0, 0.1, 80)
+    learners = ["mean=sklearn.dummy:DummyRegressor()", "ridge=sklearn.linear_model:Ridge()"]
+    study = bk.compare(learners, X, y, **QUICK)
+    assert study.loss == "squared"
+    assert study.best == "ridge"
+    for loss in ("absolute", "pinball:0.9", "r2", "neg_mean_squared_error"):
+        means = bk.compare(learners, X, y, loss=loss, **QUICK).decision.means
+        assert means["ridge"] < means["mean"] / 3
+    squared = bk.compare(learners, X, y, loss="squared", **QUICK).losses.values
+    scorer = bk.compare(learners, X, y, loss="neg_mean_squared_error", **QUICK).losses.values
+    np.testing.assert_allclose(squared, scorer)
+    with pytest.raises(ArgumentError, match="'zero-one' is for classification"):
+        bk.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y, loss="zero-one", **QUICK)
+
+
+def test_one_split_is_tested_by_its_instances():
+    X, y = labels(120)
+    learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
+    study = bk.compare(learners, X, y, plan="holdout:0.5", engine="serial", progress=False)
+    assert study.decision.test == "mcnemar"
+    assert study.best == "nb"
+    (_, _, train, test) = next(bk.plan("holdout:0.5").splits(X, y))
+    wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
+    np.testing.assert_array_equal(study.losses.values[1, 0, 0, :, 0], wrong)
+    built_in = bk.compare(["max", "nn"], X, y, plan="holdout:0.5", engine="serial", progress=False)
+    assert built_in.decision.test == "mcnemar"
+    with pytest.raises(BestOfKError, match="nothing to test"):
+        bk.compare(learners, X, y, plan="holdout:0.5", loss="log-loss", engine="serial",
+                   progress=False)  # fmt: skip
+
+
+def test_several_data_sets():
+    study = bk.compare(["max", "nmc", "nn"], data=["iris", "wine"], **QUICK)
+    assert study.losses.datasets == ("iris", "wine")
+    assert study.decision.test == "paired-t"
+    with pytest.raises(ArgumentError, match="'iris' twice"):
+        bk.compare(["max", "nmc"], data=["iris", "iris"], **QUICK)
+
+
+def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
+    path = tmp_path / "mixed.csv"
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "size": np.where(rng.random(60) < 0.1, np.nan, rng.normal(size=60)),
+            "colour": rng.choice(["red", "blue", None], 60),
+            "class": rng.choice(["a", "b"], 60),
+        }
+    )
+    frame.to_csv(path, index=False)
+    learners = ["naive-bayes", "c4.5", "sklearn.linear_model:LogisticRegression()"]
+    study = bk.compare(learners, data=str(path), **QUICK)
+    assert study.left_out == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"learners": []}, "at least one learner"),
+        ({"learners": ["max"]}, "at least 2 learners"),
+        ({"learners": "max"}, "list of learners"),
+        ({"learners": 3}, "learners must be a list"),
+        ({"learners": ["max", "max"]}, "'max'"),
+        ({"learners": ["max", object()]}, "has no fit"),
+        ({"learners": ["max", dict]}, "not its class"),
+        ({"learners": ["max", "sklearn.nowhere:X()"]}, "no module"),
+        ({"X": None}, "X and y"),
+        ({"y": ["a"] * 60}, "at least two classes"),
+        ({"y": ["a"] * 59}, "59"),
+        ({"y": [None] * 60}, "y"),
+        ({"plan": "10x"}, "10x"),
+        ({"plan": "kfold:100"}, "60"),
+        ({"repetitions": 0}, "repetitions must be"),
+        ({"random_state": -1}, "random_state must be"),
+        ({"prior": ["max", "who"]}, "'who'"),
+        ({"prior": "price"}, "prior must be one of"),
+        ({"timeout": 0}, "timeout must be"),
+        ({"budget": -1}, "budget must be"),
+        ({"jobs": 0}, "jobs must be"),
+        ({"engine": "slurm"}, "engine must be one of"),
+        ({"scheduler": "tcp://x"}, "scheduler applies"),
+        ({"on_failure": "cry"}, "on_failure must be"),
+        ({"alpha": 1.5}, "alpha must be"),
+        ({"data": "iris"}, "not both"),
+    ],
+)
+def test_bad_input_gets_one_sentence(change, words):
+    X, y = labels()
+    arguments = {"learners": ["max", "nmc"], "X": X, "y": y, **QUICK, **change}
+    with pytest.raises(BestOfKError, match=words):
+        bk.compare(arguments.pop("learners"), arguments.pop("X"), arguments.pop("y"), **arguments)
+
+
+def test_unknown_names_offer_the_nearest():
+    X, y = labels()
+    with pytest.raises(UnknownNameError, match="did you mean 'nmc'"):
+        bk.compare(["max", "nmcc"], X, y, **QUICK)
+    with pytest.raises(UnknownNameError, match="did you mean 'log-loss'"):
+        bk.compare(["max", "nmc"], X, y, loss="logloss", **QUICK)
+
+
+def test_missing_labels_are_refused_with_their_row():
+    X, _ = labels()
+    y = np.array([0.0, 1.0] * 30)
+    y[7] = np.nan
+    with pytest.raises(BestOfKError, match=r"8|missing|NaN"):
+        bk.compare(["max", "nmc"], X, y, **QUICK)
+
+
+def test_a_class_with_one_member_is_handled_and_said():
+    X, y = labels()
+    y = y.astype(object)
+    y[0] = "maybe"
+    study = bk.compare(["max", "nmc", "nn"], X, y, **QUICK)
+    assert study.best is not None
+    assert "maybe" in study.explain()
+
+
+def test_many_classes_run():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 150
+    study = bk.compare(["max", "nmc"], rng.normal(size=(300, 2)), y, plan="kfold:2",
+                       engine="serial", progress=False)  # fmt: skip
+    assert study.best in ("max", "nmc")
+
+
+def test_hostile_names_and_two_hundred_learners():
+    X, y = labels()
+    names = ['"; DROP TABLE cells; --', "<b>bold</b>", "line\nbreak", "ünï", *map(str, range(196))]
+    learners = {name: DummyClassifier() for name in names}
+    study = bk.compare(learners, X, y, **QUICK)
+    assert study.order == tuple(names)
+    assert len(study.evidence) == 200 * 199 // 2
+    json.loads(study.to_json())
+
+
+class Unlucky(GaussianNB):
+    """Raises on training sets that hold a certain row."""
+
+    def fit(self, X, y):
+        if (X[:, 0] == LUCKLESS).any():
+            raise RuntimeError("this row\nbrings bad luck")
+        return super().fit(X, y)
+
+
+LUCKLESS = labels()[0][5, 0]
+
+
+def test_a_learner_that_often_fails_is_left_out_and_said():
+    X, y = labels()
+    learners = {"unlucky": Unlucky(), "nb": GaussianNB(), "dummy": DummyClassifier()}
+    study = bk.compare(learners, X, y, **QUICK)
+    assert set(study.order) == {"nb", "dummy"}
+    assert "2 of 3 fits failed (raised: RuntimeError: this row brings bad luck)" in study.explain()
+    assert len(study.failures) == 2
+    assert study.failures[0].kind == "raised"
+    held = json.loads(study.to_json())
+    assert held["failures"][0]["learner"] == "unlucky"
+    assert held["left_out"].keys() == {"unlucky"}
+
+
+def test_failures_may_stop_the_run():
+    X, y = labels()
+    with pytest.raises(RunError, match="unlucky failed on 'data'"):
+        bk.compare({"unlucky": Unlucky(), "nb": GaussianNB()}, X, y, on_failure="stop", **QUICK)
+
+
+def test_when_all_fail_it_is_said():
+    X, y = labels()
+    with pytest.raises(RunError, match="No learner could be evaluated"):
+        bk.compare({"a": Unlucky(), "b": Unlucky(var_smoothing=1)}, X, y, **QUICK)
+
+
+def test_command_line_on_a_file(tmp_path, capsys):
+    X, y = labels(90)
+    path = tmp_path / "data.csv"
+    pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "answer": y}).to_csv(path, index=False)
+    arguments = ["compare", str(path), "--target", "answer", "--learner", "max", "--learner", "nmc",
+                 "--plan", "2x5", "--engine", "serial",
+                 "--store", str(tmp_path / "s.db")]  # fmt: skip
+    assert main([*arguments, "--json"]) == 0
+    held = json.loads(capsys.readouterr().out)
+    assert held["best"] == "nmc"
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Use nmc: it has the smaller mean error (")
+    assert main([*arguments, "--quiet"]) == 0
+    assert capsys.readouterr().out == "nmc\nmax\n"
+    assert main(["show", str(tmp_path / "s.db")]) == 0
+    assert "nmc" in capsys.readouterr().out
+    for wrong, words in [
+        (["--target", "nobody"], "nobody"),
+        (["iris", "--target", "answer"], "target does not apply to 'iris'"),
+        (["--budget", "soon"], "--budget must be a time"),
+        (["--timeout", "0"], "--timeout must be a time"),
+    ]:
+        assert main([*arguments, *wrong]) == 2
+        captured = capsys.readouterr()
+        assert words in captured.err
+        assert captured.err.count("\n") == 1
+
+
+def test_splits_are_those_of_the_plan():
+    X, y = IRIS.data, IRIS.target
+    given = bk.plan("kfold:3", random_state=9)
+    by_plan = bk.compare(["max", "nmc"], X, y, plan=given, engine="serial", progress=False)
+    by_seed = bk.compare(
+        ["max", "nmc"], X, y, plan="kfold:3", random_state=9, engine="serial", progress=False
+    )
+    np.testing.assert_array_equal(by_plan.losses.values, by_seed.losses.values)
+
+
+def test_ten_thousand_classes_are_handled():
+    n = 20_000
+    y = np.arange(n) // 2
+    X = np.column_stack([y + 0.25 * (np.arange(n) % 2), np.zeros(n)])
+    study = bk.compare(["max", "nn"], X, y, plan="kfold:2", engine="serial", progress=False)
+    assert study.best == "nn"
+    assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
+
+
+def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
+    path = tmp_path / "numbers.csv"
+    pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
+    assert main(["compare", str(path), "--target", "y"]) == 2
+    assert "y" in capsys.readouterr().err
+    quick = ["--plan", "kfold:2", "--engine", "serial", "--quiet"]
+    learners = [
+        "--learner",
+        "sklearn.linear_model:Ridge()",
+        "--learner",
+        "m=sklearn.dummy:DummyRegressor()",
+    ]
+    assert main(["compare", str(path), "--target", "y", "--regression", *learners, *quick]) == 0
+
+
+def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):
+    import sqlite3
+
+    from bestofk.run.store.schema import cells
+
+    store = tmp_path / "study.db"
+    arguments = {"data": "iris", **QUICK, "plan": "holdout:0.33", "store": store}
+    first = bk.compare(["max", "nmc"], **arguments)
+    connection = sqlite3.connect(store)
+    connection.execute(f"UPDATE {cells.name} SET predictions = NULL")
+    connection.commit()
+    again = bk.compare(["max", "nmc"], **arguments)
+    assert again.decision.test == first.decision.test == "mcnemar"
+    np.testing.assert_array_equal(again.losses.values, first.losses.values)
+    (held,) = connection.execute(f"SELECT COUNT(predictions) FROM {cells.name}")
+    connection.close()
+    assert held == (2,)
+
+
+def test_one_random_split_is_tested_by_its_instances_too():
+    study = bk.compare(["max", "nmc"], data="iris", **{**QUICK, "plan": "resample:1:0.33"})
+    assert study.decision.test == "mcnemar"
+
+
+def test_a_comparison_needs_at_most_three_times_the_memory_of_its_data():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20_000, 50))
+    y = (X[:, 0] > 0).astype(int)
+    # a data frame may hold its columns one after another
+    frame = pd.DataFrame(np.asfortranarray(X), copy=False)
+    learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
+    before = X.copy()
+    for rows, most in ((X, 2), (frame, 3)):
+        tracemalloc.start()
+        bk.compare(learners, rows, y, **QUICK)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < most * X.nbytes
+    np.testing.assert_array_equal(X, before)
+
+
+def test_a_slip_in_the_name_of_an_embedded_set_offers_the_nearest():
+    with pytest.raises(UnknownNameError, match="did you mean 'iris'"):
+        bk.compare(["max", "nmc"], data="irs", progress=False)

@@ -1,0 +1,126 @@
+"""What cannot be decided afterwards is refused before the first fit."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import bestofk as bk
+from bestofk.errors import BestOfKError
+
+QUICK = {"engine": "serial", "progress": False}
+
+
+class Counted(GaussianNB):
+    """Counts its fits in a file, since models may be copied."""
+
+    def __init__(self, log=""):
+        super().__init__()
+        self.log = log
+
+    def fit(self, X, y):
+        with Path(self.log).open("a") as lines:
+            lines.write("fit\n")
+        return super().fit(X, y)
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    return np.column_stack([y + rng.normal(0, 0.6, n), rng.normal(size=n)]), y
+
+
+CASES = {
+    "a control that is missing": ({"family": "control"}, "name it with control="),
+    "a control that nobody is": ({"family": "control", "control": "nmcc"}, "did you mean 'nmc'"),
+    "a control without its family": ({"control": "nmc"}, "control applies to family='control'"),
+    "the papers' family without a preference": ({"family": "prior"}, "none is stated"),
+    "a correction for another family": (
+        {"family": "control", "control": "nmc", "correction": "shaffer"},
+        "for the two-sided tests of all pairs",
+    ),
+    "an unknown correction": ({"correction": "sidak"}, "correction must be one of"),
+    "a test that does not cover the plan": ({"test": "5x2cv-f"}, "covers five runs of two folds"),
+    "a test of all learners": ({"test": "friedman"}, "for all learners at once"),
+    "an unknown test": ({"test": "kfold"}, "There is no pairwise test 'kfold'"),
+    "df for a test without": ({"plan": "5x2", "df": 4}, "df does not apply to test '5x2cv-f'"),
+    "an unknown procedure": ({"procedure": "multi"}, "There is no procedure 'multi'"),
+    "an option that does not apply": (
+        {"procedure": "anova-choice", "guard": False},
+        "guard does not apply to procedure 'anova-choice'",
+    ),
+    "no margin": ({"procedure": "cheapest-adequate", "prior": "listed"}, "needs a margin"),
+    "no preference": ({"procedure": "cheapest-adequate", "margin": 0.1}, "needs a preference"),
+    "a margin of nothing": ({"margin": 0}, "margin must be"),
+    "a negative rope": ({"rope": -1}, "rope must be"),
+    "alpha": ({"alpha": 1.5}, "alpha must be"),
+    "one number per learner": (
+        {"plan": "holdout:0.33", "loss": "log-loss"},
+        "There is nothing to test",
+    ),
+    "a rope on one test set": ({"plan": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
+    "a preference for nobody": ({"prior": ["nmc", "tree"]}, "'tree', which is none"),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
+    asked, words = CASES[case]
+    log = tmp_path / "fits"
+    learners = {"nmc": "nmc", "counted": Counted(log=str(log))}
+    X, y = rows()
+    arguments = {"plan": "2x3", **QUICK, **asked}
+    with pytest.raises(BestOfKError, match=re.escape(words)):
+        bk.compare(learners, X, y, store=tmp_path / "s.db", **arguments)
+    assert not log.exists()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {},
+        {"plan": "5x2"},
+        {"plan": "resample:5:0.3"},
+        {"plan": "bootstrap:5"},
+        {"plan": "holdout:0.33"},
+        {"plan": "loo"},
+        {"repetitions": 2},
+        {"prior": "fit_time"},
+        {"prior": "size", "procedure": "cheapest-adequate", "margin": 0.5},
+        {"prior": {"nmc": 1, "counted": 2}, "family": "prior"},
+        {"family": "control", "control": "counted"},
+        {"procedure": "most-wins"},
+        {"procedure": "anova-choice"},
+        {"rope": 0.01},
+        {"test": "use-all-data", "df": 10},
+    ],
+    ids=str,
+)
+def test_what_can_be_decided_is_run(asked, tmp_path):
+    X, y = rows(30)
+    learners = {"nmc": "nmc", "counted": Counted(log=str(tmp_path / "fits"))}
+    study = bk.compare(learners, X, y, **{"plan": "2x3", **QUICK, **asked})
+    assert study.decision is not None
+    assert (tmp_path / "fits").exists()
+
+
+def test_many_learners_are_rehearsed_quickly():
+    import time
+
+    from bestofk.run.compare import as_contenders, as_datasets, as_loss
+    from bestofk.run.experiment import Experiment
+    from bestofk.run.rehearse import rehearse
+
+    X, y = rows(200)
+    datasets = as_datasets(X, y, None)
+    splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
+    learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
+    experiment = Experiment(
+        contenders=as_contenders(learners), datasets=datasets, splits=splits,
+        loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
+    )  # fmt: skip
+    begin = time.process_time()
+    rehearse(experiment, prior=None, decision={})
+    assert time.process_time() - begin < 2.0
