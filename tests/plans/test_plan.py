@@ -371,7 +371,7 @@ def test_notes_for_odd_targets():
         ("holdout:0.01", 20, None, {}, "leaves none to test"),
         ("holdout:0.99", 20, None, {}, "leaves none to train on"),
         ("kfold:2", 4, [0, 1, 0], {}, "y must hold one value for each of the 4 rows; got 3"),
-        ("kfold:2", 4, [[0, 1]] * 4, {}, "one value a row; got shape"),
+        ("kfold:2", 4, [[0, 1]] * 4, {}, "one value per row; got shape"),
         ("kfold:2", 4, [[0], [1, 2], [3], [4]], {}, "unlike length"),
         ("kfold:2", 4, [0, None, 1, 0], {}, "no missing values; row 1"),
         ("kfold:2", 4, [0.0, 1.0, float("nan"), 0.0], {}, "no missing values; row 2"),

@@ -17,7 +17,7 @@ Wrong = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanErrors:
-    """Wrong answers, as the table of marks (one line a run, or a split), and their counts.
+    """Wrong answers, as the table of marks (one line per run or split), and their counts.
 
     Cells of rows that a line does not test are False.
     """

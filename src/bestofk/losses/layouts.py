@@ -1,4 +1,4 @@
-"""Three layouts of a file of losses: a row a loss, a column a learner, a column a split."""
+"""Three layouts of a file of losses: one row per loss, one column per learner or per split."""
 
 from __future__ import annotations
 
@@ -263,7 +263,7 @@ def _not_summaries(levels: Levels | None) -> np.ndarray | None:
 def cv_results_cells(
     table: Table, roles: dict[str, str], *, metric: str | None
 ) -> tuple[Cells, str, Direction]:
-    """scikit-learn's ``cv_results_``: a row a learner, a column a split; scorers rise."""
+    """scikit-learn's ``cv_results_``: one row per learner, one column per split; scorers rise."""
     splits: dict[str, list[tuple[int, str]]] = {}
     for column in table.columns:
         match = _SPLIT.match(column)

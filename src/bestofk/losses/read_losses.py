@@ -72,8 +72,8 @@ def read_losses(
     design : Design or str, optional
         How the losses came about, as in `Losses`.
     layout : str, optional
-        ``"long"`` (a row a loss), ``"wide"`` (a column a learner) or ``"cv-results"``
-        (scikit-learn's ``split0_test_score`` columns, a row a learner); guessed when None.
+        ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
+        (scikit-learn's ``split0_test_score`` columns, one row per learner); guessed when None.
     missing : str, optional
         ``"allow"``: empty and absent cells are declared missing. None: they are an error.
     loss_name : str, optional
@@ -231,7 +231,7 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
         parts.append(f"{len(names)} columns of learners ({shown_names})")
     else:
         parts.append(
-            f"a row a learner, {len(cells.levels['fold'].names)} columns of splits "
+            f"one row per learner, {len(cells.levels['fold'].names)} columns of splits "
             f"(scikit-learn's cv_results_)"
         )
     shown = {

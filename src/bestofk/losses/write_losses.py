@@ -1,7 +1,7 @@
 """Write losses so that reading the file gives the same losses back, to the bit.
 
 Every format holds the same columns. Long: ``algorithm``, ``dataset``, ``run``, ``fold``,
-``repetition``, ``loss``. Wide: a column a learner in place of the first and the last. Then, in
+``repetition``, ``loss``. Wide: one column per learner in place of the first and the last. Then, in
 both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test`` and ``stratified``
 where they are known, and ``loss_name``. A cell that is missing is left empty; such a file is read
 with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as the role

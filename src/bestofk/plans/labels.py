@@ -60,12 +60,12 @@ def column_of(values: Any, where: str, n: int) -> npt.NDArray[Any]:
         column = np.asarray(values)
     except ValueError:
         raise ArgumentError(
-            f"{where} must be one value a row; got rows of unlike length."
+            f"{where} must be one value per row; got rows of unlike length."
         ) from None
     if column.ndim == 2 and column.shape[1] == 1:
         column = column[:, 0]
     if column.ndim != 1:
-        raise ArgumentError(f"{where} must be one value a row; got shape {column.shape}.")
+        raise ArgumentError(f"{where} must be one value per row; got shape {column.shape}.")
     if len(column) != n:
         raise ArgumentError(
             f"{where} must hold one value for each of the {n} rows; got {len(column)}."

@@ -53,7 +53,7 @@ class NormalLosses(TableProblem):
     plan : str
         ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"resample:30:0.1"``: the shape of the table.
     datasets : int
-        More than 1: so many data sets, one loss a learner on each.
+        More than 1: so many data sets, one loss per learner on each.
     repetitions : int
         More than 1: learners that are stochastic. Each loss is repeated so often, with a normal
         deviation of a fifth of its own.

@@ -43,7 +43,7 @@ class Piece:
     """One piece of work.
 
     `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"copied"`` (plain, but all
-    five algorithms with one result a fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
+    five algorithms with one result per fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
     and sizes of the printed Table 1) or ``"null"``.
     """
 

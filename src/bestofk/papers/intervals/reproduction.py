@@ -69,7 +69,7 @@ def reproduce(request: Request) -> Account:
         null = scalar_pieces("null", request, steps=(0,), simulations=NULL_SIMULATIONS)
         tables.append(null_table(null))
     if "copied" in wanted:
-        sentences.append("Table 2 again, all five algorithms with one result a fold:")
+        sentences.append("Table 2 again, all five algorithms with one result per fold:")
         said, found = _second(request, counting, kind="copied")
         sentences += said
         tables += found
@@ -109,7 +109,7 @@ def _second(
 
 
 def significant_shares(verdicts: dict[str, Verdicts]) -> dict[str, Floats]:
-    """Share of pairs found significant, right or wrong, over dp > 0: one number a draw."""
+    """Share of pairs found significant, right or wrong, over dp > 0: one number per draw."""
     return {
         test: outcome_shares(v)[:, 1:, [0, 2]].sum(axis=-1).mean(axis=-1)
         for test, v in verdicts.items()

@@ -11,7 +11,7 @@ from bestofk.checks import Floats
 
 ALGORITHMS, DATASETS, FOLDS, REPETITIONS = 5, 32, 5, 30
 DETERMINISTIC = (2, 3)
-"""A3 and A4: one result a fold, whatever the repetition."""
+"""A3 and A4: one result per fold, whatever the repetition."""
 STEPS = tuple(round(0.005 * k, 3) for k in range(21))
 """The values of dp; in print the last one reads 1."""
 BEST, FIRST_MEAN = 0.20, 0.30

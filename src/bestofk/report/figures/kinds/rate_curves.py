@@ -163,7 +163,7 @@ def layout_rates(
     if not (x.ndim == 1 and rate.shape == low.shape == high.shape == (len(value.names), len(x))):
         raise ArgumentError(
             f"figure 'rates': rate, low and high must have shape ({len(value.names)}, {len(x)}), a "
-            f"row a name and a column an x; got {rate.shape}, {low.shape} and {high.shape}."
+            f"row per name and one column per x; got {rate.shape}, {low.shape} and {high.shape}."
         )
     some = np.isfinite(rate).any(axis=1)
     rate, low, high = rate[some], low[some], high[some]
