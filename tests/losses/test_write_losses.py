@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.errors import ArgumentError
+from bestofk.errors import ArgumentError, TableError
 from bestofk.losses import Losses, read_losses
 from bestofk.losses.layouts import looks_like_role
-from bestofk.plans.design import KINDS, Design
+from bestofk.plans.design import KINDS, Design, Subsets
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 HOSTILE = (
@@ -43,6 +43,42 @@ def test_hostile_names_and_hard_numbers_come_back_to_the_bit(tmp_path, hostile, 
     assert read == hostile
     assert read.values.tobytes() == hostile.values.tobytes()
     assert read.fingerprint == hostile.fingerprint
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("layout", ["long", "wide"])
+@pytest.mark.parametrize(
+    "subsets",
+    [Subsets(kind="nested", runs=6, folds=2), Subsets(kind="halves", runs=4, folds=5)],
+)
+def test_runs_on_parts_of_the_rows_come_back(tmp_path, form, layout, subsets):
+    rng = np.random.default_rng(3)
+    design = Design(
+        kind="cv",
+        runs=2,
+        folds=3,
+        repetitions=1,
+        subsets=subsets,
+        n_train=(6,) * 6,
+        n_test=(3,) * 6,
+    )
+    losses = Losses(
+        rng.random((2, 1, 2, 3, 1)),
+        design=design,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        subset_values=rng.random((2, 1, subsets.runs, subsets.folds, 1)),
+    )
+    read = again(losses, tmp_path, form, layout)
+    assert read == losses
+    assert read.subset_values.tobytes() == losses.subset_values.tobytes()
+    assert read.fingerprint == losses.fingerprint
+
+
+def test_a_part_of_the_rows_that_is_unknown_is_refused(tmp_path):
+    file = tmp_path / "x.csv"
+    file.write_text("algorithm,fold,loss,part_of_rows\na,1,0.5,all\na,2,0.5,thirds\n")
+    with pytest.raises(TableError, match="must say 'all' and one of halves, nested; got 'all', 't"):
+        read_losses(file)
 
 
 @pytest.mark.parametrize("form", FORMATS)

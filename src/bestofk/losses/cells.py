@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import TableError
@@ -52,6 +53,27 @@ def in_number_order(levels: Levels) -> Levels:
     rank[order] = np.arange(len(order))
     rank[-1] = -1
     return Levels(rank[levels.codes], tuple(levels.names[i] for i in order))
+
+
+def some_cells(cells: Cells, keep: npt.NDArray[np.bool_]) -> Cells:
+    """The cells that are marked, with the levels that are left, in the order they had."""
+    rows = np.flatnonzero(keep)
+    return replace(
+        cells,
+        values=cells.values[keep],
+        levels={axis: some_levels(found, keep) for axis, found in cells.levels.items()},
+        place=lambda i: cells.place(int(rows[i])),
+        sizes={role: size[keep] for role, size in cells.sizes.items()},
+    )
+
+
+def some_levels(levels: Levels, keep: npt.NDArray[np.bool_]) -> Levels:
+    """The levels that are left among some of the rows, in the order they had."""
+    codes = levels.codes[keep]
+    left = np.unique(codes)
+    new = np.zeros(len(levels.names), dtype=np.int64)
+    new[left] = np.arange(len(left))
+    return Levels(new[codes], tuple(levels.names[int(i)] for i in left))
 
 
 def number_unnumbered(cells: Cells) -> Cells:

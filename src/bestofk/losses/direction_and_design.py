@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.errors import BestOfKWarning, TableError
 from bestofk.losses.axes import settle_design
+from bestofk.losses.cells import Cells, some_cells
 from bestofk.losses.roles import Direction
-from bestofk.plans.design import KINDS, Design
+from bestofk.plans.design import KINDS, SUBSETS, Design, Subsets
 from bestofk.tables.table import Table
 
 
@@ -138,3 +140,38 @@ def design_of_file(
         n_train=known.get("n_train"),
         n_test=known.get("n_test"),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartsOfRows:
+    """The cells of a file that come from runs on parts of the rows."""
+
+    kind: str
+    cells: Cells
+
+    def subsets(self, values: Floats) -> Subsets:
+        """The part of the design that tells of them."""
+        return Subsets(kind=self.kind, runs=values.shape[2], folds=values.shape[3])
+
+
+def parts_of_rows(
+    table: Table, roles: dict[str, str], cells: Cells
+) -> tuple[Cells, PartsOfRows | None]:
+    """The cells of runs on all rows, and those of runs on parts of them where the file has any."""
+    column = roles.get("part_of_rows")
+    if column is None:
+        return cells, None
+    levels = table.levels(column)
+    kinds = [name for name in levels.names if name != "all"]
+    if "all" not in levels.names or len(kinds) != 1 or kinds[0] not in SUBSETS:
+        raise TableError(
+            f"{table.source}: column {column!r} must say 'all' and one of {', '.join(SUBSETS)}; "
+            f"got {', '.join(map(repr, levels.names))}."
+        )
+    each, rest = divmod(len(cells.values), max(len(levels.codes), 1))
+    if rest:
+        raise TableError(
+            f"{table.source}: some rows were left out; column {column!r} needs all of them."
+        )
+    whole = np.repeat(levels.codes == levels.names.index("all"), each)
+    return some_cells(cells, whole), PartsOfRows(kind=kinds[0], cells=some_cells(cells, ~whole))

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import TableError
-from bestofk.losses.cells import Cells, in_number_order
+from bestofk.losses.cells import Cells, in_number_order, some_levels
 from bestofk.losses.roles import Direction, direction_of, normal, role_of
 from bestofk.tables.table import MISSING_MARKERS, Levels, Table
 
@@ -87,7 +87,7 @@ def _sizes(table: Table, roles: dict[str, str]) -> dict[str, Floats]:
 def long_cells(
     table: Table, roles: dict[str, str], *, metric: str | None, guessed_instance: bool
 ) -> tuple[Cells, str, Direction]:
-    """A row a loss; gives the cells, what the numbers are called, and their direction."""
+    """One row per loss; gives the cells, what the numbers are called, and their direction."""
     keep: np.ndarray | None = None
     name = None
     if "metric" in roles and roles["metric"] != roles.get("loss"):
@@ -111,7 +111,7 @@ def long_cells(
     rows = np.arange(table.n_rows)
     if keep is not None:
         values, rows = values[keep], rows[keep]
-        levels = {axis: _only(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     cells = Cells(
         source=table.source,
@@ -126,15 +126,6 @@ def long_cells(
     if direction is None and name is not None:
         direction = direction_of(column)
     return cells, named, direction or "unknown"
-
-
-def _only(levels: Levels, keep: np.ndarray) -> Levels:
-    """The levels that are left among some of the rows, in the order they had."""
-    codes = levels.codes[keep]
-    left = np.unique(codes)
-    new = np.zeros(len(levels.names), dtype=np.int64)
-    new[left] = np.arange(len(left))
-    return Levels(new[codes], tuple(levels.names[int(i)] for i in left))
 
 
 def _one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarray | None, str]:
@@ -187,7 +178,7 @@ def _value_column(table: Table, roles: dict[str, str]) -> str:
 def wide_cells(
     table: Table, roles: dict[str, str], *, learners: Sequence[str] | None, guessed: bool
 ) -> tuple[Cells, tuple[str, ...]]:
-    """A column a learner; the first column of text names the data sets where none is known."""
+    """One column per learner; the first column of text names the data sets where none is known."""
     notes: list[str] = []
     ours = "design" in roles and "loss_name" in roles
     for role in ("algorithm", "loss", "metric"):
@@ -231,7 +222,7 @@ def wide_cells(
         left = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
         notes.append(f"Left out as summaries, not data sets: {_listed(left)}.")
         values, rows = values[keep], rows[keep]
-        levels = {axis: _only(found, keep) for axis, found in levels.items()}
+        levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
     n = len(rows)
     columns = tuple(learners)

@@ -17,6 +17,7 @@ from bestofk.losses.direction_and_design import (
     design_of_file,
     direction_of_file,
     only_value,
+    parts_of_rows,
     warn_unnamed_rows,
 )
 from bestofk.losses.example_losses import EXAMPLES, example_path
@@ -166,6 +167,7 @@ def read_losses(
     if "loss" in roles and table.decimal_mark(roles["loss"]) == ",":
         account.append("The numbers have decimal commas.")
     flip = direction_of_file(higher_is_better, direction, named, layout, table.source, account)
+    cells, parts = parts_of_rows(table, roles, cells)
     before = cells
     cells = renumber_within_runs(number_unnumbered(cells))
     if cells is not before and layout == "wide" and "dataset" not in roles:
@@ -173,8 +175,13 @@ def read_losses(
     account += cells.notes
     values, sizes = fill_grid(cells, allow_missing=missing == "allow")
     values, settled = design_of_file(table, roles, values, sizes, design, account)
+    subset_values = None
+    if parts is not None and not isinstance(design, Design):
+        subset_values, _ = fill_grid(parts.cells, allow_missing=False)
+        settled = settled.with_(subsets=parts.subsets(subset_values))
     return Losses(
         values,
+        subset_values=subset_values,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
         algorithms=cells.levels["algorithm"].names,
         datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,

@@ -41,6 +41,7 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "design": ("design", "design_kind"),
     "stratified": ("stratified",),
     "loss_name": ("loss_name",),
+    "part_of_rows": ("part_of_rows",),
 }  # fmt: skip
 """The names by which a role is known, the surest first."""
 

@@ -6,8 +6,8 @@ both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test`` a
 where they are known, and ``loss_name``. A cell that is missing is left empty; such a file is read
 with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as the role
 of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it. Losses of
-runs on parts of the rows (`Losses.subset_values`) have no place in a file: what is read back is the
-same without them.
+runs on parts of the rows (`Losses.subset_values`) follow those of all rows: the column
+``part_of_rows`` says ``all``, ``nested`` or ``halves``, and ``run`` counts anew; their sizes are 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import one_of
+from bestofk.checks import Floats, one_of
 from bestofk.errors import ArgumentError
 from bestofk.losses.layouts import looks_like_role
 
@@ -34,10 +34,22 @@ _PLAIN = re.compile(r"[\w.+:/()\[\]=*-]+(?: [\w.+:/()\[\]=*-]+)*")
 def tidy_columns(losses: Losses, *, layout: str) -> Columns:
     """The columns of the file: arrays of names, whole numbers and floats (NaN where missing)."""
     one_of(layout, "layout", ("long", "wide"))
-    shape = losses.values.shape
     if layout == "wide":
         _refuse_role_names(losses)
-        shape = (1, *shape[1:])
+    columns = _columns_of(losses, losses.values, layout, all_rows=True)
+    if losses.subset_values is None or losses.design.subsets is None:
+        return columns
+    parts = _columns_of(losses, losses.subset_values, layout, all_rows=False)
+    both = {name: np.concatenate([columns[name], parts[name]]) for name in columns}
+    rows, more = (len(one["run"]) for one in (columns, parts))
+    kind = losses.design.subsets.kind
+    both["part_of_rows"] = np.array(["all"] * rows + [kind] * more, dtype=object)
+    return both
+
+
+def _columns_of(losses: Losses, table: Floats, layout: str, *, all_rows: bool) -> Columns:
+    """The columns of the runs on all rows, or of those on parts of them."""
+    shape = table.shape if layout == "long" else (1, *table.shape[1:])
     at = np.indices(shape).reshape(5, -1)
     columns: Columns = {}
     if layout == "long":
@@ -46,9 +58,9 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
     for axis, name in ((2, "run"), (3, "fold"), (4, "repetition")):
         columns[name] = at[axis] + 1
     if layout == "long":
-        columns["loss"] = losses.values.ravel()
+        columns["loss"] = table.ravel()
     else:
-        for learner, values in zip(losses.algorithms, losses.values, strict=True):
+        for learner, values in zip(losses.algorithms, table, strict=True):
             columns[learner] = values.ravel()
     design = losses.design
     rows = at.shape[1]
@@ -56,7 +68,11 @@ def tidy_columns(losses: Losses, *, layout: str) -> Columns:
     for name in ("n_train", "n_test"):
         sizes = getattr(design, name)
         if sizes is not None:
-            columns[name] = np.array(sizes)[at[2] * design.folds + at[3]]
+            columns[name] = (
+                np.array(sizes)[at[2] * design.folds + at[3]]
+                if all_rows
+                else np.zeros(rows, dtype=np.int64)
+            )
     if design.stratified is not None:
         columns["stratified"] = np.full(rows, str(design.stratified).lower(), dtype=object)
     columns["loss_name"] = np.full(rows, losses.loss_name, dtype=object)
@@ -115,7 +131,7 @@ def write_parquet(losses: Losses, path: PathLike, *, layout: str) -> None:
 
 
 def write_jsonl(losses: Losses, path: PathLike, *, layout: str) -> None:
-    """Write one JSON object a line; null where a cell is missing."""
+    """Write one JSON object per line; null where a cell is missing."""
     import json
 
     columns = tidy_columns(losses, layout=layout)
