@@ -591,7 +591,7 @@ def main() -> None:
         wanted, sets = [one for one in wanted if one.rows == 100 and one.name in few], 3
     elif asked.confirm:
         sets = sets or 800
-        wanted = [replace(one, sets=one.sets and sets) for one in wanted]
+        wanted = [replace(one, sets=one.sets and sets // 2) for one in wanted]
     else:
         sets = sets or 400
     made = lines(sets, asked.work, wanted, seed)
