@@ -14,7 +14,7 @@ from typing import Any
 
 from bestofk.errors import ArgumentError
 from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.registry import Problem
 from bestofk.run.engines.engine import Engine

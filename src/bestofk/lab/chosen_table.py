@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofk.lab.case_table import Case, Row, fill, markdown
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from bestofk.run.cells import Failure
 
@@ -115,7 +115,7 @@ class Task(ABC, Generic[ItemT, ResultT]):
     wrong with an item is part of its result; `evaluate` does not raise.
     """
 
-    unit: str = "fits"
+    unit: ClassVar[str] = "fits"
     """What the items are called when they are counted."""
 
     @property
