@@ -126,6 +126,8 @@ def draw(
             repeats=repeats,
             random_state=seed,
             jobs=request.jobs,
+            engine=request.engine,
+            scheduler=request.scheduler,
             store=request.store,
         )
     if "runs" in found:
