@@ -1,5 +1,11 @@
 """Pieces of a reproduction: the same arrays on every engine, and nothing is done twice."""
 
+import os
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 
@@ -85,3 +91,50 @@ def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
     with open_store(store) as kept:
         assert kept.n_payloads() == 3
         assert kept.n_cells() == 0
+
+
+CHILD = """
+import sys
+from bestofk.papers.account import Request
+from bestofk.papers.array_task import obtain
+from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
+pieces = [
+    SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
+    for draw in range(10_000)
+]
+obtain(pieces, run_piece, request=Request(store=sys.argv[1], engine="processes", jobs=2))
+"""
+
+
+def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path):
+    store = tmp_path / "kept.db"
+    open_store(store).close()
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(store)])
+    try:
+        held, end = 0, time.monotonic() + 60
+        while held < 3 and time.monotonic() < end:
+            time.sleep(0.05)
+            with open_store(store, read_only=True) as kept:
+                held = kept.n_payloads()
+        assert child.poll() is None, "it ended by itself"
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    with open_store(store) as kept:
+        n = kept.n_payloads() + 2
+        pieces = [
+            SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
+            for draw in range(n)
+        ]
+        held = set(kept.get_payloads([piece.key for piece in pieces], name="array"))
+    assert 3 <= len(held) < n
+    done = []
+
+    def counted(piece):
+        done.append(piece.draw)
+        return run_piece(piece)
+
+    found = obtain(pieces, counted, request=Request(store=str(store)))
+    assert done == [piece.argument.draw for piece in pieces if piece.key not in held]
+    expected = obtain(pieces, run_piece)
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))
