@@ -233,8 +233,9 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
     with warnings_as_lines():
         paths = function(
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
-            random_state=given["seed"], jobs=given["jobs"], again=given["again"],
-            told=None if quiet else lambda line: click.echo(line, err=True), **more,
+            random_state=given["seed"], jobs=given["jobs"], engine=given["engine"],
+            scheduler=given["scheduler"], again=given["again"],
+            say=None if quiet else lambda line: click.echo(line, err=True), **more,
         )  # fmt: skip
     for path in paths:
         click.echo(str(path))

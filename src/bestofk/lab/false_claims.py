@@ -42,7 +42,7 @@ class FalseClaims:
     alpha : float
         The error that was allowed.
     options : mapping
-        What `order` was told beside the losses.
+        What `order` was given besides the losses.
     simulation : Simulation
         The losses.
     """
@@ -62,9 +62,9 @@ class FalseClaims:
         """The rates in sentences."""
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
         said = (
-            f"The decision ({', '.join(self.tests)}{told(self.options)}) makes a false claim about "
-            f"{K} learners on {self.rate.words()} of the {drawn}; {100 * self.alpha:g} % are "
-            f"allowed ({100 * self.rate.level:g} % intervals)."
+            f"The decision ({', '.join(self.tests)}{options_in_words(self.options)}) makes a false "
+            f"claim about {K} learners on {self.rate.words()} of the {drawn}; "
+            f"{100 * self.alpha:g} % are allowed ({100 * self.rate.level:g} % intervals)."
         )
         if self.rate.low > self.alpha:
             verdict = "It claims too much."
@@ -222,6 +222,6 @@ def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
             for name, value in options.items()}  # fmt: skip
 
 
-def told(options: Mapping[str, Any]) -> str:
+def options_in_words(options: Mapping[str, Any]) -> str:
     """Options of `order` in words, after a comma."""
     return "".join(f", {name} {value}" for name, value in shown_options(options).items())

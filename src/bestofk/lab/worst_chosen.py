@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.checks import refuse
 from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
-from bestofk.lab.false_claims import decisions, shown_options, told
+from bestofk.lab.false_claims import decisions, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
@@ -47,7 +47,7 @@ class Chosen:
     tests : tuple of str
         The tests that it used.
     options : mapping
-        What `order` was told beside the losses.
+        What `order` was given besides the losses.
     simulation : Simulation
         The losses.
     """
@@ -68,8 +68,8 @@ class Chosen:
     def explain(self) -> str:
         """The rates in sentences."""
         lines = [
-            f"What {self.procedure} ({', '.join(self.tests)}{told(self.options)}) recommends of "
-            f"{len(self.simulation.learners)} learners:",
+            f"What {self.procedure} ({', '.join(self.tests)}{options_in_words(self.options)}) "
+            f"recommends of {len(self.simulation.learners)} learners:",
             f"- the truly worst on {self.worst.words()} of the {self.simulation.drawn}s;",
             f"- one that is worse than the truly best by more than {number(self.by)} on "
             f"{self.beyond.words()};",

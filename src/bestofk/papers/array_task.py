@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import pickle
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +20,7 @@ from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store, open_store
-from bestofk.run.task import Block, ItemEvaluator, Pace, Task
+from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
 
 Array = npt.NDArray[Any]
 ArgumentT = TypeVar("ArgumentT")
@@ -128,7 +127,7 @@ class ArrayEvaluator(ItemEvaluator[ArrayPiece[ArgumentT], PieceResult]):
             try:
                 array = self.function(item.argument)
             except Exception as raised:
-                yield PieceResult(key=item.key, array=None, raised=_travelling(raised))
+                yield PieceResult(key=item.key, array=None, raised=sendable_error(raised))
                 continue
             yield PieceResult(key=item.key, array=array, seconds=time.perf_counter() - begin)
 
@@ -192,16 +191,6 @@ class SaidProgress(Progress):
     def item(self, *, label: str, failed: bool) -> None:  # noqa: ARG002
         self.done += 1
         self.say(f"{self.done} of {self.total} {self.unit}")
-
-
-def _travelling(raised: Exception) -> Exception:
-    """An error that another process can raise: itself, or one that says the same."""
-    try:
-        pickle.loads(pickle.dumps(raised))
-    except Exception:
-        # any class may raise anything while it is pickled or loaded
-        return RunError(f"{type(raised).__name__}: {raised}")
-    return raised
 
 
 def _packed(array: Array) -> bytes:

@@ -7,6 +7,7 @@ store holds and has the rest evaluated in this process, in worker processes or o
 from __future__ import annotations
 
 import math
+import pickle
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
+from bestofk.errors import RunError
 from bestofk.run.cells import Failure
 
 if TYPE_CHECKING:
@@ -192,6 +194,16 @@ class Task(ABC, Generic[ItemT, ResultT]):
         except Exception:
             # any class may raise anything while it is pickled: then the work stays here
             return Shipment(packed=None)
+
+
+def sendable_error(raised: Exception) -> Exception:
+    """An error that another process can raise: itself, or one that says the same."""
+    try:
+        pickle.loads(pickle.dumps(raised))
+    except Exception:
+        # any class may raise anything while it is pickled or loaded
+        return RunError(f"{type(raised).__name__}: {raised}")
+    return raised
 
 
 def load_task(packed: bytes) -> Task[Hashable, object]:
