@@ -50,7 +50,7 @@ class Squares(Task):
         return Squared(self.key(item), None)
 
     def find(self, store, items):
-        found = store.get_payloads([self.key(item) for item in items], name="square")
+        found = store.get_payloads(list(items), name="square")
         return {key: Squared(key, int(data)) for key, data in found.items()}
 
     def keep(self, store, result):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import groupby
@@ -218,7 +218,7 @@ class CaseTask(Task[int, MeasuredCases]):
             key=self.key(item), raised=RunError(f"{self.label(item)}: {failure.reason}")
         )
 
-    def find(self, store: Store, items: Sequence[int]) -> dict[str, MeasuredCases]:  # noqa: ARG002
+    def find(self, store: Store, items: Mapping[str, int]) -> dict[str, MeasuredCases]:  # noqa: ARG002
         return {}
 
     def keep(self, store: Store, result: MeasuredCases) -> None:

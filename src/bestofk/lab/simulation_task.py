@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -67,8 +67,8 @@ class SimulationTask(Task[SplitSet, SetLosses]):
         reason = f"data set {item.number + 1}: {failure.reason}"
         return SetLosses(key=self.key(item), losses=None, failure=replace(failure, reason=reason))
 
-    def find(self, store: Store, items: Sequence[SplitSet]) -> dict[str, SetLosses]:
-        found = store.get_payloads([self.key(item) for item in items], name=PAYLOAD)
+    def find(self, store: Store, items: Mapping[str, SplitSet]) -> dict[str, SetLosses]:
+        found = store.get_payloads(list(items), name=PAYLOAD)
         return {
             key: SetLosses(
                 key=key,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -86,8 +86,10 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
         reason = f"{self.label(item)} (piece {item.number}): {failure.reason}"
         return PieceResult(key=item.key, array=None, raised=RunError(reason))
 
-    def find(self, store: Store, items: Sequence[ArrayPiece[ArgumentT]]) -> dict[str, PieceResult]:
-        found = store.get_payloads([item.key for item in items], name=PAYLOAD)
+    def find(
+        self, store: Store, items: Mapping[str, ArrayPiece[ArgumentT]]
+    ) -> dict[str, PieceResult]:
+        found = store.get_payloads(list(items), name=PAYLOAD)
         return {key: PieceResult(key=key, array=_unpacked(data)) for key, data in found.items()}
 
     def keep(self, store: Store, result: PieceResult) -> None:

@@ -58,7 +58,7 @@ def run_task(
         same.setdefault(task.key(item), []).append(item)
     results: dict[ItemT, ResultT] = {}
     if store is not None:
-        for key, result in task.find(store, items).items():
+        for key, result in task.find(store, {key: group[0] for key, group in same.items()}).items():
             results.update(dict.fromkeys(same[key], result))
     missing = [group[0] for group in same.values() if group[0] not in results]
     deadline = None if budget is None else begin + budget

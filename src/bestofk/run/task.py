@@ -10,7 +10,7 @@ import math
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -142,8 +142,8 @@ class Task(ABC, Generic[ItemT, ResultT]):
         """The result of an item whose worker hung, died or went over time."""
 
     @abstractmethod
-    def find(self, store: Store, items: Sequence[ItemT]) -> dict[str, ResultT]:
-        """The results that a store holds, by the digests of their items."""
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """The results that a store holds of `items`, both by their digests."""
 
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import groupby
@@ -39,9 +39,11 @@ class ComparisonTask(Task[Place, CellResult]):
     def lost(self, item: Place, failure: Failure) -> CellResult:
         return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
 
-    def find(self, store: Store, items: Sequence[Place]) -> dict[str, CellResult]:
+    def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
         experiment = self.experiment
-        keys = [experiment.key(place) for place in items]
+        keys = [experiment.key(place) for place in items.values()]
+        for key, digest in zip(keys, items, strict=True):
+            vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
         found = store.get(keys, predictions=experiment.keep_predictions)
         return {key: result for key, result in found.items() if experiment.serves(result)}
 
