@@ -89,10 +89,11 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 def run_serially(experiment: Any) -> float:
     from bestofk.run.engines.engine import Engine
+    from bestofk.run.evaluation.comparison_task import ComparisonTask
 
     places = list(experiment.places())
-    engine = Engine(name="serial")
-    return sum(cell.loss for cell in engine.run(experiment, places, total=len(places)))
+    engine, task = Engine(name="serial"), ComparisonTask(experiment)
+    return sum(cell.loss for cell in engine.run(task, places, total=len(places)))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:

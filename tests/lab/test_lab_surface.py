@@ -80,11 +80,11 @@ def test_impossible_networks() -> None:
 def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
-    from bestofk.lab.one_data_set import Work
+    from bestofk.lab.simulation_task import SimulationTask
     from bestofk.run.contenders import as_contenders
     from bestofk.run.evaluation.loss_functions import as_loss
 
-    work = Work(
+    work = SimulationTask(
         problem=lab.problem(SMALL),
         contenders=as_contenders(["naive-bayes", "c4.5", "nn"]),
         plan=make_plan("2x4"),
@@ -150,11 +150,11 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
     from bestofk.run.store.store import open_store
 
     with open_store(store) as kept:
-        assert kept.n_cells() == 5
+        assert kept.n_payloads() == 5
     second = lab.simulate(PAIR, SMALL, "2x4", sets=8, store=store)
     assert np.array_equal(first.losses, second.losses[:5])
     with open_store(store) as kept:
-        assert kept.n_cells() == 8
+        assert kept.n_payloads() == 8
 
 
 def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     with open_store(store) as kept:
-        held = kept.n_cells()
+        held = kept.n_payloads()
     assert held >= 20
     assert main([*words, "--sets", "20"]) == 0
     with open_store(store) as kept:
-        assert kept.n_cells() == held
+        assert kept.n_payloads() == held
 
 
 def test_calibration_file_and_its_use(tmp_path: Path) -> None:

@@ -11,7 +11,12 @@ from click.testing import CliRunner
 from bestofk.cli.app import bestofk
 from bestofk.papers.account import Request
 from bestofk.papers.intervals.counting import scalar_pairs
-from bestofk.papers.intervals.experiment import Piece, outlier_pieces, run_piece, scalar_pieces
+from bestofk.papers.intervals.experiment import (
+    SimulationPiece,
+    outlier_pieces,
+    run_piece,
+    scalar_pieces,
+)
 from bestofk.papers.intervals.reproduction import significant_shares
 from bestofk.papers.intervals.simulated_tables import (
     averages,
@@ -116,10 +121,10 @@ def test_tables_with_outliers():
 
 
 def test_a_piece_depends_on_its_names_only():
-    piece = Piece(kind="copied", seed=3, draw=1, step=4, simulations=3)
+    piece = SimulationPiece(kind="copied", seed=3, draw=1, step=4, simulations=3)
     assert np.array_equal(run_piece(piece), run_piece(piece))
-    other = Piece(kind="copied", seed=3, draw=2, step=4, simulations=3)
-    assert piece.block.key != other.block.key
+    other = SimulationPiece(kind="copied", seed=3, draw=2, step=4, simulations=3)
+    assert piece.named.key != other.named.key
 
 
 def test_the_command_prints_table_1_and_names_its_variants(tmp_path):

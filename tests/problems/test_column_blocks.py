@@ -60,7 +60,7 @@ def test_blocks_share_labels_and_nothing_else() -> None:
 @pytest.mark.parametrize("kind", ["gaussian", "binary"])
 def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> None:
     """One path: each copy has the losses that `compare` gets on its columns alone."""
-    from bestofk.lab.one_data_set import Work
+    from bestofk.lab.simulation_task import SimulationTask
     from bestofk.plans.plan import plan as make_plan
     from bestofk.problems.generator import dataset_of
     from bestofk.run.contenders import as_contenders
@@ -69,7 +69,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     made = replace(SMALL, kind=kind)
     found = simulate([learner], made, "2x4", sets=2)
     assert found.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
-    work = Work(
+    work = SimulationTask(
         problem=made,
         contenders=as_contenders([learner, "max"])[:1],
         plan=make_plan("2x4"),
@@ -110,11 +110,11 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     assert parts is not None
     subsets = found.design.subsets
     assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
-    from bestofk.lab.one_data_set import Work
+    from bestofk.lab.simulation_task import SimulationTask
     from bestofk.run.contenders import as_contenders
     from bestofk.run.evaluation.loss_functions import as_loss
 
-    work = Work(
+    work = SimulationTask(
         problem=made,
         contenders=as_contenders(learners),
         plan=make_plan(plan),

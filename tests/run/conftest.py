@@ -100,7 +100,8 @@ class Server:
         if self.shared is None:
             self.shared = self.database()
         name = self.shared.rpartition("/")[2]
-        self.sql("DROP TABLE IF EXISTS bestofk_meta, bestofk_studies, bestofk_cells", name)
+        tables = "bestofk_meta, bestofk_studies, bestofk_cells, bestofk_payloads"
+        self.sql(f"DROP TABLE IF EXISTS {tables}", name)
         return self.shared
 
     def database(self, options=""):

@@ -10,8 +10,9 @@ import pytest
 import bestofk as bk
 from bestofk.errors import RunError
 from bestofk.run.cells import FAILURE_KINDS
-from bestofk.run.engines.blocks import blocks_of
 from bestofk.run.engines.workers import run_in_workers
+from bestofk.run.evaluation.blocks import blocks_of
+from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
@@ -87,7 +88,9 @@ def test_crashes_and_hangs_are_recorded_and_the_others_go_on(good):
     learners = {name: learner for name, (learner, *_) in everything.items()} | good
     experiment = strange.make_experiment(learners, {"d": (X, Y)}, "holdout:0.5")
     blocks = blocks_of(experiment, experiment.places())
-    found = strange.by_place(experiment, run_in_workers(experiment, blocks, jobs=2, timeout=2.5))
+    found = strange.by_place(
+        experiment, run_in_workers(ComparisonTask(experiment), blocks, jobs=2, timeout=2.5)
+    )
     assert len(found) == len(learners)
     for name, (_, kind, reason) in everything.items():
         failure = found[name, 0, 0, 0, 0].failure

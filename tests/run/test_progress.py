@@ -3,7 +3,7 @@ import io
 import pytest
 
 from bestofk.run import progress
-from bestofk.run.progress import Bar, Lines, Silence, observer
+from bestofk.run.progress import Bar, Lines, Progress, observer
 
 
 class Terminal(io.StringIO):
@@ -13,14 +13,14 @@ class Terminal(io.StringIO):
 
 def test_a_bar_on_a_terminal_and_silence_elsewhere():
     assert isinstance(observer(True, Terminal()), Bar)
-    assert type(observer(True, io.StringIO())) is Silence
-    assert type(observer(False, Terminal())) is Silence
+    assert type(observer(True, io.StringIO())) is Progress
+    assert type(observer(False, Terminal())) is Progress
     assert isinstance(observer("log", io.StringIO()), Lines)
-    mine = Silence()
+    mine = Progress()
     assert observer(mine) is mine
 
 
-def test_lines_tell_cells_rate_time_left_failures_and_who_is_at_work(monkeypatch):
+def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch):
     now = [100.0]
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
@@ -28,7 +28,7 @@ def test_lines_tell_cells_rate_time_left_failures_and_who_is_at_work(monkeypatch
         lines.start(total=50, done=10)
         for cell in range(20):
             now[0] += 1.0
-            lines.cell(learner="nn", dataset="iris", failed=cell == 3)
+            lines.item(label="nn on iris", failed=cell == 3)
     said = stream.getvalue().splitlines()
     assert said[0] == "bestofk: 10 of 50 fits are in the store already"
     # a line every ten seconds, one cell a second
@@ -43,7 +43,7 @@ def test_names_cannot_break_a_line(monkeypatch):
     lines = Lines(stream)
     lines.start(total=2, done=0)
     now[0] = 11.0
-    lines.cell(learner="two\nlines", dataset="d", failed=False)
+    lines.item(label="two\nlines on d", failed=False)
     assert stream.getvalue().count("\n") == 1
 
 
@@ -51,7 +51,7 @@ def test_the_bar_shows_what_is_done_and_goes_away():
     stream = Terminal()
     with Bar(stream) as bar:
         bar.start(total=4, done=1)
-        bar.cell(learner="[red]nn", dataset="iris", failed=True)
+        bar.item(label="[red]nn on iris", failed=True)
         bar.bar.refresh()
         shown = stream.getvalue()
     assert "2/4" in shown

@@ -35,6 +35,9 @@ def simulation_options(command: Command) -> Command:
                      help="Fixes data sets and splits."),
         click.option("--jobs", type=int, default=-1, show_default=True,
                      help="Workers; -1: one per core."),
+        click.option("--engine", default="auto", show_default=True,
+                     help="auto, serial, processes, dask or ray."),
+        click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster."),
         click.option("--store", metavar="URL",
                      help="Keep finished data sets in a file or database; resume from it."),
         click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
@@ -72,6 +75,8 @@ def running(given: dict[str, Any]) -> dict[str, Any]:
         "loss": given["loss"],
         "random_state": given["seed"],
         "jobs": given["jobs"],
+        "engine": given["engine"],
+        "scheduler": given["scheduler"],
         "store": given["store"],
         "progress": not given["quiet"],
     }

@@ -233,8 +233,9 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
     with warnings_as_lines():
         paths = function(
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
-            random_state=given["seed"], jobs=given["jobs"], again=given["again"],
-            told=None if quiet else lambda line: click.echo(line, err=True), **more,
+            random_state=given["seed"], jobs=given["jobs"], engine=given["engine"],
+            scheduler=given["scheduler"], again=given["again"],
+            say=None if quiet else lambda line: click.echo(line, err=True), **more,
         )  # fmt: skip
     for path in paths:
         click.echo(str(path))
@@ -246,9 +247,13 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
               help="Where the tables go, as CSV and Markdown.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
+@click.option(
+    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:
+def worth(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
     """Every shipped test and MultiTest itself on the paper's problems, as tables.
 
     Type I error, power at three differences and replicability of every test that two learners on
@@ -258,9 +263,7 @@ def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: b
     from bestofk.lab.tests_table import write_worth
 
     with warnings_as_lines():
-        paths = write_worth(
-            out, sets=sets, random_state=seed, jobs=jobs, store=store, progress=not quiet
-        )
+        paths = write_worth(out, sets=sets, random_state=seed, progress=not quiet, **running)
     for path in paths:
         click.echo(str(path))
 

@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Another way of running it; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="How often the experiment is repeated.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Processes; -1: all cores.")
+@click.option("--jobs", type=int, default=1, show_default=True, help="Workers; -1: all cores.")
+@click.option(
+    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
 @click.option("--store", metavar="URL", help="Keep finished work here, and resume from it.")
 @click.option(
     "--data",
@@ -43,6 +47,8 @@ def reproduce(
     variant: str | None,
     runs: int | None,
     jobs: int,
+    engine: str,
+    scheduler: str | None,
     store: str | None,
     data: Path | None,
     seed: int | None,
@@ -64,6 +70,7 @@ def reproduce(
       bestofk reproduce multitest --table 3 --printed
     """
     from bestofk.papers.registry import REPRODUCTIONS
+    from bestofk.run.engines.engine import Engine
 
     if listing:
         _list(as_json)
@@ -74,6 +81,8 @@ def reproduce(
         )
     entry = REPRODUCTIONS[paper]
     _check(entry, tables, variant, jobs)
+    # what cannot run is said before any data set is read
+    Engine(name=engine, jobs=jobs, scheduler=scheduler)
     if printed:
         _printed(entry, tables, as_json)
         return
@@ -86,6 +95,8 @@ def reproduce(
                 variant=variant or entry.variants[0][0],
                 runs=runs if runs is not None else entry.default_runs,
                 jobs=jobs,
+                engine=engine,
+                scheduler=scheduler,
                 store=store,
                 data=data,
                 seed=seed if seed is not None else entry.default_seed,

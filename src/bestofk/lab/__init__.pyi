@@ -22,5 +22,5 @@ from .replicability import (
 )
 from .search_network import search_network as search_network
 from .simulate import simulate as simulate
-from .simulation import Simulation as Simulation
+from .simulation_result import Simulation as Simulation
 from .worst_chosen import Chosen as Chosen, worst_chosen as worst_chosen

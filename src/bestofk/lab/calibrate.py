@@ -12,7 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.intervals import clopper_pearson
 from bestofk.lab.outcomes import Outcomes, Test, ask, outcomes
 from bestofk.lab.rate import LEVEL, Curve, Rate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.pairwise.calibration import Calibration, read_calibration  # noqa: F401
 from bestofk.tails import t_quantile
 
@@ -48,7 +48,7 @@ def calibrate(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `jobs`, `engine`, `scheduler`, `store`, `progress`, `loss`: see `simulate`.
 
     Returns
     -------

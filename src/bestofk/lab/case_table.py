@@ -5,19 +5,22 @@ from __future__ import annotations
 import csv
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
-from bestofk.errors import ArgumentError
+from bestofk.errors import ArgumentError, RunError
 from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.registry import Problem
+from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
+from bestofk.run.store.store import Store
+from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]
@@ -108,9 +111,11 @@ def fill(
     pattern: str | None = None,
     seed: int = 0,
     jobs: int = 1,
+    engine: str = "auto",
+    scheduler: str | None = None,
     store: str | None = None,
     again: bool = False,
-    told: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[Row]:
     """Measure the cases that a table lacks, writing it after every one.
 
@@ -124,11 +129,12 @@ def fill(
         What gives the row of a case; a function of a module, so that workers can call it.
     pattern : str, optional
         Measure only the cases whose names match; the rows of others stay.
-    seed, jobs, store
-        Of the simulations; `store` for those that run learners.
+    seed, jobs, engine, scheduler, store
+        As for `simulate`; the cases are shared among the workers, and a store is used by the
+        simulations that run learners.
     again : bool
         Measure also what the table has, as after a change of the tests.
-    told : callable, optional
+    say : callable, optional
         Is given a line on every case, with the seconds that the processor needed.
 
     Returns
@@ -148,37 +154,115 @@ def fill(
         return [row.get(mark) for mark in MARKS] == [case.name, str(case.sets), str(seed)]
 
     missing = [case for case in wanted if again or not known(case)]
-    groups = [list(group) for _, group in groupby(missing, key=lambda case: case.drawn)]
+    groups = tuple(tuple(group) for _, group in groupby(missing, key=lambda case: case.drawn))
+    task = CaseTask(groups=groups, measure=measure, seed=seed, store=store)
+    running = Engine(name=engine, jobs=jobs, scheduler=scheduler)
+    if running.name == "auto":
+        # a case is much work: as many workers as there are groups, from the beginning
+        workers = min(running.workers, len(groups))
+        running = replace(running, name="processes" if workers > 1 else "serial", jobs=workers or 1)
+    run = running.run(task, range(len(groups)), total=len(groups))
     done, spent = 0, 0.0
-    for found in _measured(groups, measure, seed, jobs, store):
-        rows |= {row["case"]: row for row, _ in found}
-        _write(table, [rows[name] for name in sorted(rows, key=order.__getitem__)])
-        for row, seconds in found:
-            done, spent = done + 1, spent + seconds
-            if told is not None:
-                told(f"{done} of {len(missing)}: {row['case']} ({seconds:.1f} s of {spent:.0f})")
+    try:
+        for found in run:
+            if found.raised is not None:
+                raise found.raised
+            rows |= {row["case"]: row for row, _ in found.rows}
+            _write(table, [rows[name] for name in sorted(rows, key=order.__getitem__)])
+            for row, seconds in found.rows:
+                done, spent = done + 1, spent + seconds
+                if say is not None:
+                    say(f"{done} of {len(missing)}: {row['case']} ({seconds:.1f} s of {spent:.0f})")
+    finally:
+        run.close()
     return [rows[name] for name in sorted(rows, key=order.__getitem__)]
 
 
-def _measured(
-    groups: Sequence[list[Case]], measure: Measure, seed: int, jobs: int, store: str | None
-) -> Iterator[list[tuple[Row, float]]]:
-    workers = min(Engine(jobs=jobs).workers, len(groups))
-    if workers < 2:
-        for group in groups:
-            yield measure_group(group, measure, seed, store)
-        return
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCases:
+    """Rows of the cases that share one simulation with the seconds of each, or what was raised."""
 
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        futures = [pool.submit(measure_group, group, measure, seed, store) for group in groups]
-        for future in as_completed(futures):
-            yield future.result()
+    key: str
+    rows: tuple[tuple[Row, float], ...] = ()
+    raised: Exception | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CaseTask(Task[int, MeasuredCases]):
+    """Groups of cases as a task: an item is the number of a group.
+
+    The table that is written from the results is what is kept of them.
+    """
+
+    unit: ClassVar[str] = "groups of cases"
+    groups: tuple[tuple[Case, ...], ...]
+    measure: Measure
+    seed: int
+    store: str | None
+
+    @property
+    def trusted(self) -> bool:
+        return True
+
+    def key(self, item: int) -> str:
+        return str(item)
+
+    def key_of(self, result: MeasuredCases) -> str:
+        return result.key
+
+    def evaluator(self) -> CaseEvaluator:
+        return CaseEvaluator(self)
+
+    def lost(self, item: int, failure: Failure) -> MeasuredCases:
+        return MeasuredCases(
+            key=self.key(item), raised=RunError(f"{self.label(item)}: {failure.reason}")
+        )
+
+    def find(self, store: Store, items: Mapping[str, int]) -> dict[str, MeasuredCases]:  # noqa: ARG002
+        return {}
+
+    def keep(self, store: Store, result: MeasuredCases) -> None:
+        """Nothing: see the class."""
+
+    def label(self, item: int) -> str:
+        return self.groups[item][0].name
+
+    def failed(self, result: MeasuredCases) -> bool:
+        return result.raised is not None
+
+    def seconds(self, result: MeasuredCases) -> float:
+        return sum(seconds for _, seconds in result.rows)
+
+    def blocks(
+        self,
+        items: Iterable[int],
+        pace: Pace,  # noqa: ARG002  (a group is much work)
+        *,
+        hurried: bool = False,  # noqa: ARG002
+    ) -> Iterator[Block[int]]:
+        return (Block(items=(item,)) for item in items)
+
+
+class CaseEvaluator(ItemEvaluator[int, MeasuredCases]):
+    """Measures the groups of a task."""
+
+    def __init__(self, task: CaseTask) -> None:
+        self.task = task
+
+    def evaluate(self, items: Iterable[int]) -> Iterator[MeasuredCases]:
+        """The rows of every group."""
+        task = self.task
+        for item in items:
+            try:
+                rows = measure_group(task.groups[item], task.measure, task.seed, task.store)
+            except Exception as raised:
+                yield MeasuredCases(key=task.key(item), raised=sendable_error(raised))
+                continue
+            yield MeasuredCases(key=task.key(item), rows=tuple(rows))
 
 
 def measure_group(
-    cases: list[Case], measure: Measure, seed: int, store: str | None
+    cases: Sequence[Case], measure: Measure, seed: int, store: str | None
 ) -> list[tuple[Row, float]]:
     """The rows of cases that share one simulation, and the processor's seconds for each."""
     begin = time.process_time()

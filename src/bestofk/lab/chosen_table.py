@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bestofk.lab.case_table import Case, Row, fill, markdown
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 
@@ -41,7 +41,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
         "margin": MARGIN,
     },
 }
-"""What `order` is told."""
+"""Options of `order`."""
 RATES = ("worst", "beyond", "cheapest", "best", "nothing")
 
 
@@ -84,21 +84,23 @@ def write_chosen(
     smoke: bool = False,
     random_state: int = 0,
     jobs: int = 1,
+    engine: str = "auto",
+    scheduler: str | None = None,
     again: bool = False,
-    told: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Measure what ``chosen.csv`` lacks, and write ``chosen.md`` from it.
 
     Parameters
     ----------
-    out, pattern, smoke, random_state, jobs, again, told
+    out, pattern, smoke, random_state, jobs, engine, scheduler, again, say
         As for `bestofk.lab.claims_table.write_claims`.
     """
     folder = Path(out)
     path, text = folder / "chosen.csv", folder / "chosen.md"
     rows = fill(
         path, chosen_cases(SMOKE if smoke else TABLES), chosen_row, pattern=pattern,
-        seed=random_state, jobs=jobs, again=again, told=told,
+        seed=random_state, jobs=jobs, engine=engine, scheduler=scheduler, again=again, say=say,
     )  # fmt: skip
     text.write_text("\n".join(chosen_page(rows, random_state)), encoding="utf-8")
     return [path, text]

@@ -12,7 +12,7 @@ import numpy as np
 
 from bestofk.lab.case_table import Case, Row, fill, markdown
 from bestofk.lab.false_claims import false_claims
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
@@ -22,7 +22,7 @@ DECISIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "prior": {"family": "prior", "prior": "listed"},
 }
-"""What `order` is told: nothing, or the paper's family with the preference as listed."""
+"""Options of `order`: nothing, or the paper's family with the preference as listed."""
 FAMILIES = ("default", "prior")
 TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
@@ -131,9 +131,11 @@ def write_claims(
     smoke: bool = False,
     random_state: int = 0,
     jobs: int = 1,
+    engine: str = "auto",
+    scheduler: str | None = None,
     store: str | None = None,
     again: bool = False,
-    told: Callable[[str], None] | None = None,
+    say: Callable[[str], None] | None = None,
 ) -> list[Path]:
     """Measure what ``claims.csv`` lacks, and write ``claims.md`` from it.
 
@@ -145,11 +147,11 @@ def write_claims(
         Only cases whose names match, such as ``learners/gaussian/nn/*``.
     smoke : bool
         A few tables of every case only, to see that all of it runs.
-    random_state, jobs, store
+    random_state, jobs, engine, scheduler, store
         See `simulate`; the store keeps the losses of learners, which no change of tests changes.
     again : bool
         Measure also what the table has already.
-    told : callable, optional
+    say : callable, optional
         Is given a line on every case.
     """
     folder = Path(out)
@@ -157,7 +159,7 @@ def write_claims(
     path = folder / "claims.csv"
     rows = fill(
         path, claims_cases(tables, data_sets), claims_row, pattern=pattern, seed=random_state,
-        jobs=jobs, store=store, again=again, told=told,
+        jobs=jobs, engine=engine, scheduler=scheduler, store=store, again=again, say=say,
     )  # fmt: skip
     text = folder / "claims.md"
     text.write_text("\n".join(claims_page(rows, random_state)), encoding="utf-8")

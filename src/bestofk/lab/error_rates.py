@@ -12,7 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.lab.estimate_truth import Truth, truth_of
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import Curve, Rate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -236,7 +236,7 @@ def type1_error(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `jobs`, `engine`, `scheduler`, `store`, `progress`, `loss`: see `simulate`.
 
     Returns
     -------

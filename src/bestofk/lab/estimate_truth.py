@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import whole
 from bestofk.errors import ArgumentError
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.learners.plan_errors import errors_of, plan_errors
 from bestofk.learners.specification import named_learners
 from bestofk.learners.split_marks import SplitMarks

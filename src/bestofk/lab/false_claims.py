@@ -13,7 +13,7 @@ from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.ordering.order import order
 from bestofk.ordering.result import Order
 from bestofk.wording import counted
@@ -42,7 +42,7 @@ class FalseClaims:
     alpha : float
         The error that was allowed.
     options : mapping
-        What `order` was told beside the losses.
+        What `order` was given besides the losses.
     simulation : Simulation
         The losses.
     """
@@ -62,9 +62,9 @@ class FalseClaims:
         """The rates in sentences."""
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
         said = (
-            f"The decision ({', '.join(self.tests)}{told(self.options)}) makes a false claim about "
-            f"{K} learners on {self.rate.words()} of the {drawn}; {100 * self.alpha:g} % are "
-            f"allowed ({100 * self.rate.level:g} % intervals)."
+            f"The decision ({', '.join(self.tests)}{options_in_words(self.options)}) makes a false "
+            f"claim about {K} learners on {self.rate.words()} of the {drawn}; "
+            f"{100 * self.alpha:g} % are allowed ({100 * self.rate.level:g} % intervals)."
         )
         if self.rate.low > self.alpha:
             verdict = "It claims too much."
@@ -124,6 +124,8 @@ def false_claims(
     loss: Any = None,
     random_state: int = 0,
     jobs: int = -1,
+    engine: str = "auto",
+    scheduler: str | None = None,
     store: Any = None,
     progress: Any = False,
     intervals: bool = False,
@@ -134,7 +136,7 @@ def false_claims(
 
     Parameters
     ----------
-    learners, problem, plan, sets, loss, random_state, jobs, store, progress
+    learners, problem, plan, sets, loss, random_state, jobs, engine, scheduler, store, progress
         What is simulated; see `simulate`. It must be known who is better on the problem: *blocks*,
         *degraded*, *binary*, or one that draws losses.
     intervals : bool
@@ -170,7 +172,7 @@ def false_claims(
         next(decisions(rehearsal, options))
         simulation = simulate(
             learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
-            store=store, progress=progress,
+            engine=engine, scheduler=scheduler, store=store, progress=progress,
         )  # fmt: skip
     means = known_truth(simulation).means
     true: dict[Any, float] = dict(zip(simulation.learners, means, strict=True))
@@ -220,6 +222,6 @@ def shown_options(options: Mapping[str, Any]) -> dict[str, Any]:
             for name, value in options.items()}  # fmt: skip
 
 
-def told(options: Mapping[str, Any]) -> str:
+def options_in_words(options: Mapping[str, Any]) -> str:
     """Options of `order` in words, after a comma."""
     return "".join(f", {name} {value}" for name, value in shown_options(options).items())

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,121 +17,55 @@ from bestofk.errors import RunError
 from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
 from bestofk.learners.split_marks import SplitMarks
 from bestofk.learners.whole_plan import predict_plan, predict_subsets, seed_names
-from bestofk.plans.design import Design
-from bestofk.plans.plan import Plan
 from bestofk.plans.splits import Splits
 from bestofk.problems.column_blocks import ColumnBlocks
-from bestofk.problems.generator import DataProblem, dataset_of
+from bestofk.problems.generator import dataset_of
 from bestofk.problems.given_rows import Degraded
-from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.cells import Failure
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.loss_functions import Loss
-from bestofk.run.evaluation.models import is_trusted
 from bestofk.run.evaluation.warm_up import warm_up
-from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.task import ItemEvaluator
+
+if TYPE_CHECKING:
+    from bestofk.lab.simulation_task import SimulationTask
 
 DATA, SPLITS, SPOIL = 1, 2, 3
 """Part of every seed: changing one of these numbers changes every simulation."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Work:
-    """What the data sets of a simulation and their losses are a function of; picklable.
-
-    A cell is one data set with one choice of random splits: `Place.run` is the number of the
-    data set, `Place.repetition` that of the splits.
-    """
-
-    problem: DataProblem
-    contenders: tuple[Contender, ...]
-    plan: Plan
-    loss: Loss
-    seed: int
-
-    @cached_property
-    def _names(self) -> tuple[str, str, str]:
-        learners = "+".join(contender.fingerprint for contender in self.contenders)
-        plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
-        return f"lab:{self.problem.fingerprint}", learners, plan
-
-    def key(self, place: Place) -> CellKey:
-        """The names of the cell at `place`."""
-        problem, learners, plan = self._names
-        return CellKey(
-            dataset=problem,
-            learner=learners,
-            splits=plan,
-            loss=self.loss.name,
-            run=place.run,
-            fold=0,
-            repetition=place.repetition,
-        )
-
-    @property
-    def learners(self) -> tuple[str, ...]:
-        """Names of those whose losses are simulated, most preferred first."""
-        names = tuple(contender.name for contender in self.contenders)
-        problem = self.problem
-        if isinstance(problem, ColumnBlocks):
-            return tuple(f"{names[0]} {place + 1}" for place in range(len(problem.errors)))
-        if not isinstance(problem, Degraded):
-            return names
-        worse = [f"{names[0]}, degraded{f' {one + 1}' * (problem.copies > 1)}"
-                 for one in range(problem.copies)]  # fmt: skip
-        return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
-
-    def seen(self, encoded: Encoded) -> list[tuple[Contender, Encoded]]:
-        """Who learns from what: all from the same data, or each from its own columns."""
-        problem = self.problem
-        if isinstance(problem, ColumnBlocks):
-            (contender,) = self.contenders
-            return [(contender, problem.block(encoded, place))
-                    for place in range(len(problem.errors))]  # fmt: skip
-        return [(contender, encoded) for contender in self.contenders]
-
-    @property
-    def by_instance(self) -> bool:
-        """One test set: a loss for each of its instances, as `compare` has it."""
-        return self.plan.kind == "holdout" and self.loss.name == "zero-one"
-
-    def design(self, splits: Splits) -> Design:
-        """How the losses of one data set come about."""
-        if not self.by_instance:
-            return splits.design
-        return Design(kind="test-set", folds=int(splits.marks[0].sum()))
-
-    def evaluator(self) -> SetEvaluator:
-        """What evaluates the cells, in this process or in a worker."""
-        return SetEvaluator(self)
-
-    def rng(self, purpose: int, *numbers: int) -> np.random.Generator:
-        """The stream of random numbers of one purpose and data set."""
-        return np.random.default_rng(
-            np.random.SeedSequence(self.seed, spawn_key=(purpose, *numbers))
-        )
-
-    def encoded(self, number: int) -> Encoded:
-        """Data set `number`."""
-        return self.problem.encoded(self.rng(DATA, number))
-
-    def splits(self, number: int, repeat: int, encoded: Encoded) -> Splits:
-        """Its splits, as `plan` makes them for another seed."""
-        key = np.random.SeedSequence(self.seed, spawn_key=(SPLITS, number, repeat))
-        seed = int(key.generate_state(1, np.uint64)[0])
-        return replace(self.plan, seed=seed).materialise(encoded.n, encoded.y)
 
 
 SEND_EVERY = 0.05
 """Seconds between two messages of a worker whose learners are our own."""
 
 
-class SetEvaluator:
+@dataclass(frozen=True, slots=True)
+class SplitSet:
+    """A data set of a simulation, by its number, and one choice of its random splits."""
+
+    number: int
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SetLosses:
+    """The losses on one data set, or why there are none."""
+
+    key: str
+    """The digest of the item."""
+    losses: Floats | None
+    """Shape (learners, losses)."""
+    failure: Failure | None = None
+    seconds: float | None = None
+    """Time that it took; None for the first of a process, which also loads what is needed."""
+
+
+class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
     """Evaluates the data sets of one simulation."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: SimulationTask) -> None:
         self.work = work
-        sure = all(is_trusted(contender.estimator) for contender in work.contenders)
-        self.send_every = SEND_EVERY if sure else 0.0
+        self.send_every = SEND_EVERY if work.trusted else 0.0
+        self._begun = False
         quick = work.loss.name == "zero-one"
         self._whole = {
             contender.fingerprint: quick
@@ -147,20 +81,20 @@ class SetEvaluator:
                 if hasattr(contender.estimator, "fit_encoded"):
                     warm_up(contender.estimator, encoded, whole_plan=True)
 
-    def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
-        """The losses of every place, as the bytes of (learners, losses) floats."""
-        for place in places:
-            key = self.work.key(place)
+    def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
+        """The losses of every item."""
+        for item in items:
+            key = self.work.key(item)
+            begin = time.perf_counter()
             try:
-                losses = self.losses(place.run, place.repetition)
+                losses = self.losses(item.number, item.repeat)
             except RunError as failed:
-                yield CellResult(
-                    key=key, loss=None, failure=Failure(kind="raised", reason=str(failed))
-                )
+                failure = Failure(kind="raised", reason=str(failed))
+                yield SetLosses(key=key, losses=None, failure=failure)
                 continue
-            yield CellResult(
-                key=key, loss=float(losses.mean()), predictions=losses.astype("<f8").tobytes()
-            )
+            seconds = time.perf_counter() - begin
+            yield SetLosses(key=key, losses=losses, seconds=seconds if self._begun else None)
+            self._begun = True
 
     def losses(self, number: int, repeat: int) -> Floats:
         """(learners, losses) on one data set: of all runs, then of runs on parts of the rows."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability, side, whole
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.lab.simulate import rehearse, simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.ordering.evidence.problem import problem_from_losses

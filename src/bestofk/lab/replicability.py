@@ -13,7 +13,7 @@ from bestofk.checks import Floats, whole
 from bestofk.errors import ArgumentError
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import LEVEL, Rate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

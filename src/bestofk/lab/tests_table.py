@@ -15,7 +15,7 @@ from bestofk.lab.error_rates import power, type1_error
 from bestofk.lab.outcomes import ALPHAS, outcomes
 from bestofk.lab.replicability import replicability
 from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from bestofk.problems.gaussian_classes import GaussianClasses
@@ -54,7 +54,7 @@ def write_worth(
     random_state : int
         The seed.
     **running
-        `jobs`, `store`, `progress`: see `simulate`.
+        `jobs`, `engine`, `scheduler`, `store`, `progress`: see `simulate`.
     """
     whole(sets, "sets", at_least=10)
     folder = Path(out)

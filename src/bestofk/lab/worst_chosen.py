@@ -11,10 +11,10 @@ import numpy as np
 from bestofk.checks import refuse
 from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
-from bestofk.lab.false_claims import decisions, shown_options, told
+from bestofk.lab.false_claims import decisions, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.wording import number
 
 BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
@@ -47,7 +47,7 @@ class Chosen:
     tests : tuple of str
         The tests that it used.
     options : mapping
-        What `order` was told beside the losses.
+        What `order` was given besides the losses.
     simulation : Simulation
         The losses.
     """
@@ -68,8 +68,8 @@ class Chosen:
     def explain(self) -> str:
         """The rates in sentences."""
         lines = [
-            f"What {self.procedure} ({', '.join(self.tests)}{told(self.options)}) recommends of "
-            f"{len(self.simulation.learners)} learners:",
+            f"What {self.procedure} ({', '.join(self.tests)}{options_in_words(self.options)}) "
+            f"recommends of {len(self.simulation.learners)} learners:",
             f"- the truly worst on {self.worst.words()} of the {self.simulation.drawn}s;",
             f"- one that is worse than the truly best by more than {number(self.by)} on "
             f"{self.beyond.words()};",
@@ -109,6 +109,8 @@ def worst_chosen(
     loss: Any = None,
     random_state: int = 0,
     jobs: int = -1,
+    engine: str = "auto",
+    scheduler: str | None = None,
     store: Any = None,
     progress: Any = False,
     simulation: Simulation | None = None,
@@ -118,9 +120,11 @@ def worst_chosen(
 
     Parameters
     ----------
-    learners, problem, plan, sets, loss, random_state, jobs, store, progress, simulation
+    learners, problem, plan, sets, loss, random_state
         As for `false_claims`. By default the case that MultiTest is blind to: a precise learner
         that is preferred, a noisy one that is the worst, and a precise one that is the best.
+    jobs, engine, scheduler, store, progress, simulation
+        As for `false_claims`.
     by : float
         Count as too bad what is worse than the truly best by more than this.
     within : float
@@ -154,7 +158,7 @@ def worst_chosen(
         next(decisions(rehearsal, options))
         simulation = simulate(
             learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
-            store=store, progress=progress,
+            engine=engine, scheduler=scheduler, store=store, progress=progress,
         )  # fmt: skip
     means = np.array(known_truth(simulation).means)
     excess = means - means.min()

@@ -29,7 +29,10 @@ class Request:
     runs : int or None
         How often the experiment is repeated; None for the default of the reproduction.
     jobs : int
-        Processes; -1 for one a core.
+        Workers; -1 for one per core.
+    engine, scheduler : str
+        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"``, ``"dask"`` or ``"ray"``, and
+        the address of the cluster (whose workers need the data sets at the same paths).
     store : str or None
         Where finished work is kept (see `bestofk.run.store.store.open_store`).
     data : Path or None
@@ -44,6 +47,8 @@ class Request:
     variant: str = ""
     runs: int | None = None
     jobs: int = 1
+    engine: str = "auto"
+    scheduler: str | None = None
     store: str | None = None
     data: Path | None = None
     seed: int = 0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from bestofk.checks import one_of, positive, whole
-from bestofk.errors import Interrupted, RunError
+from bestofk.errors import RunError
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.run.cells import CellResult
@@ -18,12 +16,14 @@ from bestofk.run.complexities import complexities
 from bestofk.run.conclude import check_prior, conclude
 from bestofk.run.contenders import as_contenders
 from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Experiment, Place
-from bestofk.run.progress import Silence, observer
+from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
 from bestofk.run.replicate import replicated, reseeded
+from bestofk.run.run_task import run_task
 from bestofk.run.sources import as_datasets
 from bestofk.run.store.stored_study import StudySpec, study_of
 from bestofk.run.study import Study
@@ -53,7 +53,7 @@ def compare(
     store: Any = None,
     jobs: int = -1,
     random_state: int = 0,
-    progress: bool | str | Silence = True,
+    progress: bool | str | Progress = True,
     engine: str = "auto",
     scheduler: str | None = None,
     timeout: float | None = None,
@@ -198,55 +198,41 @@ def _run(
     spec: StudySpec,
     engine: Engine,
     store: Any,
-    told: Silence,
+    progress: Progress,
     budget: float | None,
     on_failure: str,
 ) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store."""
     from bestofk.run.store.store import open_store
 
-    begin = time.monotonic()
+    task = ComparisonTask(experiment)
     places = list(experiment.places())
-    keys = [experiment.key(place) for place in places]
-    # learners with the same settings under two names share their cells
-    by_digest: dict[str, list[Place]] = {}
-    for key, place in zip(keys, places, strict=True):
-        by_digest.setdefault(key.digest, []).append(place)
-    results: dict[Place, CellResult] = {}
-    with open_store(store) as kept, told:
+    with open_store(store) as kept:
         kept.register(spec)
-        for digest, result in kept.get(keys, predictions=experiment.keep_predictions).items():
-            if experiment.serves(result):
-                results.update(dict.fromkeys(by_digest[digest], result))
-        missing = [same[0] for same in by_digest.values() if same[0] not in results]
-        told.start(total=len(by_digest), done=len(by_digest) - len(missing))
-        deadline = None if budget is None else begin + budget
-        wanted: Iterable[Place] = missing
-        if deadline is not None:
-            wanted = _rounds_until(deadline, missing, begin)
-        run = engine.run(experiment, wanted, total=len(missing), deadline=deadline)
-        try:
-            for result in run:
-                same = by_digest[result.key.digest]
-                results.update(dict.fromkeys(same, result))
-                kept.put([result])
-                learner, dataset = _names(experiment, same[0])
-                told.cell(learner=learner, dataset=dataset, failed=result.failure is not None)
-                if result.failure is not None and on_failure == "stop":
-                    raise RunError(
-                        f"{learner} failed on {dataset!r} (run {same[0].run + 1}, fold "
-                        f"{same[0].fold + 1}): {result.failure.explain()}"
-                    )
-        except KeyboardInterrupt:
-            kept.flush()
-            raise Interrupted(what_is_safe(len(results), len(places), store)) from None
-        finally:
-            # workers end now, not when the last reference to a traceback goes
-            run.close()
+        results = run_task(
+            task,
+            places,
+            engine=engine,
+            store=None if store is None else kept,
+            progress=progress,
+            budget=budget,
+            stop=partial(_first_failure, task) if on_failure == "stop" else None,
+        )
     notes: tuple[str, ...] = ()
     if budget is not None and len(results) < len(places):
         notes = (budget_words(budget, len(results), len(places)),)
     return results, notes, kept.shown_url
+
+
+def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> RunError | None:
+    """What a failure stops the comparison with, where it should."""
+    if result.failure is None:
+        return None
+    learner, dataset = task.names(place)
+    return RunError(
+        f"{learner} failed on {dataset!r} (run {place.run + 1}, fold {place.fold + 1}): "
+        f"{result.failure.explain()}"
+    )
 
 
 def budget_words(budget: float, done: int, total: int) -> str:
@@ -255,34 +241,6 @@ def budget_words(budget: float, done: int, total: int) -> str:
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
     )
-
-
-def _names(experiment: Experiment, place: Place) -> tuple[str, str]:
-    return experiment.contenders[place.learner].name, experiment.datasets[place.dataset].name
-
-
-def what_is_safe(done: int, total: int, store: Any) -> str:
-    """What an interruption leaves."""
-    if store is None:
-        return (
-            f"interrupted after {done} of {total} fits; nothing is kept without a store: add one "
-            "(--store study.db) to be able to resume."
-        )
-    return (
-        f"interrupted; {done} of {total} fits are safe in the store: the same call resumes from "
-        "there."
-    )
-
-
-def _rounds_until(deadline: float, places: Sequence[Place], begin: float) -> Iterator[Place]:
-    """Places round by round (a fold of every data set), while the next is likely to be done."""
-    # round by round over the data sets too, so that none is left behind
-    ordered = sorted(places, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
-    for done, (_, group) in enumerate(groupby(ordered, key=lambda p: (p.run, p.fold))):
-        now = time.monotonic()
-        if done and now + (now - begin) / done > deadline:
-            return
-        yield from group
 
 
 def _warned(study: Study, experiment: Experiment, plan: Plan) -> Study:

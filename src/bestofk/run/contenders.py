@@ -7,8 +7,7 @@ from typing import Any
 
 from bestofk.errors import ArgumentError, RunError
 from bestofk.learners.specification import named_learners
-from bestofk.run.engines.shipment import Stranded
-from bestofk.run.experiment import Contender
+from bestofk.run.experiment import Contender, UnavailableEstimator
 
 PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 """The papers' learners, by rising complexity: what runs when none is named."""
@@ -48,7 +47,7 @@ def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Conte
     return tuple(Contender.of(name, estimator) for name, estimator in named.items())
 
 
-class Unmade(Stranded):
+class WithoutDefaults(UnavailableEstimator):
     """Stands for a class that has no estimator with default settings; its cells fail."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
@@ -69,7 +68,7 @@ def _made(given: Any) -> Any:
         return given()
     except Exception as raised:
         # any class may raise anything while it is made; its name is that of its stand-in
-        return type(given.__name__, (Unmade,), {})(_why_not(given, raised))
+        return type(given.__name__, (WithoutDefaults,), {})(_why_not(given, raised))
 
 
 def _why_not(kind: type, raised: Exception) -> str:

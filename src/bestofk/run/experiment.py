@@ -27,6 +27,13 @@ class Contender:
         return cls(name=name, estimator=estimator, fingerprint=learner_fingerprint(estimator))
 
 
+@dataclass(frozen=True, slots=True)
+class UnavailableEstimator:
+    """Stands for an estimator that could not be made or sent; its cells fail with the reason."""
+
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where a cell is: positions of its learner and data set, run, fold and repetition."""

@@ -1,4 +1,4 @@
-"""What a run tells while it runs: a live bar on a terminal, plain lines to a log, or nothing."""
+"""What a run says while it runs: a live bar on a terminal, plain lines to a log, or nothing."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 
 
-class Silence:
-    """Tells nothing; the base of those that do."""
+class Progress:
+    """Says nothing; the base of those that do."""
 
-    def start(self, *, total: int, done: int) -> None:
-        """`done` of `total` cells are there already."""
+    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+        """`done` of `total` items, which are called `unit`, are there already."""
 
-    def cell(self, *, learner: str, dataset: str, failed: bool) -> None:
-        """One more cell is done."""
+    def item(self, *, label: str, failed: bool) -> None:
+        """One more item is done: the one that `label` describes."""
 
     def __enter__(self) -> Self:
         return self
@@ -32,21 +32,22 @@ class Silence:
         """The run is over, or broke off."""
 
 
-class Lines(Silence):
+class Lines(Progress):
     """A line now and then, for logs."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.total = self.done = self.failed = self.old = 0
+        self.unit = "fits"
         self.begin = self.last = time.monotonic()
 
-    def start(self, *, total: int, done: int) -> None:
-        self.total, self.done, self.old = total, done, done
+    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+        self.total, self.done, self.old, self.unit = total, done, done, unit
         self.begin = self.last = time.monotonic()
         if done:
-            self._say(f"{done} of {total} fits are in the store already")
+            self._say(f"{done} of {total} {unit} are in the store already")
 
-    def cell(self, *, learner: str, dataset: str, failed: bool) -> None:
+    def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
         self.failed += failed
         now = time.monotonic()
@@ -55,8 +56,8 @@ class Lines(Silence):
             rate = (self.done - self.old) / (now - self.begin)
             left = (self.total - self.done) / rate
             self._say(
-                f"{self.done} of {self.total} fits, {rate:.3g} per second, {left:.0f} s left, "
-                f"{self.failed} failed, now {learner} on {dataset}"
+                f"{self.done} of {self.total} {self.unit}, {rate:.3g} per second, {left:.0f} s "
+                f"left, {self.failed} failed, now {label}"
             )
 
     def _say(self, line: str) -> None:
@@ -64,7 +65,7 @@ class Lines(Silence):
         self.stream.flush()
 
 
-class Bar(Silence):
+class Bar(Progress):
     """A live bar with the learner and data set at work, the rate, time left and failures."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -72,13 +73,13 @@ class Bar(Silence):
         from rich.progress import (
             BarColumn,
             MofNCompleteColumn,
-            Progress,
+            Progress as RichProgress,
             TextColumn,
             TimeRemainingColumn,
         )
 
         self.failed = 0
-        self.bar = Progress(
+        self.bar = RichProgress(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
@@ -91,20 +92,20 @@ class Bar(Silence):
         )
         self.task: Any = None
 
-    def start(self, *, total: int, done: int) -> None:
-        self.begin, self.done = time.monotonic(), 0
+    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+        self.begin, self.done, self.unit = time.monotonic(), 0, unit
         self.bar.start()
         self.task = self.bar.add_task("", total=total, completed=done, rate="", failures="")
 
-    def cell(self, *, learner: str, dataset: str, failed: bool) -> None:
+    def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
         self.failed += failed
         spent = time.monotonic() - self.begin
         self.bar.update(
             self.task,
             advance=1,
-            description=f"{learner} on {dataset}",
-            rate=f"{self.done / spent:.3g} fits/s" if spent > 0 else "",
+            description=label,
+            rate=f"{self.done / spent:.3g} {self.unit}/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
         )
 
@@ -117,16 +118,16 @@ class Bar(Silence):
         self.bar.stop()
 
 
-def observer(progress: bool | str | Silence, stream: TextIO | None = None) -> Silence:
-    """Who tells: a bar on a terminal, lines elsewhere on request, or nobody.
+def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:
+    """A bar on a terminal, lines elsewhere on request, or nothing.
 
-    `progress` True tells on a terminal only; ``"log"`` writes lines wherever stderr goes.
+    `progress` True shows something on a terminal only; ``"log"`` writes lines wherever stderr goes.
     """
     stream = sys.stderr if stream is None else stream
-    if isinstance(progress, Silence):
+    if isinstance(progress, Progress):
         return progress
     if progress == "log":
         return Lines(stream)
     if progress and stream.isatty():
         return Bar(stream)
-    return Silence()
+    return Progress()

@@ -13,9 +13,10 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from bestofk.errors import BestOfKError, MissingExtraError, RunError
-from bestofk.run.engines.blocks import blocks_of
 from bestofk.run.engines.cluster import run_on_cluster
 from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation.blocks import blocks_of
+from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -36,7 +37,9 @@ LEARNERS = {
 
 
 def on_cluster(experiment, **options):
-    return run_on_cluster(experiment, blocks_of(experiment, experiment.places()), **options)
+    return run_on_cluster(
+        ComparisonTask(experiment), blocks_of(experiment, experiment.places()), **options
+    )
 
 
 def serially(experiment):
@@ -59,7 +62,9 @@ def test_dask_started_here_gives_the_same_to_the_bit():
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)
     places = list(experiment.places())
     engine = Engine(name="dask", jobs=2)
-    found = strange.outcomes(experiment, engine.run(experiment, places, total=len(places)))
+    found = strange.outcomes(
+        experiment, engine.run(ComparisonTask(experiment), places, total=len(places))
+    )
     assert found == serially(experiment)
 
 

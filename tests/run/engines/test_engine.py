@@ -18,6 +18,7 @@ import bestofk as bk
 from bestofk.errors import ArgumentError, BestOfKError
 from bestofk.run.engines import engine as engines
 from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.models import is_trusted
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -54,7 +55,7 @@ def experiment():
 
 def results_of(experiment, **options):
     places = list(experiment.places())
-    return Engine(**options).run(experiment, places, total=len(places))
+    return Engine(**options).run(ComparisonTask(experiment), places, total=len(places))
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.run.engines.blocks import blocks_of
 from bestofk.run.engines.workers import Pool, run_in_workers
+from bestofk.run.evaluation.blocks import blocks_of
+from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.evaluate import evaluate
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
@@ -22,7 +23,7 @@ DATA = {"d": (rng.normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
 
 def in_workers(experiment, **options):
     blocks = blocks_of(experiment, experiment.places())
-    return run_in_workers(experiment, blocks, **{"jobs": 2, **options})
+    return run_in_workers(ComparisonTask(experiment), blocks, **{"jobs": 2, **options})
 
 
 def serially(experiment):
@@ -162,11 +163,10 @@ def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_pa
 
 def test_a_pool_serves_one_call_after_another(tmp_path):
     experiment = strange.make_experiment({"c": strange.Counted(), "max": "max"}, DATA, "2x3")
-    from bestofk.run.engines.shipment import pack_experiment
-
-    packed, staying = pack_experiment(experiment)
-    assert not staying
-    pool = Pool(experiment, packed, jobs=1, timeout=None)
+    task = ComparisonTask(experiment)
+    shipment = task.ship()
+    assert shipment.stays is None
+    pool = Pool(task, shipment.packed, jobs=1, timeout=None)
     results = []
     try:
         for block in blocks_of(experiment, experiment.places()):

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from bestofk.errors import StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.migration import STEPS, prepare
+from bestofk.run.store.payloads import Payload
 from bestofk.run.store.schema import APPLICATION_ID, SCHEMA_VERSION
 from bestofk.run.store.store import open_store
 
@@ -100,15 +101,74 @@ def test_an_older_server_is_migrated_with_its_cells(postgresql, old_cells, make_
 
 def columns_of(path):
     with closing(sqlite3.connect(path)) as connection:
-        rows = connection.execute("PRAGMA table_info(bestofk_cells)").fetchall()
+        found = [
+            sorted(
+                (name, kind, required, key)
+                for _, name, kind, required, _, key in connection.execute(
+                    f"PRAGMA table_info({table})"
+                )
+            )
+            for table in ("bestofk_cells", "bestofk_payloads")
+        ]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-    return sorted((name, kind, required, key) for _, name, kind, required, _, key in rows), version
+    return found, version
 
 
 def test_a_migrated_file_has_the_columns_of_a_new_one(old_file, tmp_path):
     open_store(old_file).close()
     open_store(tmp_path / "new.db").close()
     assert columns_of(old_file) == columns_of(tmp_path / "new.db")
+
+
+def version_1(connection):
+    """Take a store of today back to version 1, which had all tables but that of payloads."""
+    connection.execute("DROP TABLE bestofk_payloads")
+    connection.execute("UPDATE bestofk_meta SET value = '1' WHERE name = 'schema_version'")
+    connection.execute("PRAGMA user_version = 1")
+    connection.commit()
+
+
+@pytest.fixture
+def file_of_version_1(tmp_path, old_cells):
+    path = tmp_path / "one.db"
+    with open_store(path) as store:
+        store.put(old_cells)
+    with closing(sqlite3.connect(path)) as connection:
+        version_1(connection)
+    return path
+
+
+def test_a_store_without_payloads_is_read_as_it_is(file_of_version_1, old_cells):
+    before = file_of_version_1.read_bytes()
+    with open_store(file_of_version_1, read_only=True) as store:
+        assert store.get([old_cells[0].key])[old_cells[0].key.digest] == old_cells[0]
+        assert store.get_payloads(["d"], name="n") == {}
+        assert store.n_payloads() == 0
+    assert file_of_version_1.read_bytes() == before
+
+
+def test_a_store_without_payloads_gets_them_and_keeps_its_cells(
+    file_of_version_1, old_cells, make_cell
+):
+    holds(file_of_version_1, old_cells, make_cell)
+    with open_store(file_of_version_1) as store:
+        store.put_payloads([Payload(digest="d", name="n", kind="k", data=b"x")])
+        assert store.get_payloads(["d"], name="n") == {"d": b"x"}
+
+
+def test_a_server_without_payloads_gets_them(postgresql, old_cells, make_cell):
+    url = postgresql.emptied()
+    with open_store(url) as store:
+        store.put(old_cells)
+    name = url.rpartition("/")[2]
+    postgresql.sql("DROP TABLE bestofk_payloads", name)
+    postgresql.sql("UPDATE bestofk_meta SET value = '1' WHERE name = 'schema_version'", name)
+    with open_store(url, read_only=True) as store:
+        assert store.get_payloads(["d"], name="n") == {}
+    holds(url, old_cells, make_cell)
+    with open_store(url) as store:
+        store.put_payloads([Payload(digest="d", name="n", kind="k", data=b"x")])
+        assert store.get_payloads(["d"], name="n") == {"d": b"x"}
 
 
 def test_a_migration_that_breaks_changes_nothing(old_file, old_cells, make_cell):

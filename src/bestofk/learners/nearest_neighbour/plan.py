@@ -53,7 +53,7 @@ _MANY_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class SplitBlock:
     """Some of the splits of a plan, as bits."""
 
     planes: Words
@@ -140,7 +140,7 @@ def _empty(*shape: int) -> Floats:
     return np.empty(shape, dtype=np.float64)
 
 
-def _blocks(splits: Splits, n: int) -> list[Block]:
+def _blocks(splits: Splits, n: int) -> list[SplitBlock]:
     """The plan in blocks of at most `_SPLITS_AT_ONCE` splits (at least one run)."""
     if splits.fold_of is None:
         pairs = [(train, test) for _, _, train, test in splits]
@@ -156,7 +156,7 @@ def _blocks(splits: Splits, n: int) -> list[Block]:
     ]
 
 
-def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> Block:
+def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> SplitBlock:
     runs, n = fold_of.shape
     words, digits = -(-runs // 64), max(1, (folds - 1).bit_length())
     planes = np.empty((n, words, digits), dtype=np.uint64)
@@ -164,7 +164,7 @@ def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> Block:
     wanted = np.full((n, words), ~np.uint64(0))
     if runs % 64:
         wanted[:, -1] = np.uint64((1 << (runs % 64)) - 1)
-    return Block(
+    return SplitBlock(
         planes=planes,
         wanted=wanted,
         by_fold=True,
@@ -175,14 +175,14 @@ def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> Block:
     )
 
 
-def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> Block:
+def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> SplitBlock:
     words = -(-len(pairs) // 64)
     planes = np.zeros((n, words, 1), dtype=np.uint64)
     tested = np.zeros((n, words, 1), dtype=np.uint64)
     for split, (train, test) in enumerate(pairs):
         mark(train, split, planes)
         mark(test, split, tested)
-    return Block(
+    return SplitBlock(
         planes=planes,
         wanted=tested[:, :, 0].copy(),
         by_fold=False,
@@ -193,7 +193,7 @@ def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> Block:
     )
 
 
-def _scan_fixed(encoded: Encoded, columns: Floats, block: Block, predicted: Words) -> None:
+def _scan_fixed(encoded: Encoded, columns: Floats, block: SplitBlock, predicted: Words) -> None:
     plan = encoded.y, block.planes, block.by_fold, block.wanted, _list_length(block), predicted
     cardinality = encoded.cardinality
     if (cardinality > 0).all() and cardinality.max() < _MISSING_CODE and encoded.d < 256:
@@ -203,7 +203,7 @@ def _scan_fixed(encoded: Encoded, columns: Floats, block: Block, predicted: Word
         scan_numeric(columns, cardinality, *plan)
 
 
-def _list_length(block: Block) -> int:
+def _list_length(block: SplitBlock) -> int:
     """So many neighbours that all of them are in the test part in hardly any split."""
     if block.by_fold:
         share = 1.0 - 1.0 / block.folds
@@ -215,7 +215,7 @@ def _list_length(block: Block) -> int:
 
 
 def _split_scales(
-    encoded: Encoded, columns: Floats, block: Block, scale: int, unknown: bool
+    encoded: Encoded, columns: Floats, block: SplitBlock, scale: int, unknown: bool
 ) -> SplitScales:
     """The scales of every split of the block, and what bounds its distances."""
     low, high, divisors = _scales_by_split(encoded, columns, block, scale)
@@ -256,7 +256,7 @@ def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
     return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
 
 
-def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int) -> Scales:
+def _scales_by_split(encoded: Encoded, columns: Floats, block: SplitBlock, scale: int) -> Scales:
     shape = block.n_splits, encoded.d
     low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
     if not block.by_fold:
@@ -273,7 +273,7 @@ def _scales_by_split(encoded: Encoded, columns: Floats, block: Block, scale: int
     return low, high, divisors
 
 
-def _unpack(block: Block, predicted: Words) -> list[Codes]:
+def _unpack(block: SplitBlock, predicted: Words) -> list[Codes]:
     """The predicted codes of every split of the block, in the order of its test rows."""
     if block.by_fold:
         first = np.empty(block.n_splits + 1, dtype=np.int64)

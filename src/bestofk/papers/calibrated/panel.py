@@ -12,7 +12,7 @@ import numpy.typing as npt
 from bestofk.lab.calibrate import calibrate
 from bestofk.lab.outcomes import Outcomes, outcomes
 from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation import Simulation
+from bestofk.lab.simulation_result import Simulation
 from bestofk.pairwise.calibration import Calibration
 from bestofk.papers.account import Request
 from bestofk.problems.bayesian_network import network
@@ -126,6 +126,8 @@ def draw(
             repeats=repeats,
             random_state=seed,
             jobs=request.jobs,
+            engine=request.engine,
+            scheduler=request.scheduler,
             store=request.store,
         )
     if "runs" in found:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.lab.one_data_set import Work
+from bestofk.lab.simulation_task import SimulationTask
 from bestofk.plans.plan import plan
 from bestofk.problems.generator import DataProblem
 from bestofk.run.evaluation.loss_functions import as_loss
@@ -35,7 +35,7 @@ def shuffled_runs(
 ) -> Iterator[list[ShuffledRun]]:
     """The runs of every data set that `simulate` has with this seed, on the same folds."""
     classes = problem.encoded(np.random.default_rng(0)).classes
-    work = Work(
+    task = SimulationTask(
         problem=problem,
         contenders=(),
         plan=plan(f"{runs}x10", random_state=0),
@@ -43,8 +43,8 @@ def shuffled_runs(
         seed=seed,
     )
     for number in range(sets):
-        encoded = work.encoded(number)
-        fold_of = work.splits(number, 0, encoded).fold_of
+        encoded = task.encoded(number)
+        fold_of = task.splits(number, 0, encoded).fold_of
         assert fold_of is not None
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(7, number)))
         yield [_shuffled(encoded, folds.astype(np.int64), rng) for folds in fold_of]

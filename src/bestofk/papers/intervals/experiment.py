@@ -8,6 +8,7 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Request
+from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.intervals.evidence import (
     RANGE_COLUMNS,
     READINGS,
@@ -27,7 +28,6 @@ from bestofk.papers.intervals.simulation import (
     simulate_means,
     simulate_null,
 )
-from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.printed_figures import printed_table
 
 SIMULATIONS = 100
@@ -39,7 +39,7 @@ KINDS = ("plain", "outliers", "copied", "table 1", "table 1 copied", "null")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class SimulationPiece:
     """One piece of work.
 
     `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"copied"`` (plain, but all
@@ -54,17 +54,18 @@ class Piece:
     simulations: int = SIMULATIONS
 
     @property
-    def block(self) -> Block:
-        """Under which name a store keeps it."""
-        return Block(
+    def named(self) -> ArrayPiece[SimulationPiece]:
+        """The piece with the names under which a store keeps it."""
+        return ArrayPiece(
             work=f"intervals {self.kind} {VERSION} {RESAMPLES}",
             data=f"seed {self.seed}, {self.simulations} simulations, dp {STEPS[self.step]}",
             settings=",".join(READINGS),
             number=self.draw,
+            argument=self,
         )
 
 
-def run_piece(piece: Piece) -> Floats:
+def run_piece(piece: SimulationPiece) -> Floats:
     """P-values of all tests on all simulations of a piece, side by side."""
     place = KINDS.index(piece.kind)
     rng = np.random.default_rng([piece.seed, place, piece.draw, piece.step])
@@ -127,16 +128,14 @@ def outlier_pieces(
 def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: int) -> Floats:
     draws = request.runs or 1
     pieces = [
-        Piece(kind=kind, seed=request.seed, draw=draw, step=step, simulations=simulations)
+        SimulationPiece(kind=kind, seed=request.seed, draw=draw, step=step, simulations=simulations)
         for draw in range(draws)
         for step in steps
     ]
     arrays = obtain(
-        [piece.block for piece in pieces],
+        [piece.named for piece in pieces],
         run_piece,
-        pieces,
-        store=request.store,
-        jobs=request.jobs,
+        request=request,
         say=lambda line: request.say(f"{kind}: {line}"),
     )
     return np.stack(arrays).reshape(draws, len(steps), simulations, -1)

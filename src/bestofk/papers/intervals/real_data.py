@@ -86,6 +86,8 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
             loss=loss,
             store=request.store,
             jobs=request.jobs,
+            engine=request.engine,
+            scheduler=request.scheduler,
             random_state=request.seed,
             progress=False,
         )

@@ -20,7 +20,7 @@ Counts = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class LearnerRuns:
     """One learner on one data set, some runs."""
 
     path: Path
@@ -32,7 +32,7 @@ class Task:
     seed: int
 
 
-def errors_of(task: Task) -> Counts:
+def errors_of(task: LearnerRuns) -> Counts:
     """(runs, 5, 2, 2): wrong and tested rows of every fold of the runs ``first..last-1``."""
     data = prepare(task.name, task.path)
     runs = range(task.first, task.last)

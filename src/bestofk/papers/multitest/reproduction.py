@@ -8,11 +8,11 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
+from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.collections import content, locate
 from bestofk.papers.comparison import Beside, WordsBeside
-from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.multitest.decisions import Decisions, decide
-from bestofk.papers.multitest.errors import Task, errors_of
+from bestofk.papers.multitest.errors import LearnerRuns, errors_of
 from bestofk.papers.multitest.figures import drawn
 from bestofk.papers.multitest.prepared import LEARNERS, recipe
 from bestofk.papers.multitest.tables import (
@@ -80,7 +80,7 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
     paths = locate("uci", datasets, request.data)
     contents = {name: content(path) for name, path in paths.items()}
     tasks = [
-        Task(
+        LearnerRuns(
             path=paths[name],
             name=name,
             learner=learner,
@@ -94,18 +94,17 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
         for step in (_RUNS_OF_A_BLOCK.get(learner, _FEW_RUNS),)
         for first in range(0, request.runs, step)
     ]
-    blocks = [
-        Block(
+    pieces = [
+        ArrayPiece(
             work=f"multitest errors {VERSION} {task.learner} {task.design}",
             data=f"{task.name} {contents[task.name]}",
             settings=f"runs {task.first} to {task.last}, seed {task.seed}",
             number=task.first,
+            argument=task,
         )
         for task in tasks
     ]
-    found = obtain(
-        blocks, errors_of, tasks, store=request.store, jobs=request.jobs, say=request.say
-    )
+    found = obtain(pieces, errors_of, request=request)
     rates: dict[tuple[str, str], list[Floats]] = {}
     for task, counts in zip(tasks, found, strict=True):
         rates.setdefault((task.name, task.learner), []).append(counts[..., 0] / counts[..., 1])

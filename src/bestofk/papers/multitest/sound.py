@@ -13,9 +13,9 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
+from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.collections import content, locate
 from bestofk.papers.comparison import Beside, WordsBeside
-from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.multitest.decisions import PROCEDURES, Decisions, decide
 from bestofk.papers.multitest.errors import Counts
 from bestofk.papers.multitest.prepared import LEARNERS
@@ -33,7 +33,7 @@ PLAN = "10x10"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SoundTask:
+class SoundRun:
     """One learner on one data set, one run of 10x10 folds."""
 
     path: Path
@@ -43,7 +43,7 @@ class SoundTask:
     seed: int
 
 
-def sound_errors(task: SoundTask) -> Counts:
+def sound_errors(task: SoundRun) -> Counts:
     """(10, 10, 2): wrong and tested rows of every fold."""
     from bestofk.data.read_dataset import read_dataset
     from bestofk.learners.registry import learner
@@ -68,23 +68,22 @@ def sound_losses(request: Request, datasets: tuple[str, ...]) -> Floats:
     paths = locate("uci", datasets, request.data)
     contents = {name: content(path) for name, path in paths.items()}
     tasks = [
-        SoundTask(path=paths[name], name=name, learner=learner, run=run, seed=request.seed)
+        SoundRun(path=paths[name], name=name, learner=learner, run=run, seed=request.seed)
         for name in datasets
         for learner in OURS
         for run in range(request.runs)
     ]
-    blocks = [
-        Block(
+    pieces = [
+        ArrayPiece(
             work=f"multitest sound {__version__} {_described(task.learner)}",
             data=f"{task.name} {contents[task.name]}",
             settings=f"{PLAN}, seed {task.seed}",
             number=task.run,
+            argument=task,
         )
         for task in tasks
     ]
-    found = obtain(
-        blocks, sound_errors, tasks, store=request.store, jobs=request.jobs, say=request.say
-    )
+    found = obtain(pieces, sound_errors, request=request)
     counts = np.array(found).reshape(len(datasets), len(OURS), request.runs, 10, 10, 2)
     return np.moveaxis(counts[..., 0] / counts[..., 1], 2, 1)
 

@@ -1,4 +1,4 @@
-"""Cells on a cluster of Dask or Ray: the same results to the bit, whatever happens to workers.
+"""Items on a cluster of Dask or Ray: the same results to the bit, whatever happens to workers.
 
 Blocks are sent as futures of the cluster's own client. Dask and Ray send the block of a worker
 that died to another one by themselves; a block that they give up is evaluated here, in worker
@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Generic
 from uuid import uuid4
 
 from bestofk.checks import one_of
-from bestofk.run.cells import CellResult
-from bestofk.run.engines.blocks import Block
 from bestofk.run.engines.forked_workers import START_LIMIT
-from bestofk.run.engines.shipment import pack_experiment
-from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.experiment import Experiment
+from bestofk.run.engines.workers import leaving, run_in_workers
+from bestofk.run.task import Block, ItemT, ResultT, Task
 
 BACKENDS = ("dask", "ray")
 AHEAD = 2
@@ -28,25 +27,25 @@ AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Returned:
+class Returned(Generic[ResultT]):
     """A block that came back: with results, or lost with its workers (None)."""
 
     ticket: Hashable
-    results: list[CellResult] | None
+    results: list[ResultT] | None
 
 
-class Cluster(ABC):
+class Cluster(ABC, Generic[ItemT, ResultT]):
     """What `run_on_cluster` needs of a cluster."""
 
     threads: int
     """Blocks that it can evaluate at the same time."""
 
     @abstractmethod
-    def send(self, block: Block) -> Hashable:
+    def send(self, block: Block[ItemT]) -> Hashable:
         """Send a block; its ticket."""
 
     @abstractmethod
-    def returned(self, seconds: float | None) -> list[Returned]:
+    def returned(self, seconds: float | None) -> list[Returned[ResultT]]:
         """Blocks that came back, at least one unless `seconds` passed first."""
 
     @abstractmethod
@@ -55,21 +54,21 @@ class Cluster(ABC):
 
 
 def run_on_cluster(
-    experiment: Experiment,
-    blocks: Iterable[Block],
+    task: Task[ItemT, ResultT],
+    blocks: Iterable[Block[ItemT]],
     *,
     backend: str,
     jobs: int = -1,
     scheduler: str | None = None,
     timeout: float | None = None,
     deadline: float | None = None,
-) -> Generator[CellResult, None, None]:
+) -> Generator[ResultT, None, None]:
     """Evaluate blocks on a cluster; results come block by block, as they are ready.
 
     Parameters
     ----------
-    experiment : Experiment
-        What the cells are a function of; it is sent once to every worker.
+    task : Task
+        What the items are a function of; it is sent once to every worker.
     blocks : iterable of Block
         Taken lazily, as the cluster has room for them.
     backend : {"dask", "ray"}
@@ -80,7 +79,7 @@ def run_on_cluster(
     scheduler : str, optional
         Address of the cluster; a local one is started without.
     timeout : float, optional
-        Seconds that one fit (with its prediction) may take.
+        Seconds that one item may take.
     deadline : float, optional
         On the clock of `time.monotonic`: what is not done by then is left undone.
 
@@ -92,14 +91,16 @@ def run_on_cluster(
         The cluster does not answer, has no workers, or cannot run bestofk.
     """
     one_of(backend, "backend", BACKENDS)
-    packed, staying = pack_experiment(experiment)
-    if packed is None:
-        yield from _here(experiment, blocks, jobs, timeout, deadline)
+    shipment = task.ship()
+    if shipment.packed is None:
+        yield from _here(task, blocks, jobs, timeout, deadline)
         return
-    home: list[Block] = []
-    travelling = _sorted_out(blocks, staying, home)
-    cluster = _connect(backend, packed, jobs=jobs, scheduler=scheduler, timeout=timeout)
-    flying: dict[Hashable, Block] = {}
+    home: deque[Block[ItemT]] = deque()
+    travelling = iter(blocks) if shipment.stays is None else leaving(blocks, shipment.stays, home)
+    cluster: Cluster[ItemT, ResultT] = _connect(
+        backend, shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout
+    )
+    flying: dict[Hashable, Block[ItemT]] = {}
     try:
         heard = time.monotonic()
         while True:
@@ -125,7 +126,7 @@ def run_on_cluster(
                     yield from back.results
     finally:
         cluster.close()
-    yield from _here(experiment, (*home, *travelling), jobs, timeout, deadline)
+    yield from _here(task, (*home, *travelling), jobs, timeout, deadline)
 
 
 def one_line(failed: BaseException) -> str:
@@ -134,36 +135,21 @@ def one_line(failed: BaseException) -> str:
     return f"{type(failed).__name__}: {text[:160]}" if text else type(failed).__name__
 
 
-def _sorted_out(
-    blocks: Iterable[Block], staying: frozenset[int], home: list[Block]
-) -> Iterator[Block]:
-    """The blocks without the learners that cannot travel, whose parts go `home`."""
-    if not staying:
-        yield from blocks
-        return
-    for block in blocks:
-        travelling = block.without(staying)
-        if len(travelling) < len(block):
-            home.append(block.without(frozenset(p.learner for p in travelling.places)))
-        if travelling.places:
-            yield travelling
-
-
 def _here(
-    experiment: Experiment,
-    blocks: Iterable[Block],
+    task: Task[ItemT, ResultT],
+    blocks: Iterable[Block[ItemT]],
     jobs: int,
     timeout: float | None,
     deadline: float | None,
-) -> Iterator[CellResult]:
+) -> Iterator[ResultT]:
     from bestofk.run.engines.engine import Engine
 
     workers = Engine(name="processes", jobs=jobs).workers
-    return run_in_workers(experiment, blocks, jobs=workers, timeout=timeout, deadline=deadline)
+    return run_in_workers(task, blocks, jobs=workers, timeout=timeout, deadline=deadline)
 
 
 def _patience(
-    flying: dict[Hashable, Block],
+    flying: dict[Hashable, Block[ItemT]],
     timeout: float | None,
     heard: float,
     deadline: float | None,
@@ -184,7 +170,7 @@ def _connect(
     jobs: int,
     scheduler: str | None,
     timeout: float | None,
-) -> Cluster:
+) -> Cluster[ItemT, ResultT]:
     token = uuid4().hex
     if backend == "dask":
         from bestofk.run.engines.cluster_dask import DaskCluster

@@ -10,21 +10,20 @@ from itertools import count
 from typing import Any
 
 from bestofk.errors import MissingExtraError, RunError
-from bestofk.run.cells import CellResult
-from bestofk.run.engines.blocks import Block
 from bestofk.run.engines.cluster import Cluster, Returned, one_line
 from bestofk.run.engines.cluster_worker import forget, work
 from bestofk.run.engines.engine import Engine
+from bestofk.run.task import Block, ItemT, ResultT
 
 CONNECT_LIMIT = 10.0
 """Seconds that a scheduler may take to answer."""
 WORKERS_LIMIT = 30.0
 """Seconds that the first worker may take to come."""
 SENT_AT_MOST = 4
-"""Times that a block is sent when the experiment was lost with the workers that had it."""
+"""Times that a block is sent when the task was lost with the workers that had it."""
 
 
-class DaskCluster(Cluster):
+class DaskCluster(Cluster[ItemT, ResultT]):
     """Blocks as futures of a `distributed.Client`.
 
     The scheduler sends the block of a worker that died to another one, as often as its setting
@@ -45,14 +44,14 @@ class DaskCluster(Cluster):
         except ImportError:
             raise MissingExtraError("The engine dask", "dask") from None
         self.packed, self.token, self.timeout = packed, token, timeout
-        self.futures: dict[int, tuple[Any, Block, int]] = {}
+        self.futures: dict[int, tuple[Any, Block[ItemT], int]] = {}
         self.done: queue.SimpleQueue[tuple[int, Any]] = queue.SimpleQueue()
         self.tickets = count()
         self.killed = distributed.KilledWorker
         with contextlib.ExitStack() as undo:
             address: Any = scheduler
             if scheduler is None:
-                # Threads will do: every one evaluates its cells in a process of its own.
+                # Threads will do: every one evaluates its items in a process of its own.
                 address = distributed.LocalCluster(
                     processes=False,
                     n_workers=1,
@@ -90,12 +89,12 @@ class DaskCluster(Cluster):
         # not hashed: what was lost with its workers must get a new name
         return self.client.scatter(self.packed, broadcast=True, hash=False)
 
-    def send(self, block: Block) -> int:
+    def send(self, block: Block[ItemT]) -> int:
         ticket = next(self.tickets)
         self._submit(ticket, block, times=1)
         return ticket
 
-    def _submit(self, ticket: int, block: Block, times: int) -> None:
+    def _submit(self, ticket: int, block: Block[ItemT], times: int) -> None:
         try:
             future = self.client.submit(
                 work, self.token, self.data, block, self.timeout, pure=False
@@ -105,7 +104,7 @@ class DaskCluster(Cluster):
         self.futures[ticket] = (future, block, times)
         future.add_done_callback(lambda done: self.done.put((ticket, done)))
 
-    def returned(self, seconds: float | None) -> list[Returned]:
+    def returned(self, seconds: float | None) -> list[Returned[ResultT]]:
         try:
             ticket, future = self.done.get(timeout=seconds)
         except queue.Empty:
@@ -120,7 +119,7 @@ class DaskCluster(Cluster):
             if not isinstance(failed, self.killed):
                 raise RunError(f"A worker of the Dask cluster failed: {one_line(failed)}")
             return [Returned(ticket=ticket, results=None)]
-        # cancelled: the workers that had the experiment are gone
+        # cancelled: the workers that had the task are gone
         if times >= SENT_AT_MOST:
             return [Returned(ticket=ticket, results=None)]
         if self.data.status != "finished":
@@ -129,8 +128,8 @@ class DaskCluster(Cluster):
         self._submit(ticket, block, times + 1)
         return []
 
-    def _results(self, future: Any) -> list[CellResult]:
-        results: list[CellResult] = future.result()
+    def _results(self, future: Any) -> list[ResultT]:
+        results: list[ResultT] = future.result()
         return results
 
     def _gone(self, failed: BaseException | None) -> RunError:

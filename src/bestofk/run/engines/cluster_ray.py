@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import Any
 
 from bestofk.errors import MissingExtraError, RunError
-from bestofk.run.engines.blocks import Block
 from bestofk.run.engines.cluster import Cluster, Returned, one_line
 from bestofk.run.engines.cluster_worker import work
 from bestofk.run.engines.engine import Engine
+from bestofk.run.task import Block, ItemT, ResultT
 
 RETRIES = 3
 """Times that Ray sends the block of a worker that died to another one."""
@@ -20,8 +20,8 @@ LONGEST_FOLDER = 40
 """Characters of a folder in which the paths of Ray's sockets are not too long for the system."""
 
 
-class RayCluster(Cluster):
-    """Blocks as tasks of Ray, with the experiment in its object store."""
+class RayCluster(Cluster[ItemT, ResultT]):
+    """Blocks as tasks of Ray, with the task in its object store."""
 
     def __init__(
         self,
@@ -75,17 +75,17 @@ class RayCluster(Cluster):
                 f"({one_line(failed)})."
             ) from None
 
-    def send(self, block: Block) -> Any:
+    def send(self, block: Block[ItemT]) -> Any:
         folder = None if self.folder is None else self.folder.name
         ticket = self.work.remote(self.token, self.data, block, self.timeout, folder)
         self.flying[ticket] = block
         return ticket
 
-    def returned(self, seconds: float | None) -> list[Returned]:
+    def returned(self, seconds: float | None) -> list[Returned[ResultT]]:
         done, _ = self.ray.wait(list(self.flying), num_returns=1, timeout=seconds)
         return [self._one(ticket) for ticket in done]
 
-    def _one(self, ticket: Any) -> Returned:
+    def _one(self, ticket: Any) -> Returned[ResultT]:
         del self.flying[ticket]
         try:
             return Returned(ticket=ticket, results=self.ray.get(ticket))

@@ -1,4 +1,4 @@
-"""Where cells are evaluated: in this process, in workers, on a cluster; all results are equal."""
+"""Where items are evaluated: in this process, in workers, on a cluster; all results are equal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
 from bestofk.errors import ArgumentError
-from bestofk.run.cells import CellResult
-from bestofk.run.engines.blocks import Block, blocks_of
-from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.models import is_trusted
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
 
 ENGINES = ("auto", "serial", "processes", "dask", "ray")
 START_COST = 3.0
@@ -22,14 +18,14 @@ START_COST = 3.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Engine:
-    """How to run cells.
+    """How to run a task.
 
     Parameters
     ----------
     name : str
-        ``"auto"``: in this process while little is to be done and all learners are
-        scikit-learn's or ours, else in worker processes; ``"serial"``, ``"processes"``,
-        ``"dask"`` or ``"ray"`` as named.
+        ``"auto"``: in this process while little is to be done and the task is trusted (all
+        learners are scikit-learn's or ours), else in worker processes; ``"serial"``,
+        ``"processes"``, ``"dask"`` or ``"ray"`` as named.
     jobs : int
         Number of workers; -1 for one a core.
     scheduler : str, optional
@@ -63,35 +59,43 @@ class Engine:
 
     def run(
         self,
-        experiment: Experiment,
-        places: Iterable[Place],
+        task: Task[ItemT, ResultT],
+        items: Iterable[ItemT],
         *,
         total: int,
         deadline: float | None = None,
-    ) -> Generator[CellResult, None, None]:
-        """The result of every place, as they come.
+    ) -> Generator[ResultT, None, None]:
+        """The result of every item, as they come.
 
         Parameters
         ----------
-        experiment : Experiment
-            What the cells are a function of.
-        places : iterable of Place
-            Taken lazily, in the order of `Experiment.places`.
+        task : Task
+            What the items are a function of.
+        items : iterable
+            Taken lazily.
         total : int
             How many there will be, for the estimate of the work.
         deadline : float, optional
             On the clock of `time.monotonic`: what is not done by then is not done.
         """
-        blocks = (
-            blocks_of(experiment, places)
-            if deadline is None
-            else _until(deadline, blocks_of(experiment, places, runs_at_once=1))
-        )
+        pace = Pace()
+        blocks = task.blocks(items, pace, hurried=deadline is not None)
+        if deadline is not None:
+            blocks = _until(deadline, blocks)
+        return pace.counting(self._results(task, blocks, total, deadline))
+
+    def _results(
+        self,
+        task: Task[ItemT, ResultT],
+        blocks: Iterator[Block[ItemT]],
+        total: int,
+        deadline: float | None,
+    ) -> Generator[ResultT, None, None]:
         if self.name in ("dask", "ray"):
             from bestofk.run.engines.cluster import run_on_cluster
 
             return run_on_cluster(
-                experiment,
+                task,
                 blocks,
                 backend=self.name,
                 jobs=self.jobs,
@@ -99,47 +103,45 @@ class Engine:
                 timeout=self.timeout,
                 deadline=deadline,
             )
-        if self.name == "processes":
-            return self._in_workers(experiment, blocks, deadline)
         if self.name == "serial":
-            return _in_process(experiment, blocks)
-        if self.timeout is not None or not all(
-            is_trusted(contender.estimator) for contender in experiment.contenders
-        ):
-            return self._in_workers(experiment, blocks, deadline)
-        return self._auto(experiment, blocks, total, deadline)
+            return _in_process(task, blocks)
+        if self.name == "processes" or self.timeout is not None or not task.trusted:
+            return self._in_workers(task, blocks, deadline)
+        return self._auto(task, blocks, total, deadline)
 
     def _in_workers(
-        self, experiment: Experiment, blocks: Iterable[Block], deadline: float | None
-    ) -> Generator[CellResult, None, None]:
+        self, task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]], deadline: float | None
+    ) -> Generator[ResultT, None, None]:
         from bestofk.run.engines.workers import run_in_workers
 
         return run_in_workers(
-            experiment, blocks, jobs=self.workers, timeout=self.timeout, deadline=deadline
+            task, blocks, jobs=self.workers, timeout=self.timeout, deadline=deadline
         )
 
     def _auto(
-        self, experiment: Experiment, blocks: Iterator[Block], total: int, deadline: float | None
-    ) -> Generator[CellResult, None, None]:
-        """In this process until it is clear that workers would be faster.
-
-        The work left is estimated from the time of the fits themselves: the first block also
-        pays for imports and compiled kernels, which workers would pay for again.
-        """
-        evaluator = Evaluator(experiment)
-        spent, done = 0.0, 0
+        self,
+        task: Task[ItemT, ResultT],
+        blocks: Iterator[Block[ItemT]],
+        total: int,
+        deadline: float | None,
+    ) -> Generator[ResultT, None, None]:
+        """In this process until it is clear that workers would be faster."""
+        evaluator = task.evaluator()
+        spent, timed, done = 0.0, 0, 0
         for block in blocks:
-            for result in evaluator.evaluate(block.places):
-                spent += (result.fit_time or 0.0) + (result.predict_time or 0.0)
+            for result in evaluator.evaluate(block.items):
+                seconds = task.seconds(result)
+                if seconds is not None:
+                    spent += seconds
+                    timed += 1
                 done += 1
                 yield result
-            left = spent / done * (total - done)
-            if self.workers > 1 and left > START_COST:
-                yield from self._in_workers(experiment, blocks, deadline)
+            if self.workers > 1 and timed and spent / timed * (total - done) > START_COST:
+                yield from self._in_workers(task, blocks, deadline)
                 return
 
 
-def _until(deadline: float, blocks: Iterator[Block]) -> Iterator[Block]:
+def _until(deadline: float, blocks: Iterator[Block[ItemT]]) -> Iterator[Block[ItemT]]:
     for block in blocks:
         if time.monotonic() >= deadline:
             return
@@ -147,11 +149,11 @@ def _until(deadline: float, blocks: Iterator[Block]) -> Iterator[Block]:
 
 
 def _in_process(
-    experiment: Experiment, blocks: Iterable[Block]
-) -> Generator[CellResult, None, None]:
-    evaluator = Evaluator(experiment)
+    task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]]
+) -> Generator[ResultT, None, None]:
+    evaluator = task.evaluator()
     for block in blocks:
-        yield from evaluator.evaluate(block.places)
+        yield from evaluator.evaluate(block.items)
 
 
 def cores() -> int:

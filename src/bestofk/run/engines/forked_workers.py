@@ -18,7 +18,7 @@ from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from bestofk.run.engines.worker_process import ONE_THREAD, nurse, serve
+from bestofk.run.engines.worker_process import ONE_THREAD, serve, serve_forks
 
 START_LIMIT = 120.0
 """Seconds that a process may take to start."""
@@ -60,8 +60,8 @@ class Started:
 class Forked:
     """A worker that another process forked, watched through its file descriptor."""
 
-    def __init__(self, nursery: Nursery, pid: int) -> None:
-        self.pid, self._nursery = pid, nursery
+    def __init__(self, source: WorkerSource, pid: int) -> None:
+        self.pid, self._source = pid, source
         self.sentinel = os.pidfd_open(pid)
         self._code: int | None = None
 
@@ -82,7 +82,7 @@ class Forked:
     def exitcode(self) -> int | None:
         """As for any process: minus the signal that ended it; None if nobody knows."""
         if self._code is None and not self.is_alive():
-            self._code = self._nursery.exit_code(self.pid)
+            self._code = self._source.exit_code(self.pid)
         return self._code
 
     def close(self) -> None:
@@ -91,8 +91,8 @@ class Forked:
         os.close(self.sentinel)
 
 
-class Nursery:
-    """Makes workers for one experiment."""
+class WorkerSource:
+    """Makes workers for one task."""
 
     def __init__(self, payload: str) -> None:
         self.payload = payload
@@ -118,7 +118,7 @@ class Nursery:
 
     def _open(self, patience: float) -> None:
         self._opened = True
-        self._process, control = _started(nurse, self.payload)
+        self._process, control = _started(serve_forks, self.payload)
         try:
             if control.poll(min(patience, START_LIMIT)) and control.recv():
                 self._control = control

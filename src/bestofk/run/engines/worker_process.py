@@ -9,6 +9,7 @@ import shutil
 import signal
 import time
 import warnings
+from collections.abc import Hashable
 from importlib import import_module
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection
@@ -17,9 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.run.engines.shipment import unpack_experiment
-from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.experiment import Experiment
+from bestofk.run.task import ItemEvaluator, load_task
+
+Loaded = ItemEvaluator[Hashable, object]
+"""An evaluator of some task: a worker need not know which."""
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"
@@ -28,14 +30,14 @@ ONE_THREAD = dict.fromkeys(
 
 
 def serve(pipe: Connection, payload: str, parent: int) -> None:
-    """A worker that starts from nothing: load the experiment, say so (None), evaluate blocks."""
+    """A worker that starts from nothing: load the task, say so (None), evaluate blocks."""
     evaluator = _prepared(payload)
     pipe.send(None)
     _evaluate_blocks(pipe, evaluator, parent)
     _clean_up_after(parent, payload)
 
 
-def nurse(control: Connection, payload: str, parent: int) -> None:
+def serve_forks(control: Connection, payload: str, parent: int) -> None:
     """A process that has everything loaded and evaluates nothing: workers are its forks.
 
     It says when it is ready, and whether it can be forked safely: no package of a learner has
@@ -60,7 +62,7 @@ def _threads() -> int:
     return sum(1 for _ in Path("/proc/self/task").iterdir())
 
 
-def _fork(control: Connection, evaluator: Any, destination: int) -> None:
+def _fork(control: Connection, evaluator: Loaded, destination: int) -> None:
     here, there = Pipe(duplex=True)
     own = os.getpid()
     with warnings.catch_warnings():
@@ -85,27 +87,25 @@ def _fork(control: Connection, evaluator: Any, destination: int) -> None:
     here.close()
 
 
-def _prepared(payload: str) -> Any:
+def _prepared(payload: str) -> Loaded:
     from threadpoolctl import threadpool_limits
 
     # Ctrl-C in a terminal reaches all processes; the parent decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # what learners print must not mix with the answer on standard output
     os.dup2(2, 1)
-    work = unpack_experiment(Path(payload).read_bytes())
-    evaluator = Evaluator(work) if isinstance(work, Experiment) else work.evaluator()
+    evaluator = load_task(Path(payload).read_bytes()).evaluator()
     evaluator.prepare()
     threadpool_limits(limits=1)
     return evaluator
 
 
-def _evaluate_blocks(pipe: Connection, evaluator: Any, parent: int) -> None:
-    # results are sent one by one, so that a death is blamed on the right cell; an evaluator whose
-    # cells are quick and sure may ask for several at a time
-    every = getattr(evaluator, "send_every", 0.0)
-    while (places := _next(pipe, parent)) is not None:
-        sent, waiting = time.monotonic(), []
-        for result in evaluator.evaluate(places):
+def _evaluate_blocks(pipe: Connection, evaluator: Loaded, parent: int) -> None:
+    every = evaluator.send_every
+    while (items := _next(pipe, parent)) is not None:
+        sent: float = time.monotonic()
+        waiting: list[object] = []
+        for result in evaluator.evaluate(items):
             waiting.append(result)
             if time.monotonic() - sent >= every:
                 _send(pipe, waiting)
@@ -114,7 +114,7 @@ def _evaluate_blocks(pipe: Connection, evaluator: Any, parent: int) -> None:
             _send(pipe, waiting)
 
 
-def _send(pipe: Connection, results: list[Any]) -> None:
+def _send(pipe: Connection, results: list[object]) -> None:
     with contextlib.suppress(BrokenPipeError):
         # the parent is gone, which the next round notices
         pipe.send(results)

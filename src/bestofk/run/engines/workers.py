@@ -1,7 +1,7 @@
-"""Worker processes that may hang, crash or be killed: every cell is still accounted for.
+"""Worker processes that may hang, crash or be killed: every item is still accounted for.
 
-The parent gives a worker one block at a time and gets the results cell by cell, so it knows which
-cell a worker was at when it died or went over time. That cell is tried once more in another
+The parent gives a worker one block at a time and gets the results item by item, so it knows which
+item a worker was at when it died or went over time. That item is tried once more in another
 worker and then recorded as a failure; the rest of the block goes on.
 """
 
@@ -12,26 +12,24 @@ import signal
 import tempfile
 import time
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
-from bestofk.run.cells import CellResult, Failure
-from bestofk.run.engines.blocks import Block
-from bestofk.run.engines.forked_workers import START_LIMIT, Nursery
-from bestofk.run.engines.shipment import pack_experiment
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.cells import Failure
+from bestofk.run.engines.forked_workers import START_LIMIT, Forked, Started, WorkerSource
+from bestofk.run.task import Block, ItemT, ResultT, Task
 
 
-@dataclass(slots=True)
-class _Worker:
-    process: Any
+@dataclass(slots=True, eq=False)
+class _Worker(Generic[ItemT]):
+    process: Started | Forked
     pipe: Connection
     ready: bool = False
-    todo: deque[Place] = field(default_factory=deque)
-    whole_plan: bool = False
+    todo: deque[ItemT] = field(default_factory=deque)
+    as_one: bool = False
     since: float = 0.0
 
     @property
@@ -40,73 +38,69 @@ class _Worker:
 
 
 def run_in_workers(
-    experiment: Experiment,
-    blocks: Iterable[Block],
+    task: Task[ItemT, ResultT],
+    blocks: Iterable[Block[ItemT]],
     *,
     jobs: int,
     timeout: float | None = None,
     deadline: float | None = None,
-) -> Generator[CellResult, None, None]:
+) -> Generator[ResultT, None, None]:
     """Evaluate blocks in `jobs` worker processes; results come as they are ready.
 
     Parameters
     ----------
-    experiment : Experiment
-        What the cells are a function of.
+    task : Task
+        What the items are a function of.
     blocks : iterable of Block
         Taken lazily, one for every idle worker.
     jobs : int
         Number of workers.
     timeout : float, optional
-        Seconds that one fit (with its prediction) may take; then its worker is killed.
+        Seconds that one item may take; then its worker is killed.
     deadline : float, optional
         On the clock of `time.monotonic`: then all workers are stopped, and what they were at is
         left undone.
     """
-    from bestofk.run.evaluation.evaluate import Evaluator
-
-    packed, staying = pack_experiment(experiment)
-    here, evaluator = deque[Place](), Evaluator(experiment)
-    travelling = _sorted_out(blocks, staying, here)
-    if packed is None or len(staying) == len(experiment.contenders):
-        for _ in travelling:
-            yield from evaluator.evaluate(_taken(here))
+    shipment, evaluator = task.ship(), task.evaluator()
+    if shipment.packed is None:
+        for block in blocks:
+            yield from evaluator.evaluate(block.items)
         return
-    pool = Pool(experiment, packed, jobs=jobs, timeout=timeout, deadline=deadline)
+    home: deque[Block[ItemT]] = deque()
+    travelling = iter(blocks) if shipment.stays is None else leaving(blocks, shipment.stays, home)
+    pool = Pool(task, shipment.packed, jobs=jobs, timeout=timeout, deadline=deadline)
     try:
         for result in pool.run(travelling):
             yield result
-            yield from evaluator.evaluate(_taken(here))
+            while home:
+                yield from evaluator.evaluate(home.popleft().items)
     finally:
         pool.close()
-    if deadline is None or time.monotonic() < deadline:
-        yield from evaluator.evaluate(_taken(here))
+    while home and (deadline is None or time.monotonic() < deadline):
+        yield from evaluator.evaluate(home.popleft().items)
 
 
-def _sorted_out(
-    blocks: Iterable[Block], staying: frozenset[int], here: deque[Place]
-) -> Iterator[Block]:
-    """The blocks without the learners that cannot travel, whose places are put `here`."""
+def leaving(
+    blocks: Iterable[Block[ItemT]], stays: Callable[[ItemT], bool], home: deque[Block[ItemT]]
+) -> Iterator[Block[ItemT]]:
+    """The blocks without the items that cannot travel, which are put into `home`."""
     for block in blocks:
-        here.extend(place for place in block.places if place.learner in staying)
-        yield block.without(staying) if staying else block
+        travelling, staying = block.parted(stays)
+        if staying.items:
+            home.append(staying)
+        if travelling.items:
+            yield travelling
 
 
-def _taken(here: deque[Place]) -> list[Place]:
-    places = list(here)
-    here.clear()
-    return places
-
-
-class Pool:
-    """Workers that stay between two calls of `run`, for the cells of one experiment.
+class Pool(Generic[ItemT, ResultT]):
+    """Workers that stay between two calls of `run`, for the items of one task.
 
     What they load lies in `folder`, by default that of the system for such files.
     """
 
     def __init__(
         self,
-        experiment: Experiment,
+        task: Task[ItemT, ResultT],
         packed: bytes,
         *,
         jobs: int,
@@ -114,21 +108,21 @@ class Pool:
         deadline: float | None = None,
         folder: str | None = None,
     ) -> None:
-        self.experiment, self.jobs = experiment, jobs
+        self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
-        self.workers: list[_Worker] = []
-        self.again: deque[Block] = deque()
-        self.tried: set[Place] = set()
-        # learners that lost a cell for good: their other cells are tried once
-        self.deadly: set[tuple[int, int]] = set()
+        self.workers: list[_Worker[ItemT]] = []
+        self.again: deque[Block[ItemT]] = deque()
+        self.tried: set[ItemT] = set()
+        # learners that lost an item for good, say: their other items are tried once
+        self.deadly: set[Hashable] = set()
         self.folder = tempfile.TemporaryDirectory(
             prefix="bestofk-", dir=folder, ignore_cleanup_errors=True
         )
-        self.payload = str(Path(self.folder.name) / "experiment.pickle")
+        self.payload = str(Path(self.folder.name) / "task.pickle")
         Path(self.payload).write_bytes(packed)
-        self.nursery = Nursery(self.payload)
+        self.source = WorkerSource(self.payload)
 
-    def run(self, blocks: Iterator[Block]) -> Generator[CellResult, None, None]:
+    def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""
         exhausted = False
         while True:
@@ -140,30 +134,30 @@ class Pool:
                 if block is None:
                     exhausted = True
                     break
-                if block.places:
+                if block.items:
                     self._give(idle or self._start(), block)
             busy = [worker for worker in self.workers if worker.busy]
             if not busy or (self.deadline is not None and time.monotonic() >= self.deadline):
                 return
             yield from self._collect(busy)
 
-    def _start(self) -> _Worker:
+    def _start(self) -> _Worker[ItemT]:
         left = START_LIMIT if self.deadline is None else self.deadline - time.monotonic()
-        process, pipe, ready = self.nursery.worker(max(left, 0.0))
-        worker = _Worker(process=process, pipe=pipe, ready=ready)
+        process, pipe, ready = self.source.worker(max(left, 0.0))
+        worker: _Worker[ItemT] = _Worker(process=process, pipe=pipe, ready=ready)
         self.workers.append(worker)
         return worker
 
-    def _give(self, worker: _Worker, block: Block) -> None:
-        worker.todo = deque(block.places)
-        worker.whole_plan = block.whole_plan
+    def _give(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
+        worker.todo = deque(block.items)
+        worker.as_one = block.as_one
         worker.since = time.monotonic()
         with contextlib.suppress(OSError):
             # a worker that died while it was idle is noticed when it is waited for
-            worker.pipe.send(block.places)
+            worker.pipe.send(block.items)
 
-    def _collect(self, busy: list[_Worker]) -> Generator[CellResult, None, None]:
-        watched: dict[Any, _Worker] = {}
+    def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ResultT, None, None]:
+        watched: dict[Any, _Worker[ItemT]] = {}
         for worker in busy:
             watched[worker.pipe] = worker
             watched[worker.process.sentinel] = worker
@@ -189,7 +183,7 @@ class Pool:
                 )
                 yield from self._lost(worker, Failure(kind="timeout", reason=reason), final=True)
 
-    def _receive(self, worker: _Worker) -> Generator[CellResult, None, None]:
+    def _receive(self, worker: _Worker[ItemT]) -> Generator[ResultT, None, None]:
         """Everything that a worker has sent, and its death if that is what happened."""
         try:
             while worker.pipe.poll():
@@ -207,33 +201,33 @@ class Pool:
             yield from self._lost(worker, _death(worker.process.exitcode), final=False)
 
     def _lost(
-        self, worker: _Worker, failure: Failure, *, final: bool
-    ) -> Generator[CellResult, None, None]:
-        """The worker is gone at its first unanswered cell: try that once more, or record it."""
+        self, worker: _Worker[ItemT], failure: Failure, *, final: bool
+    ) -> Generator[ResultT, None, None]:
+        """The worker is gone at its first unanswered item: try that once more, or record it."""
         _kill(worker)
         self.workers.remove(worker)
         worker.process.close()
         culprit, *rest = worker.todo
         worker.todo.clear()
-        learner = (culprit.dataset, culprit.learner)
-        if final or culprit in self.tried or learner in self.deadly:
-            self.deadly.add(learner)
-            yield CellResult(key=self.experiment.key(culprit), loss=None, failure=failure)
+        suspect = self.task.suspect(culprit)
+        if final or culprit in self.tried or suspect in self.deadly:
+            self.deadly.add(suspect)
+            yield self.task.lost(culprit, failure)
         else:
             self.tried.add(culprit)
-            self.again.append(Block(places=(culprit,), whole_plan=worker.whole_plan))
+            self.again.append(Block(items=(culprit,), as_one=worker.as_one))
         if rest:
-            self.again.append(Block(places=tuple(rest), whole_plan=worker.whole_plan))
+            self.again.append(Block(items=tuple(rest), as_one=worker.as_one))
 
-    def _limit(self, worker: _Worker) -> float:
+    def _limit(self, worker: _Worker[ItemT]) -> float:
         if not worker.ready:
             return START_LIMIT
         if self.timeout is None:
             return float("inf")
-        # a whole plan is one piece of work for all its cells
-        return self.timeout * (len(worker.todo) if worker.whole_plan else 1)
+        # a whole plan, say, is one piece of work for all its cells
+        return self.timeout * (len(worker.todo) if worker.as_one else 1)
 
-    def _patience(self, busy: list[_Worker]) -> float | None:
+    def _patience(self, busy: list[_Worker[ItemT]]) -> float | None:
         now = time.monotonic()
         left = min(self._limit(worker) - (now - worker.since) for worker in busy)
         if self.deadline is not None:
@@ -246,11 +240,11 @@ class Pool:
             _kill(worker)
             worker.process.close()
         self.workers.clear()
-        self.nursery.close()
+        self.source.close()
         self.folder.cleanup()
 
 
-def _kill(worker: _Worker) -> None:
+def _kill(worker: _Worker[ItemT]) -> None:
     with contextlib.suppress(OSError, ValueError):
         worker.pipe.close()
     worker.process.kill()

@@ -16,7 +16,6 @@ from bestofk.errors import BestOfKError
 from bestofk.learners.whole_plan import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
-from bestofk.run.engines.shipment import Stranded
 from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
@@ -28,7 +27,8 @@ from bestofk.run.evaluation.models import may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
 from bestofk.run.evaluation.warm_up import warm_up
-from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.task import ItemEvaluator
 
 ALL_FOLDS = -1
 """Stands for the folds of a run that one model serves."""
@@ -63,7 +63,7 @@ class _Shared:
     model: Any = None
 
 
-class Evaluator:
+class Evaluator(ItemEvaluator[Place, CellResult]):
     """Evaluates cells of one experiment; keeps prepared rows and models' factories between calls.
 
     The results depend on the experiment and the place alone, whatever was evaluated before.
@@ -82,11 +82,11 @@ class Evaluator:
                 with contextlib.suppress(Exception):
                     self._runner(dataset, learner)
 
-    def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
+    def evaluate(self, items: Iterable[Place]) -> Iterator[CellResult]:
         """The result of every place, each exactly once, in groups that share work."""
         whole: dict[tuple[int, int], list[Place]] = {}
         folds: dict[tuple[int, int, int], list[Place]] = {}
-        for place in places:
+        for place in items:
             if takes_whole_plans(self.experiment, place.dataset, place.learner):
                 whole.setdefault((place.dataset, place.learner), []).append(place)
             else:
@@ -287,7 +287,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 
 def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
     """The estimator as it can take these rows, and in which form."""
-    if isinstance(estimator, Stranded):
+    if isinstance(estimator, UnavailableEstimator):
         raise UnscoredError("raised", estimator.reason)
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from typing import Generic, TypeVar
 
 from bestofk.errors import StoreError
 from bestofk.run.cells import CellResult
+from bestofk.run.store.payloads import Payload
+
+EntryT = TypeVar("EntryT", bound=CellResult | Payload)
 
 MOST = 1000
 """So many results are written without waiting."""
 MOST_BYTES = 1 << 24
-"""So many bytes of predictions too."""
+"""So many bytes of predictions or payloads too."""
 LONGEST = 0.5
 """Seconds that a result waits at most, by a clock that does not jump."""
 
@@ -29,7 +33,22 @@ def supersedes(new: CellResult, old: CellResult) -> bool:
     return new.failure is None and new.predictions is not None and old.predictions is None
 
 
-class Buffer:
+def key_of(entry: CellResult | Payload) -> Hashable:
+    """What an entry is found by."""
+    return entry.key.digest if isinstance(entry, CellResult) else entry.key
+
+
+def gives_way(old: CellResult | Payload, new: CellResult | Payload) -> bool:
+    """Whether `new` replaces what is known under its key; a payload never changes."""
+    return isinstance(new, CellResult) and isinstance(old, CellResult) and supersedes(new, old)
+
+
+def size_of(entry: CellResult | Payload) -> int:
+    """Bytes of what may be large."""
+    return len(entry.predictions or b"") if isinstance(entry, CellResult) else len(entry.data)
+
+
+class Buffer(Generic[EntryT]):
     """Collects results and hands them to `write` in batches, from a thread of its own if need be.
 
     What could not be written stays in the buffer and is tried again; `add` and `flush` raise
@@ -38,7 +57,7 @@ class Buffer:
 
     def __init__(
         self,
-        write: Callable[[list[CellResult]], None],
+        write: Callable[[list[EntryT]], None],
         *,
         most: int = MOST,
         longest: float = LONGEST,
@@ -46,7 +65,7 @@ class Buffer:
         self._write = write
         self._most = most
         self._longest = longest
-        self._waiting: dict[str, CellResult] = {}
+        self._waiting: dict[Hashable, EntryT] = {}
         self._bytes = 0
         self._since = 0.0
         self._failure: Exception | None = None
@@ -59,13 +78,13 @@ class Buffer:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, results: Iterable[CellResult]) -> None:
+    def add(self, results: Iterable[EntryT]) -> None:
         """Keep `results`, and write if there are many."""
         self._check()
         with self._changed:
             if not self._waiting:
                 self._since = time.monotonic()
-                self._changed.notify()  # only now: to wake the thread for every cell is dear
+                self._changed.notify()  # only now: to wake the thread for every cell is expensive
             for result in results:
                 self._keep(result)
             full = len(self._waiting) >= self._most or self._bytes >= MOST_BYTES
@@ -115,13 +134,14 @@ class Buffer:
         if os.getpid() != self._process:
             raise StoreError("A store cannot be used in a fork of the process that opened it.")
 
-    def _keep(self, result: CellResult) -> None:
-        known = self._waiting.get(result.key.digest)
-        if known is None or supersedes(result, known):
-            self._waiting[result.key.digest] = result
-            self._bytes += len(result.predictions or b"")
+    def _keep(self, result: EntryT) -> None:
+        key = key_of(result)
+        known = self._waiting.get(key)
+        if known is None or gives_way(known, result):
+            self._waiting[key] = result
+            self._bytes += size_of(result)
 
-    def _put_back(self, batch: dict[str, CellResult]) -> None:
+    def _put_back(self, batch: dict[Hashable, EntryT]) -> None:
         with self._changed:
             later, self._waiting = self._waiting, batch
             for result in later.values():

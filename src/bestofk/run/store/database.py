@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -13,15 +13,19 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.errors import MissingExtraError, StoreError
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.store import cells as store_cells
+from bestofk.run.store import cells as store_cells, payloads as store_payloads
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.errors import is_connection_lost, one_sentence
 from bestofk.run.store.migration import prepare, refuse_newer, version_of
-from bestofk.run.store.schema import SCHEMA_VERSION, cells, studies
+from bestofk.run.store.payloads import Payload
+from bestofk.run.store.schema import READABLE_FROM, SCHEMA_VERSION, cells, payloads, studies
 from bestofk.run.store.sqlite import check_file, sqlite_engine, use_write_ahead_log
 from bestofk.run.store.store import Store, check_results
 from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
 from bestofk.run.store.url import Address
+
+PAYLOADS_SINCE = 2
+"""The version of the schema that brought payloads."""
 
 
 class Database:
@@ -32,6 +36,7 @@ class Database:
         self.read_only = read_only
         self._busy_timeout = busy_timeout
         self._process = os.getpid()
+        self.version = SCHEMA_VERSION
         if address.path is not None:
             self._engine = sqlite_engine(
                 address.path, read_only=read_only, busy_timeout=busy_timeout
@@ -54,17 +59,25 @@ class Database:
             yield connection
 
     def write_cells(self, results: list[CellResult]) -> None:
-        """Commit a batch; once more on a new connection where the server has dropped the old."""
+        """Commit a batch of cells."""
+        self._commit(lambda connection: store_cells.write(connection, results))
+
+    def write_payloads(self, waiting: list[Payload]) -> None:
+        """Commit a batch of payloads."""
+        self._commit(lambda connection: store_payloads.write(connection, waiting))
+
+    def _commit(self, write: Callable[[sa.Connection], None]) -> None:
+        """Commit; once more on a new connection where the server has dropped the old."""
         with self._sentences():
             writes = self._engine.execution_options(writes=True)
             try:
                 with writes.begin() as connection:
-                    store_cells.write(connection, results)
+                    write(connection)
             except sa.exc.DBAPIError as failed:
                 if not is_connection_lost(failed):
                     raise
                 with writes.begin() as connection:
-                    store_cells.write(connection, results)
+                    write(connection)
 
     def prepare(self, *, create: bool) -> None:
         """See that the tables are there and of this version."""
@@ -78,6 +91,9 @@ class Database:
         if self.read_only:
             if version is None:
                 raise StoreError(f"{shown}: there is no bestofk store here.")
+            if version >= READABLE_FROM:
+                self.version = version
+                return
             raise StoreError(
                 f"{shown}: the store has the older schema version {version}: opened to write, it "
                 f"is brought to version {SCHEMA_VERSION}."
@@ -105,7 +121,9 @@ class DatabaseStore(Store):
     def __init__(self, database: Database) -> None:
         self._database = database
         self._buffer = Buffer(database.write_cells)
-        self._last = weakref.finalize(self, _let_go, self._buffer, database)
+        self._payloads = Buffer(database.write_payloads)
+        buffers = (self._buffer, self._payloads)
+        self._last = weakref.finalize(self, _let_go, buffers, database)
 
     @property
     def shown_url(self) -> str:
@@ -126,16 +144,42 @@ class DatabaseStore(Store):
             }
 
     def put(self, results: Iterable[CellResult]) -> None:
+        self._check_writable()
+        self._buffer.add(check_results(results))
+
+    def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
+        self.flush()
+        if self._database.version < PAYLOADS_SINCE:
+            return {}
+        with self._database.reading() as connection:
+            return dict(store_payloads.find(connection, digests, name))
+
+    def put_payloads(self, payloads: Iterable[Payload]) -> None:
+        self._check_writable()
+        self._payloads.add(payloads)
+
+    def n_payloads(self) -> int:
+        self.flush()
+        if self._database.version < PAYLOADS_SINCE:
+            return 0
+        with self._database.reading() as connection:
+            counted = sa.select(sa.func.count()).select_from(payloads)
+            return int(connection.execute(counted).scalar_one())
+
+    def _check_writable(self) -> None:
         if self._database.read_only:
             raise StoreError(f"{self.shown_url}: the store was opened to read only.")
-        self._buffer.add(check_results(results))
 
     def flush(self) -> None:
         self._buffer.flush()
+        self._payloads.flush()
 
     def close(self) -> None:
         try:
-            self._buffer.close()
+            try:
+                self._buffer.close()
+            finally:
+                self._payloads.close()
         finally:
             self._last.detach()
             self._database.dispose()
@@ -201,10 +245,11 @@ def open_database(
     return DatabaseStore(database)
 
 
-def _let_go(buffer: Buffer, database: Database) -> None:
+def _let_go(buffers: tuple[Buffer[CellResult], Buffer[Payload]], database: Database) -> None:
     """A store that nobody closed writes what waits when it goes."""
-    with suppress(StoreError):
-        buffer.close()
+    for buffer in buffers:
+        with suppress(StoreError):
+            buffer.close()
     database.dispose()
 
 

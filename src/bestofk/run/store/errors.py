@@ -11,7 +11,7 @@ import sqlalchemy.exc
 from bestofk.errors import StoreError
 from bestofk.run.store.url import Address
 
-SAFE = "what was committed before stays, and the same command goes on from there"
+SAFE = "what was committed before stays, and the same command resumes from there"
 UNTOUCHED = "it was left as it is"
 
 # By primary result code of SQLite (the low byte of the extended one).

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from bestofk.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.store.buffer import supersedes
+from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store, check_results
 from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
 
@@ -17,6 +18,7 @@ class MemoryStore(Store):
 
     def __init__(self) -> None:
         self._results: dict[str, CellResult] = {}
+        self._payloads: dict[tuple[str, str], Payload] = {}
         self._studies: list[StoredStudy] = []
         self._closed = False
         self._lock = threading.Lock()
@@ -47,6 +49,21 @@ class MemoryStore(Store):
                 known = self._results.get(result.key.digest)
                 if known is None or supersedes(result, known):
                     self._results[result.key.digest] = result
+
+    def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
+        self._check()
+        found = ((digest, self._payloads.get((digest, name))) for digest in digests)
+        return {digest: payload.data for digest, payload in found if payload is not None}
+
+    def put_payloads(self, payloads: Iterable[Payload]) -> None:
+        self._check()
+        with self._lock:
+            for payload in payloads:
+                self._payloads.setdefault(payload.key, payload)
+
+    def n_payloads(self) -> int:
+        self._check()
+        return len(self._payloads)
 
     def flush(self) -> None:
         self._check()

@@ -19,7 +19,19 @@ def add_warnings_and_predictions(connection: sa.Connection) -> None:
     connection.execute(sa.text(f"ALTER TABLE bestofk_cells ADD COLUMN predictions {blob}"))
 
 
-STEPS: Mapping[int, Step] = {0: add_warnings_and_predictions}
+def add_payloads(connection: sa.Connection) -> None:
+    """Version 1 kept cells alone."""
+    blob = "BYTEA" if connection.dialect.name == "postgresql" else "BLOB"
+    connection.execute(
+        sa.text(
+            "CREATE TABLE bestofk_payloads (digest TEXT NOT NULL, name TEXT NOT NULL, "
+            f"kind TEXT NOT NULL, data {blob} NOT NULL, written TEXT NOT NULL, "
+            "PRIMARY KEY (digest, name))"
+        )
+    )
+
+
+STEPS: Mapping[int, Step] = {0: add_warnings_and_predictions, 1: add_payloads}
 """From version: how to reach the next one."""
 
 

@@ -9,7 +9,9 @@ from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK: stands in the header of an SQLite file."""
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+READABLE_FROM = 1
+"""Stores from this version on can be read as they are: cells and studies have not changed since."""
 
 
 class Float8(UserDefinedType[float]):
@@ -89,4 +91,14 @@ cells = sa.Table(
     sa.Column("warnings", sa.Text),
     sa.Column("predictions", sa.LargeBinary),
     sa.Index("bestofk_cells_by_learner", "learner"),
+)
+
+payloads = sa.Table(
+    "bestofk_payloads",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Column("written", sa.Text, nullable=False),
 )

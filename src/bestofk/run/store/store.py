@@ -1,9 +1,10 @@
-"""The store of cells: what is done is kept, and is never done again.
+"""The store of cells and payloads: what is done is kept, and is never done again.
 
 Every store keeps the same promises. A cell is found by its key alone, comes back to the bit, and
 is shared by all studies that need it. A result that was committed stays, whatever happens to the
 process; at most half a second of results waits for its commit. Several processes may fill one
 store at the same time. A failure gives way to what came later, a loss never changes.
+Work that is no cell of a comparison (the lab's, the papers') is kept as payloads.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from bestofk.checks import positive, refuse
 from bestofk.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.experiment import Experiment
+from bestofk.run.store.payloads import Payload
 from bestofk.run.store.stored_study import (
     CellGroup,
     StoredStudy,
@@ -119,6 +121,18 @@ class Store(ABC):
     @abstractmethod
     def put(self, results: Iterable[CellResult]) -> None:
         """Keep `results`; they are committed within half a second."""
+
+    @abstractmethod
+    def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
+        """The data called `name` that the store holds under `digests`."""
+
+    @abstractmethod
+    def put_payloads(self, payloads: Iterable[Payload]) -> None:
+        """Keep `payloads`; they are committed within half a second, and never change."""
+
+    @abstractmethod
+    def n_payloads(self) -> int:
+        """Number of payloads."""
 
     @abstractmethod
     def flush(self) -> None:

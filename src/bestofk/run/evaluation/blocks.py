@@ -3,42 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import groupby
 
 from bestofk.run.evaluation.evaluate import ALL_FOLDS, takes_whole_plans
 from bestofk.run.experiment import Experiment, Place
+from bestofk.run.task import Block
 
 WHOLE_PLAN_RUNS = 25
 """Runs that a learner evaluates at once at the most, so that results are stored as they come."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """Places that are evaluated together, in this order.
-
-    Either one fold of one data set for several learners (or two that share a model), or some runs
-    of one learner that evaluates whole plans.
-    """
-
-    places: tuple[Place, ...]
-    whole_plan: bool
-
-    def __len__(self) -> int:
-        return len(self.places)
-
-    def without(self, learners: frozenset[int]) -> Block:
-        """The block but for the cells of these learners."""
-        kept = tuple(place for place in self.places if place.learner not in learners)
-        return Block(places=kept, whole_plan=self.whole_plan)
-
-
 def blocks_of(
     experiment: Experiment, places: Iterable[Place], *, runs_at_once: int = WHOLE_PLAN_RUNS
-) -> Iterator[Block]:
+) -> Iterator[Block[Place]]:
     """The blocks of the given places (in the order of `Experiment.places`), round by round.
 
-    Places are taken one fold at a time, so that a caller may stop giving them.
+    A block is either one fold of one data set for several learners (or two that share a model), or
+    some runs of one learner that evaluates whole plans. Places are taken one fold at a time, so
+    that a caller may stop giving them.
     """
     wholes: dict[tuple[int, int], list[Place]] = {}
 
@@ -58,17 +40,17 @@ def blocks_of(
             else:
                 fold.append(place)
         for at in [at for at, waiting in wholes.items() if at[0] != dataset]:
-            yield Block(places=tuple(wholes.pop(at)), whole_plan=True)
+            yield Block(items=tuple(wholes.pop(at)), as_one=True)
         for at, waiting in wholes.items():
             folds = experiment.splits[at[0]].folds
             if len(waiting) >= runs_at_once * folds * experiment.repetitions:
-                yield Block(places=tuple(waiting), whole_plan=True)
+                yield Block(items=tuple(waiting), as_one=True)
                 wholes[at] = []
         if fold:
-            yield Block(places=tuple(fold), whole_plan=False)
+            yield Block(items=tuple(fold))
     for waiting in wholes.values():
         if waiting:
-            yield Block(places=tuple(waiting), whole_plan=True)
+            yield Block(items=tuple(waiting), as_one=True)
 
 
 def _model(place: Place) -> tuple[int, int, int]:

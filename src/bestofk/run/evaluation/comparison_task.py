@@ -1,0 +1,152 @@
+"""The cells of an experiment as a task; one learner that cannot travel stops no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from bestofk.run.cells import CellResult, Failure
+from bestofk.run.evaluation.blocks import WHOLE_PLAN_RUNS, blocks_of
+from bestofk.run.evaluation.evaluate import Evaluator
+from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.store.store import Store
+from bestofk.run.task import Block, Pace, Shipment, Task
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTask(Task[Place, CellResult]):
+    """The cells of an experiment: an item is the place of one."""
+
+    experiment: Experiment
+
+    @cached_property
+    def trusted(self) -> bool:
+        return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+
+    def key(self, item: Place) -> str:
+        return self.experiment.key(item).digest
+
+    def key_of(self, result: CellResult) -> str:
+        return result.key.digest
+
+    def evaluator(self) -> Evaluator:
+        return Evaluator(self.experiment)
+
+    def lost(self, item: Place, failure: Failure) -> CellResult:
+        return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
+
+    def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
+        experiment = self.experiment
+        keys = [experiment.key(place) for place in items.values()]
+        for key, digest in zip(keys, items, strict=True):
+            vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
+        found = store.get(keys, predictions=experiment.keep_predictions)
+        return {key: result for key, result in found.items() if experiment.serves(result)}
+
+    def keep(self, store: Store, result: CellResult) -> None:
+        store.put([result])
+
+    def label(self, item: Place) -> str:
+        learner, dataset = self.names(item)
+        return f"{learner} on {dataset}"
+
+    def names(self, item: Place) -> tuple[str, str]:
+        """The names of the learner and the data set of a cell."""
+        experiment = self.experiment
+        return experiment.contenders[item.learner].name, experiment.datasets[item.dataset].name
+
+    def failed(self, result: CellResult) -> bool:
+        return result.failure is not None
+
+    def seconds(self, result: CellResult) -> float:
+        # of the fits themselves: the first cell also pays for imports and compiled kernels
+        return (result.fit_time or 0.0) + (result.predict_time or 0.0)
+
+    def suspect(self, item: Place) -> tuple[int, int]:
+        return item.dataset, item.learner
+
+    def blocks(
+        self,
+        items: Iterable[Place],
+        pace: Pace,  # noqa: ARG002  (a fold of all learners is a block, whatever it takes)
+        *,
+        hurried: bool = False,
+    ) -> Iterator[Block[Place]]:
+        runs = 1 if hurried else WHOLE_PLAN_RUNS
+        return blocks_of(self.experiment, items, runs_at_once=runs)
+
+    def rounds(self, items: Sequence[Place]) -> Iterator[Sequence[Place]]:
+        """A fold of every data set, so that none is left behind."""
+        ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
+        for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
+            yield list(group)
+
+    def ship(self) -> Shipment[Place]:
+        """The experiment as bytes; learners that cannot be pickled stay here."""
+        import cloudpickle
+
+        experiment = self.experiment
+        packed = [_packed(contender.estimator) for contender in experiment.contenders]
+        staying = frozenset(place for place, data in enumerate(packed) if data is None)
+        if len(staying) == len(packed):
+            return Shipment(packed=None)
+        bare = tuple(
+            replace(contender, estimator=UnavailableEstimator("it cannot be pickled."))
+            for contender in experiment.contenders
+        )
+        sent = _Sent(replace(experiment, contenders=bare), packed)
+        try:
+            body: bytes = cloudpickle.dumps(sent)
+        except Exception:
+            # the rest of the experiment: a loss that holds an open file, say
+            return Shipment(packed=None)
+        if not staying:
+            return Shipment(packed=body)
+        return Shipment(packed=body, stays=lambda place: place.learner in staying)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """What is pickled in place of the task, and comes out as the task again."""
+
+    experiment: Experiment
+    estimators: list[bytes | None]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self.experiment, self.estimators)
+
+
+def _arrived(experiment: Experiment, estimators: list[bytes | None]) -> ComparisonTask:
+    contenders = tuple(
+        _loaded(contender, packed)
+        for contender, packed in zip(experiment.contenders, estimators, strict=True)
+    )
+    return ComparisonTask(replace(experiment, contenders=contenders))
+
+
+def _packed(estimator: Any) -> bytes | None:
+    import cloudpickle
+
+    try:
+        data: bytes = cloudpickle.dumps(estimator)
+    except Exception:
+        # any class may raise anything while it is pickled
+        return None
+    return data
+
+
+def _loaded(contender: Contender, packed: bytes | None) -> Contender:
+    import cloudpickle
+
+    if packed is None:
+        return contender
+    try:
+        return replace(contender, estimator=cloudpickle.loads(packed))
+    except Exception as raised:
+        reason = f"it cannot be loaded in a worker: {type(raised).__name__}: {raised}"
+        text = " ".join(reason.split())[:300]
+        return replace(contender, estimator=UnavailableEstimator(text))

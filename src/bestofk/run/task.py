@@ -1,0 +1,214 @@
+"""A task: items that are pure functions of their names, and how they are evaluated and kept.
+
+`compare`, the lab and the papers describe their work as a `Task`; `run_task` then finds what a
+store holds and has the rest evaluated in this process, in worker processes or on a cluster.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+
+from bestofk.errors import RunError
+from bestofk.run.cells import Failure
+
+if TYPE_CHECKING:
+    from bestofk.run.store.store import Store
+
+ItemT = TypeVar("ItemT", bound=Hashable)
+ResultT = TypeVar("ResultT")
+
+BLOCK_SECONDS = 0.5
+"""Seconds of work that a block of quick items should hold."""
+MOST_AT_ONCE = 50
+"""Items that a block of quick items holds at the most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block(Generic[ItemT]):
+    """Items that one worker evaluates in this order before it gets more."""
+
+    items: tuple[ItemT, ...]
+    as_one: bool = False
+    """They are one piece of work: a limit on the time of an item counts for all together."""
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def parted(self, stays: Callable[[ItemT], bool]) -> tuple[Block[ItemT], Block[ItemT]]:
+        """The items that can travel, and those that stay."""
+        travelling = tuple(item for item in self.items if not stays(item))
+        if len(travelling) == len(self.items):
+            return self, Block(items=(), as_one=self.as_one)
+        staying = tuple(item for item in self.items if stays(item))
+        return (
+            Block(items=travelling, as_one=self.as_one),
+            Block(items=staying, as_one=self.as_one),
+        )
+
+
+class Pace:
+    """How many items make a block of about half a second, as far as results tell."""
+
+    def __init__(self) -> None:
+        self._done = 0
+        self._first = 0.0
+        self._at_once = 1
+
+    def at_once(self) -> int:
+        """Items of the next block; at most twice as many as the last time."""
+        passed = time.perf_counter() - self._first
+        rate = (self._done - 1) / max(passed, 1e-6) if self._done > 1 else 0.0
+        wanted = max(1, math.floor(BLOCK_SECONDS * rate))
+        self._at_once = min(MOST_AT_ONCE, 2 * self._at_once, wanted)
+        return self._at_once
+
+    def counting(self, results: Generator[ResultT, None, None]) -> Generator[ResultT, None, None]:
+        """The same results, counted as they come."""
+        try:
+            for result in results:
+                if not self._done:
+                    # what came before the first was the start of workers
+                    self._first = time.perf_counter()
+                self._done += 1
+                yield result
+        finally:
+            results.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shipment(Generic[ItemT]):
+    """A task on its way to other processes; see `load_task` for the other end."""
+
+    packed: bytes | None
+    """None: it cannot be pickled, and everything is evaluated here."""
+    stays: Callable[[ItemT], bool] | None = None
+    """Items that must be evaluated here, if some must."""
+
+
+class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
+    """Evaluates the items of a task; made once in every process, and keeps what it prepared."""
+
+    send_every: float = 0.0
+    """Seconds between two messages of a worker.
+
+    0 sends every result at once, so that a death is blamed on the right item; quick items that
+    crash no process may be sent several at a time.
+    """
+
+    def prepare(self) -> None:
+        """Make or load what is needed once, before any item."""
+
+    @abstractmethod
+    def evaluate(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
+        """The result of every item; for the items of a block in their order."""
+
+
+class Task(ABC, Generic[ItemT, ResultT]):
+    """What the items are a pure function of.
+
+    An item is a small value that can be pickled and hashed: where it stands in the task. What is
+    wrong with an item is part of its result; `evaluate` does not raise.
+    """
+
+    unit: ClassVar[str] = "fits"
+    """What the items are called when they are counted."""
+
+    @property
+    @abstractmethod
+    def trusted(self) -> bool:
+        """Items crash no process, so that they may be evaluated in this one."""
+
+    @abstractmethod
+    def key(self, item: ItemT) -> str:
+        """The digest of everything that the result of the item depends on."""
+
+    @abstractmethod
+    def key_of(self, result: ResultT) -> str:
+        """The digest of the item that a result belongs to."""
+
+    @abstractmethod
+    def evaluator(self) -> ItemEvaluator[ItemT, ResultT]:
+        """What evaluates items, in this process or in a worker."""
+
+    @abstractmethod
+    def lost(self, item: ItemT, failure: Failure) -> ResultT:
+        """The result of an item whose worker hung, died or went over time."""
+
+    @abstractmethod
+    def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """The results that a store holds of `items`, both by their digests."""
+
+    @abstractmethod
+    def keep(self, store: Store, result: ResultT) -> None:
+        """Write a result to a store, if it is worth finding again."""
+
+    @abstractmethod
+    def label(self, item: ItemT) -> str:
+        """What is being worked on, for somebody who watches."""
+
+    @abstractmethod
+    def failed(self, result: ResultT) -> bool:
+        """Whether the item failed."""
+
+    @abstractmethod
+    def seconds(self, result: ResultT) -> float | None:
+        """Seconds that it took; None if they say nothing about other items."""
+
+    def suspect(self, item: ItemT) -> Hashable:
+        """What is to blame if a worker dies at the item.
+
+        An item at which a worker died is tried once more, unless its suspect has already lost an
+        item for good.
+        """
+        return item
+
+    def blocks(
+        self,
+        items: Iterable[ItemT],
+        pace: Pace,
+        *,
+        hurried: bool = False,  # noqa: ARG002  (for tasks whose blocks are large)
+    ) -> Iterator[Block[ItemT]]:
+        """The items in blocks, taken lazily; small ones if `hurried` by a deadline."""
+        waiting = iter(items)
+        while group := tuple(islice(waiting, pace.at_once())):
+            yield Block(items=group)
+
+    def rounds(self, items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
+        """The items in rounds; with a budget, a round is begun only if it can be finished."""
+        return ([item] for item in items)
+
+    def ship(self) -> Shipment[ItemT]:
+        """The task as bytes for other processes."""
+        import cloudpickle
+
+        try:
+            return Shipment(packed=cloudpickle.dumps(self))
+        except Exception:
+            # any class may raise anything while it is pickled: then the work stays here
+            return Shipment(packed=None)
+
+
+def sendable_error(raised: Exception) -> Exception:
+    """An error that another process can raise: itself, or one that says the same."""
+    try:
+        pickle.loads(pickle.dumps(raised))
+    except Exception:
+        # any class may raise anything while it is pickled or loaded
+        return RunError(f"{type(raised).__name__}: {raised}")
+    return raised
+
+
+def load_task(packed: bytes) -> Task[Hashable, object]:
+    """The task that `Task.ship` packed."""
+    import cloudpickle
+
+    task: Task[Hashable, object] = cloudpickle.loads(packed)
+    return task

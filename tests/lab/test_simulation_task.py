@@ -1,0 +1,160 @@
+"""Simulations are the same on every engine, and resume where a killed process stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bestofk import lab
+from bestofk.errors import ArgumentError, RunError
+from bestofk.lab.one_data_set import SetEvaluator, SplitSet
+from bestofk.lab.simulate import _task
+from bestofk.run.store.store import open_store
+
+PAIR = ["naive-bayes", "c4.5"]
+TREE = "sklearn.tree:DecisionTreeClassifier(max_depth=2)"
+SMALL = "binary(rows=40)"
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """The data sets that this process evaluates, as (number, repeat)."""
+    seen = []
+    whole = SetEvaluator.losses
+
+    def losses(self, number, repeat):
+        seen.append((number, repeat))
+        return whole(self, number, repeat)
+
+    monkeypatch.setattr(SetEvaluator, "losses", losses)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("engine", "learners"), [("processes", ["naive-bayes", TREE]), ("dask", PAIR)]
+)
+def test_every_engine_gives_the_same_to_the_bit(engine, learners, tmp_path, counted):
+    if engine == "dask":
+        pytest.importorskip("distributed", reason="Dask is not installed")
+    how = {"sets": 9, "repeats": 2, "random_state": 4}
+    expected = lab.simulate(learners, SMALL, "2x4", engine="serial", **how)
+    counted.clear()
+    store = tmp_path / "lab.db"
+    found = lab.simulate(learners, SMALL, "2x4", engine=engine, jobs=2, store=store, **how)
+    assert np.array_equal(found.losses, expected.losses)
+    assert counted == []  # other processes did it
+    kept = lab.simulate(learners, SMALL, "2x4", engine="serial", store=store, **how)
+    assert np.array_equal(kept.losses, expected.losses)
+    assert counted == []  # and nobody does it again
+    with open_store(store) as held:
+        assert held.n_payloads() == 18
+        assert held.n_cells() == 0
+
+
+def test_only_what_is_missing_is_evaluated(tmp_path, counted):
+    store = tmp_path / "lab.db"
+    lab.simulate(PAIR, SMALL, "2x4", sets=3, engine="serial", store=store)
+    counted.clear()
+    lab.simulate(PAIR, SMALL, "2x4", sets=5, repeats=2, engine="serial", store=store)
+    assert counted == [(0, 1), (1, 1), (2, 1), (3, 0), (3, 1), (4, 0), (4, 1)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"random_state": 1}, {"plan": "2x5"}, {"learners": PAIR[::-1]}, {"problem": "binary(rows=41)"},
+     {"loss": "brier"}],
+    ids=lambda change: next(iter(change)),
+)  # fmt: skip
+def test_another_simulation_is_never_mixed_in(tmp_path, counted, change):
+    names = {"learners": PAIR, "problem": SMALL, "plan": "2x4", "sets": 2, "engine": "serial",
+             "store": tmp_path / "lab.db"}  # fmt: skip
+    lab.simulate(**names)
+    counted.clear()
+    lab.simulate(**{**names, **change})
+    assert len(counted) == 2
+
+
+CHILD = """
+import sys
+from bestofk import lab
+lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", sets=100_000, random_state=4,
+             engine="processes", jobs=2, store=sys.argv[1])
+"""
+
+
+def killed_midway(script, store, at_least):
+    """Run a script until the store holds so many payloads, then kill its process."""
+    child = subprocess.Popen([sys.executable, "-c", script, str(store)])
+    try:
+        end = time.monotonic() + 60
+        while time.monotonic() < end and child.poll() is None:
+            time.sleep(0.05)
+            if store.exists() and Path(f"{store}-wal").exists():
+                with open_store(store, read_only=True) as seen:
+                    if seen.n_payloads() >= at_least:
+                        break
+        assert child.poll() is None, "it ended by itself"
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+
+
+def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted):
+    store = tmp_path / "lab.db"
+    open_store(store).close()
+    killed_midway(CHILD, store, at_least=20)
+    task = _task(PAIR, lab.problem(SMALL), "2x4", None, 4)
+    with open_store(store) as kept:
+        sets = kept.n_payloads() + 25
+        items = {task.key(SplitSet(number, 0)): number for number in range(sets)}
+        held = {items[key] for key in kept.get_payloads(list(items), name="losses")}
+    assert 20 <= len(held) < sets
+    how = {"sets": sets, "random_state": 4, "engine": "serial"}
+    found = lab.simulate(PAIR, SMALL, "2x4", store=store, **how)
+    assert counted == [(number, 0) for number in range(sets) if number not in held]
+    assert np.array_equal(found.losses, lab.simulate(PAIR, SMALL, "2x4", **how).losses)
+
+
+def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
+    broken = "sklearn.tree:DecisionTreeClassifier(max_depth=-1)"
+    for engine in ("serial", "processes"):
+        with pytest.raises(RunError, match=r"failed on data set 1 .*max_depth"):
+            lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, jobs=1,
+                         store=tmp_path / "lab.db")  # fmt: skip
+    with open_store(tmp_path / "lab.db") as kept:
+        assert kept.n_payloads() == 0
+
+
+def test_engines_are_checked_before_any_work():
+    with pytest.raises(ArgumentError, match="engine"):
+        lab.simulate(PAIR, SMALL, "2x4", sets=2, engine="threads")
+    with pytest.raises(ArgumentError, match="scheduler applies to the engines dask and ray"):
+        lab.simulate(PAIR, SMALL, "2x4", sets=2, scheduler="tcp://127.0.0.1:9")
+
+
+RAY = """
+import numpy as np
+from bestofk import lab
+how = {"sets": 6, "random_state": 4}
+found = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="ray", jobs=2, **how)
+alone = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="serial", **how)
+assert np.array_equal(found.losses, alone.losses)
+print("equal")
+"""
+
+
+@pytest.mark.skipif(
+    "BESTOFK_TEST_RAY" not in os.environ,
+    reason="a Ray cluster takes half a minute to start: set BESTOFK_TEST_RAY=1 to test it",
+)
+def test_ray_gives_the_same_to_the_bit():
+    pytest.importorskip("ray", reason="Ray is not installed")
+    done = subprocess.run(
+        [sys.executable, "-c", RAY], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.stdout.strip().endswith("equal"), done.stderr

@@ -1,0 +1,140 @@
+"""Pieces of a reproduction: the same arrays on every engine, and nothing is done twice."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from bestofk.errors import RunError
+from bestofk.papers.account import Request
+from bestofk.papers.array_task import ArrayPiece, obtain
+from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
+from bestofk.run.store.store import open_store
+
+
+def pieces_of(arguments, **names):
+    given = {"work": "doubled 1", "data": "d", "settings": "s", **names}
+    return [ArrayPiece(**given, number=k, argument=one) for k, one in enumerate(arguments)]
+
+
+def doubled(number):
+    return np.array([2 * number, number])
+
+
+def refused(number):
+    raise AssertionError(f"piece {number} was computed again")
+
+
+@pytest.mark.parametrize("how", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "engine": "processes"}])
+def test_results_come_in_the_order_of_the_pieces(how):
+    found = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
+    assert [array.tolist() for array in found] == [[], [0], [0, 1], [0, 1, 2]]
+
+
+def test_what_is_kept_is_not_done_again(tmp_path):
+    request = Request(store=str(tmp_path / "kept.db"))
+    obtain(pieces_of(range(3)), doubled, request=request)
+    lines = []
+    found = obtain(pieces_of(range(3)), refused, request=request, say=lines.append)
+    assert [array.tolist() for array in found] == [[0, 0], [2, 1], [4, 2]]
+    assert found[1].dtype == doubled(1).dtype
+    assert lines == ["3 of 3 pieces were in the store"]
+    with pytest.raises(AssertionError, match="piece 3"):
+        obtain(pieces_of(range(4)), refused, request=request)
+
+
+def test_other_names_are_other_work(tmp_path):
+    request = Request(store=str(tmp_path / "kept.db"))
+    obtain(pieces_of([0]), doubled, request=request)
+    for change in ({"work": "doubled 2"}, {"data": "e"}, {"settings": "t"}):
+        with pytest.raises(AssertionError):
+            obtain(pieces_of([0], **change), refused, request=request)
+    with pytest.raises(AssertionError):
+        obtain(pieces_of([0, 0])[1:], refused, request=request)
+
+
+def test_an_error_in_a_worker_is_raised_here():
+    # math.sqrt of a negative number, which workers can import
+    import math
+
+    request = Request(engine="processes", jobs=1)
+    with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
+        obtain(pieces_of([4.0, -1.0]), math.sqrt, request=request)
+
+
+def test_a_piece_that_kills_its_process_is_named():
+    import os
+
+    request = Request(engine="processes", jobs=1)
+    with pytest.raises(RunError, match=r"doubled 1 on d \(piece 0\): its process ended with exit"):
+        obtain(pieces_of([3]), os._exit, request=request)
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
+    if engine == "dask":
+        pytest.importorskip("distributed", reason="Dask is not installed")
+    pieces = [
+        SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
+        for draw in range(3)
+    ]
+    expected = obtain(pieces, run_piece, request=Request(engine="serial"))
+    store = str(tmp_path / "kept.db")
+    found = obtain(pieces, run_piece, request=Request(engine=engine, jobs=2, store=store))
+    for one, other in zip(expected, found, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other, equal_nan=True)
+    with open_store(store) as kept:
+        assert kept.n_payloads() == 3
+        assert kept.n_cells() == 0
+
+
+CHILD = """
+import sys
+from bestofk.papers.account import Request
+from bestofk.papers.array_task import obtain
+from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
+pieces = [
+    SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
+    for draw in range(10_000)
+]
+obtain(pieces, run_piece, request=Request(store=sys.argv[1], engine="processes", jobs=2))
+"""
+
+
+def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path):
+    store = tmp_path / "kept.db"
+    open_store(store).close()
+    child = subprocess.Popen([sys.executable, "-c", CHILD, str(store)])
+    try:
+        held, end = 0, time.monotonic() + 60
+        while held < 3 and time.monotonic() < end:
+            time.sleep(0.05)
+            with open_store(store, read_only=True) as kept:
+                held = kept.n_payloads()
+        assert child.poll() is None, "it ended by itself"
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.wait()
+    with open_store(store) as kept:
+        n = kept.n_payloads() + 2
+        pieces = [
+            SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
+            for draw in range(n)
+        ]
+        held = set(kept.get_payloads([piece.key for piece in pieces], name="array"))
+    assert 3 <= len(held) < n
+    done = []
+
+    def counted(piece):
+        done.append(piece.draw)
+        return run_piece(piece)
+
+    found = obtain(pieces, counted, request=Request(store=str(store)))
+    assert done == [piece.argument.draw for piece in pieces if piece.key not in held]
+    expected = obtain(pieces, run_piece)
+    assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))

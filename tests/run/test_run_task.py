@@ -1,0 +1,176 @@
+"""The runner: what it promises for every task, with a toy that squares numbers."""
+
+import os
+import sys
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from bestofk.errors import Interrupted, RunError
+from bestofk.run.engines.engine import Engine
+from bestofk.run.progress import Progress
+from bestofk.run.run_task import run_task
+from bestofk.run.store.store import open_store
+from bestofk.run.task import MOST_AT_ONCE, Block, Pace, Shipment, load_task
+
+sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
+from squares_task import HomeBound, Squares
+
+
+class Watching(Progress):
+    def __init__(self):
+        self.lines = []
+
+    def start(self, *, total, done, unit="fits"):
+        self.lines.append((total, done, unit))
+
+    def item(self, *, label, failed):
+        self.lines.append((label, failed))
+
+
+SERIAL = Engine(name="serial")
+
+
+def values(results):
+    return {item: result.value for item, result in results.items()}
+
+
+def test_every_item_gets_its_result_and_the_watcher_hears_of_it():
+    watching = Watching()
+    found = run_task(Squares(), [3, 1, -2], engine=SERIAL, progress=watching)
+    assert values(found) == {3: 9, 1: 1, -2: None}
+    assert watching.lines == [
+        (3, 0, "squares"),
+        ("square of 3", False),
+        ("square of 1", False),
+        ("square of -2", True),
+    ]
+
+
+def test_items_with_one_key_are_evaluated_once():
+    task = Squares(modulus=10)
+    found = run_task(task, [3, 13, 4, 23], engine=SERIAL)
+    assert task.seen == [3, 4]
+    assert values(found) == {3: 9, 13: 9, 23: 9, 4: 16}
+
+
+def test_a_store_gives_what_it_has_and_gets_the_rest(store):
+    run_task(Squares(), [1, 2, -5], engine=SERIAL, store=store)
+    task, watching = Squares(), Watching()
+    found = run_task(task, [1, 2, 3, -5], engine=SERIAL, store=store, progress=watching)
+    assert task.seen == [3, -5]  # a failure was not kept
+    assert watching.lines[0] == (4, 2, "squares")
+    assert values(found) == {1: 1, 2: 4, 3: 9, -5: None}
+    assert store.n_payloads() == 3
+
+
+def test_an_error_stops_the_run_and_what_was_done_is_kept(store):
+    task = Squares()
+
+    def stop(item, result):
+        return RunError(f"{item} is negative") if result.value is None else None
+
+    with pytest.raises(RunError, match="-2 is negative"):
+        run_task(task, [1, -2, 3], engine=SERIAL, store=store, stop=stop)
+    assert task.seen == [1, -2]
+    assert store.n_payloads() == 1
+
+
+def test_an_interruption_says_what_is_safe(store):
+    with pytest.raises(Interrupted, match="interrupted; 2 of 4 squares are safe in the store"):
+        run_task(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL, store=store)
+    assert store.n_payloads() == 2
+    with pytest.raises(Interrupted, match="after 2 of 4 squares; nothing is kept without a store"):
+        run_task(Squares(interrupts=3), [1, 2, 3, 4], engine=SERIAL)
+
+
+def test_a_budget_leaves_the_last_items_undone():
+    begin = time.monotonic()
+    found = run_task(Squares(nap=0.02), range(1000), engine=SERIAL, budget=0.4)
+    assert time.monotonic() - begin < 3.0
+    assert 0 < len(found) < 1000
+    assert sorted(found) == list(range(len(found)))
+
+
+class Held(Squares):
+    """A task that cannot be pickled."""
+
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.lock = threading.Lock()
+
+
+def test_a_task_that_cannot_travel_is_evaluated_here():
+    task = Held()
+    assert task.ship() == Shipment(packed=None)
+    assert values(run_task(task, [2, 3], engine=Engine(name="processes", jobs=2))) == {2: 4, 3: 9}
+    assert task.seen == [2, 3]
+
+
+def test_items_that_cannot_travel_are_evaluated_here_and_the_others_elsewhere():
+    task = HomeBound()
+    found = run_task(task, range(6), engine=Engine(name="processes", jobs=1))
+    assert values(found) == {number: number**2 for number in range(6)}
+    assert sorted(task.seen) == [1, 3, 5]
+
+
+def test_a_shipped_task_comes_out_the_same():
+    task = Squares(modulus=7)
+    packed = task.ship().packed
+    assert isinstance(packed, bytes)
+    assert load_task(packed).key(12) == task.key(12)
+
+
+def test_blocks_are_parted_without_loss():
+    block = Block(items=(1, 2, 3, 4), as_one=True)
+    travelling, staying = block.parted(lambda item: item > 2)
+    assert (travelling.items, staying.items) == ((1, 2), (3, 4))
+    assert travelling.as_one
+    assert staying.as_one
+    assert block.parted(lambda item: item > 9)[0] is block
+
+
+def test_blocks_grow_with_the_pace_of_results_and_not_with_that_of_questions(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("bestofk.run.task.time.perf_counter", lambda: now[0])
+    pace = Pace()
+    # nothing came back yet: however often a cluster asks, blocks stay small
+    assert [pace.at_once() for _ in range(20)] == [1] * 20
+
+    def results():
+        for _ in range(100_000):
+            now[0] += 0.001
+            yield None
+
+    sizes = []
+    for _, _ in zip(range(400), pace.counting(results()), strict=False):
+        sizes.append(pace.at_once())
+    # a thousand a second: 500 would be half a second, which is more than a block may hold
+    assert sizes[0] == 1
+    assert all(later <= 2 * earlier for earlier, later in pairwise(sizes))
+    assert sizes[-1] == MOST_AT_ONCE
+
+
+def test_a_reader_that_leaves_closes_the_engine():
+    closed = []
+
+    def results():
+        try:
+            yield from range(5)
+        finally:
+            closed.append(os.getpid())
+
+    counting = Pace().counting(results())
+    next(counting)
+    counting.close()
+    assert closed == [os.getpid()]
+
+
+def test_an_open_store_outlives_the_run(tmp_path):
+    with open_store(tmp_path / "kept.db") as store:
+        run_task(Squares(), [1], engine=SERIAL, store=store)
+        run_task(Squares(), [2], engine=SERIAL, store=store)
+        assert store.n_payloads() == 2
