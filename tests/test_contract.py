@@ -38,7 +38,7 @@ NAMES_OF_PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners X y data plan repetitions loss prior procedure test alpha correction store jobs "
+    "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
     "random_state progress"
 )
 VERBS_PROMISED = (
@@ -106,7 +106,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     study = bk.compare(
         ["max", "nmc", GaussianNB()], data.X, data.y, plan="5x2", repetitions=1, loss="zero-one",
         prior=["max", "nmc", "GaussianNB"], procedure="multitest", test="auto", alpha=0.05,
-        correction="holm", store=None, jobs=1, random_state=0, progress=False,
+        correction="holm", store=None, n_jobs=1, random_state=0, progress=False,
     )  # fmt: skip
     assert set(study.order) == {"max", "nmc", "GaussianNB"}
     assert study.best == study.order[0] == study.recommended

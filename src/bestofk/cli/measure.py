@@ -16,7 +16,7 @@ from bestofk.cli.lab_options import (
     running,
     simulation_options,
 )
-from bestofk.cli.options import Command, df_value, warnings_as_lines
+from bestofk.cli.options import Command, df_value, jobs_option, warnings_as_lines
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 PAIR = ("naive-bayes", "c4.5")
@@ -233,7 +233,7 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
     with warnings_as_lines():
         paths = function(
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
-            random_state=given["seed"], jobs=given["jobs"], again=given["again"],
+            random_state=given["seed"], n_jobs=given["n_jobs"], again=given["again"],
             told=None if quiet else lambda line: click.echo(line, err=True), **more,
         )  # fmt: skip
     for path in paths:
@@ -245,10 +245,10 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--out", metavar="DIR", default="measured", show_default=True,
               help="Where the tables go, as CSV and Markdown.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
+@jobs_option
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:
+def worth(sets: int, out: str, seed: int, n_jobs: int, store: str | None, quiet: bool) -> None:
     """Every shipped test and MultiTest itself on the paper's problems, as tables.
 
     Type I error, power at three differences and replicability of every test that two learners on
@@ -259,7 +259,7 @@ def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: b
 
     with warnings_as_lines():
         paths = write_worth(
-            out, sets=sets, random_state=seed, jobs=jobs, store=store, progress=not quiet
+            out, sets=sets, random_state=seed, n_jobs=n_jobs, store=store, progress=not quiet
         )
     for path in paths:
         click.echo(str(path))

@@ -48,7 +48,7 @@ def calibrate(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `n_jobs`, `store`, `progress`, `loss`: see `simulate`.
 
     Returns
     -------

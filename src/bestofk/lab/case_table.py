@@ -66,7 +66,7 @@ class Case:
 
     def simulate(self, seed: int, store: str | None) -> Simulation:
         """The losses of all learners, those of a store where it has them."""
-        asked: dict[str, Any] = {"sets": self.sets, "random_state": seed, "jobs": 1,
+        asked: dict[str, Any] = {"sets": self.sets, "random_state": seed, "n_jobs": 1,
                                  "engine": "serial"}  # fmt: skip
         if not self.learner:
             return simulate(problem=self.problem, **asked)
@@ -107,7 +107,7 @@ def fill(
     *,
     pattern: str | None = None,
     seed: int = 0,
-    jobs: int = 1,
+    n_jobs: int = 1,
     store: str | None = None,
     again: bool = False,
     told: Callable[[str], None] | None = None,
@@ -124,7 +124,7 @@ def fill(
         What gives the row of a case; a function of a module, so that workers can call it.
     pattern : str, optional
         Measure only the cases whose names match; the rows of others stay.
-    seed, jobs, store
+    seed, n_jobs, store
         Of the simulations; `store` for those that run learners.
     again : bool
         Measure also what the table has, as after a change of the tests.
@@ -150,7 +150,7 @@ def fill(
     missing = [case for case in wanted if again or not known(case)]
     groups = [list(group) for _, group in groupby(missing, key=lambda case: case.drawn)]
     done, spent = 0, 0.0
-    for found in _measured(groups, measure, seed, jobs, store):
+    for found in _measured(groups, measure, seed, n_jobs, store):
         rows |= {row["case"]: row for row, _ in found}
         _write(table, [rows[name] for name in sorted(rows, key=order.__getitem__)])
         for row, seconds in found:
@@ -161,9 +161,9 @@ def fill(
 
 
 def _measured(
-    groups: Sequence[list[Case]], measure: Measure, seed: int, jobs: int, store: str | None
+    groups: Sequence[list[Case]], measure: Measure, seed: int, n_jobs: int, store: str | None
 ) -> Iterator[list[tuple[Row, float]]]:
-    workers = min(Engine(jobs=jobs).workers, len(groups))
+    workers = min(Engine(jobs=n_jobs).workers, len(groups))
     if workers < 2:
         for group in groups:
             yield measure_group(group, measure, seed, store)

@@ -130,7 +130,7 @@ def write_claims(
     pattern: str | None = None,
     smoke: bool = False,
     random_state: int = 0,
-    jobs: int = 1,
+    n_jobs: int = 1,
     store: str | None = None,
     again: bool = False,
     told: Callable[[str], None] | None = None,
@@ -145,7 +145,7 @@ def write_claims(
         Only cases whose names match, such as ``learners/gaussian/nn/*``.
     smoke : bool
         A few tables of every case only, to see that all of it runs.
-    random_state, jobs, store
+    random_state, n_jobs, store
         See `simulate`; the store keeps the losses of learners, which no change of tests changes.
     again : bool
         Measure also what the table has already.
@@ -157,7 +157,7 @@ def write_claims(
     path = folder / "claims.csv"
     rows = fill(
         path, claims_cases(tables, data_sets), claims_row, pattern=pattern, seed=random_state,
-        jobs=jobs, store=store, again=again, told=told,
+        n_jobs=n_jobs, store=store, again=again, told=told,
     )  # fmt: skip
     text = folder / "claims.md"
     text.write_text("\n".join(claims_page(rows, random_state)), encoding="utf-8")

@@ -236,7 +236,7 @@ def type1_error(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `n_jobs`, `store`, `progress`, `loss`: see `simulate`.
 
     Returns
     -------

@@ -21,6 +21,7 @@ from bestofk.problems.drawn_losses import TableProblem
 from bestofk.problems.generator import DataProblem
 from bestofk.problems.given_rows import Degraded
 from bestofk.problems.registry import as_problem
+from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
 from bestofk.run.engines.blocks import Block
 from bestofk.run.engines.engine import START_COST, Engine
@@ -35,6 +36,7 @@ MOST_AT_ONCE = 50
 BLOCK_SECONDS = 0.5
 
 
+@renamed_arguments(jobs="n_jobs")
 def simulate(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
@@ -44,7 +46,7 @@ def simulate(
     repeats: int = 1,
     loss: Any = None,
     random_state: int = 0,
-    jobs: int = -1,
+    n_jobs: int = -1,
     engine: str = "auto",
     store: Any = None,
     progress: bool | str | Silence = False,
@@ -68,7 +70,7 @@ def simulate(
         As for `compare`; zero-one by default.
     random_state : int
         Fixes the data sets and the splits; data set i is the same whatever `sets` is.
-    jobs, engine
+    n_jobs, engine
         Worker processes (-1: one a core); ``"auto"``, ``"serial"`` or ``"processes"``.
     store : path or URL, optional
         Where finished data sets are kept and found again.
@@ -100,7 +102,7 @@ def simulate(
         for repeat in range(repeats)
     ]
     begin = time.monotonic()
-    found = _run(work, places, Engine(name=engine, jobs=jobs), store, observer(progress))
+    found = _run(work, places, Engine(name=engine, jobs=n_jobs), store, observer(progress))
     design = work.design(first)
     K, cells = len(work.learners), design.runs * design.folds
     losses = np.stack([found[place].reshape(K, -1) for place in places])

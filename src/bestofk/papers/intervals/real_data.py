@@ -85,7 +85,7 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
             repetitions=request.runs or 1,
             loss=loss,
             store=request.store,
-            jobs=request.jobs,
+            n_jobs=request.jobs,
             random_state=request.seed,
             progress=False,
         )
