@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk.cli.options import echo_json
+from bestofk.cli.options import echo_json, warnings_as_lines
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOST_NAMES = 12
 """So many learners or data sets are named; the JSON has all."""
 MOST_FAILURES = 10
+MOST_DECIDED = 20
+"""Of more studies only what was asked is shown."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,13 +62,16 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
         _print(opened, shown, tallies)
 
 
-def _decided(store: Store, study: StoredStudy) -> Study | str:
-    """The study decided as it was when it was run, or why it cannot be."""
+def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
+    """The study decided as it was when it was run, or why it cannot be; None of very many."""
     from bestofk.errors import BestOfKError
     from bestofk.run.open_study import open_study
 
+    if shown > MOST_DECIDED:
+        return None
     try:
-        return open_study(store, study.id)
+        with warnings_as_lines():
+            return open_study(store, study.id)
     except BestOfKError as refusal:
         return str(refusal)
 
@@ -87,7 +92,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
     studies = []
     for study, tally in zip(shown, tallies, strict=True):
         spec = asdict(study.spec)
-        decided = _decided(store, study)
+        decided = _decided(store, study, len(shown))
         for data in spec["datasets"]:
             del data["splits"]
         studies.append(
@@ -101,8 +106,8 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
                 "missing": tally.missing,
                 "seconds": tally.seconds if isfinite(tally.seconds) else None,
                 "failures": [asdict(failure) for failure in tally.failures],
-                "recommended": None if isinstance(decided, str) else decided.recommended,
-                "explanation": decided if isinstance(decided, str) else decided.explain(),
+                "recommended": getattr(decided, "recommended", None),
+                "explanation": _lines(decided) if decided is not None else None,
             }
         )
     return {
@@ -150,11 +155,16 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         for number, record in enumerate(spec.decisions, start=1):
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
             out.print(Text(f"   {label:<10} {_asked(record)}"))
-        decided = _decided(store, study)
-        lines = [decided] if isinstance(decided, str) else decided.explain().split("\n")
         # of several studies the first paragraph each; --study N has the rest
+        lines = _lines(_decided(store, study, len(shown))).split("\n")
         for line in lines if len(shown) == 1 else lines[:1]:
-            out.print(Text(f"   {line}"))
+            out.print(Text(f"   {line}".rstrip()))
+
+
+def _lines(decided: Study | str | None) -> str:
+    if decided is None:
+        return f"More than {MOST_DECIDED} studies: --study N says what was decided."
+    return decided if isinstance(decided, str) else decided.explain()
 
 
 def _asked(record: StoredDecision) -> str:

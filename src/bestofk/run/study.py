@@ -80,6 +80,8 @@ class Study(Reported):
         Where the cells are, without a password.
     replication : Replication or None
         How often other random splits gave the same decision, where that was asked for.
+    options : Decision or None
+        What was asked of the decision.
     """
 
     decision: Order | None
@@ -102,7 +104,6 @@ class Study(Reported):
     store: str = "memory"
     replication: Replication | None = None
     options: Decision | None = None
-    """What was asked of the decision."""
 
     @property
     def order(self) -> tuple[str, ...]:
