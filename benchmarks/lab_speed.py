@@ -73,9 +73,9 @@ public class Lab {
 
 
 def ours(sets: int = OURS) -> float:
-    lab.simulate(sets=3, jobs=1)
+    lab.simulate(sets=3, n_jobs=1)
     begin = process_time()
-    lab.simulate(sets=sets, random_state=1, jobs=1, engine="serial")
+    lab.simulate(sets=sets, random_state=1, n_jobs=1, engine="serial")
     return (process_time() - begin) * SETS / sets
 
 
@@ -125,7 +125,7 @@ def two_processes(sets: int = 10_000) -> tuple[float, float]:
     seconds = []
     for jobs in (1, 2):
         begin = perf_counter()
-        lab.simulate(sets=sets, random_state=1, jobs=jobs, engine="processes")
+        lab.simulate(sets=sets, random_state=1, n_jobs=jobs, engine="processes")
         seconds.append(perf_counter() - begin)
     return seconds[0], seconds[1]
 

@@ -5,7 +5,7 @@ for one process. Starting up is part of it on both sides.
 
 - ``two-workers``: two workers against one (promise: 1.8).
 - ``two-workers-serial``: two workers against this process alone, which starts nothing.
-- ``small-work``: `jobs=-1` against `jobs=1` where there is little to do (promise: not slower).
+- ``small-work``: `n_jobs=-1` against `n_jobs=1` where there is little to do (promise: not slower).
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ def measure() -> Iterator[Row]:
 
     def little(jobs: int) -> None:
         X, y = sets["iris"]
-        bk.compare(chosen, X, y, plan="kfold:10", progress=False, jobs=jobs)
+        bk.compare(chosen, X, y, plan="kfold:10", progress=False, n_jobs=jobs)
 
     with one_thread():
         two, one, serial = turns(
-            lambda: go(engine="processes", jobs=2),
-            lambda: go(engine="processes", jobs=1),
+            lambda: go(engine="processes", n_jobs=2),
+            lambda: go(engine="processes", n_jobs=1),
             lambda: go(engine="serial"),
             rounds=3,
             clock=time.perf_counter,

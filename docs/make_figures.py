@@ -24,10 +24,10 @@ PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
 def pages() -> dict[str, tuple[Any, dict[str, Any]]]:
     """Figure: value and options, from runs that take seconds."""
     study = bk.compare(
-        list(PANEL), data=[bk.load("wine")], plan="10x10", prior="listed", progress=False, jobs=1
+        list(PANEL), data=[bk.load("wine")], plan="10x10", prior="listed", progress=False, n_jobs=1
     )
     sets = [bk.load(name) for name in ("iris", "wine", "breast-cancer", "digits")]
-    several = bk.compare(list(PANEL), data=sets, plan="kfold:5", progress=False, jobs=1)
+    several = bk.compare(list(PANEL), data=sets, plan="kfold:5", progress=False, n_jobs=1)
     blocks = several.losses.values[..., 0].reshape(len(PANEL), -1)
     named = {"names": several.losses.algorithms}
     return {

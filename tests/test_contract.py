@@ -25,7 +25,7 @@ FUNCTIONS = {
     "multinomial_selection",
     intervals: "normal wilson clopper_pearson test_set_bound",
     lab: "type1_error power replicability calibrate",
-    bk: "compare order read_losses read_dataset load learner plan figure Losses",
+    bk: "compare open_study order read_losses read_dataset load learner plan figure Losses",
 }
 TESTS = (
     "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
@@ -38,7 +38,7 @@ NAMES_OF_PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners X y data plan repetitions loss prior procedure test alpha correction store jobs "
+    "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
     "random_state progress"
 )
 VERBS_PROMISED = (
@@ -99,6 +99,38 @@ def test_compare_takes_what_it_promised():
     assert defaults["correction"] is None
 
 
+def public_functions():
+    rooms = (bk, pairwise, multiple, ordering, intervals, lab, bk.planning, bk.estimates)
+    found = {
+        f"{room.__name__}.{name}": getattr(room, name)
+        for room in rooms
+        for name in dir(room)
+        if not name.startswith("_") and inspect.isfunction(getattr(room, name))
+    }
+    assert len(found) > 60
+    return found
+
+
+@pytest.mark.parametrize("name", public_functions())
+def test_arguments_have_the_habits_of_scikit_learn(name):
+    parameters = inspect.signature(public_functions()[name]).parameters
+    # it is called n_jobs, and a call without a seed can be repeated
+    assert "jobs" not in parameters
+    if "random_state" in parameters:
+        assert parameters["random_state"].default == 0
+
+
+def test_the_old_name_of_n_jobs_works_for_one_release():
+    asked = {"data": "iris", "plan": "kfold:2", "progress": False}
+    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
+        study = bk.compare(["max", "nmc"], jobs=1, **asked)
+    assert study.best == "nmc"
+    with pytest.raises(TypeError, match="give one"):
+        bk.compare(["max", "nmc"], jobs=1, n_jobs=1, **asked)
+    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
+        lab.simulate(problem="normal", sets=2, jobs=1)
+
+
 def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
@@ -106,7 +138,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     study = bk.compare(
         ["max", "nmc", GaussianNB()], data.X, data.y, plan="5x2", repetitions=1, loss="zero-one",
         prior=["max", "nmc", "GaussianNB"], procedure="multitest", test="auto", alpha=0.05,
-        correction="holm", store=None, jobs=1, random_state=0, progress=False,
+        correction="holm", store=None, n_jobs=1, random_state=0, progress=False,
     )  # fmt: skip
     assert set(study.order) == {"max", "nmc", "GaussianNB"}
     assert study.best == study.order[0] == study.recommended

@@ -33,6 +33,7 @@ from .plans.plan import Plan as Plan, plan as plan
 from .report.figures.paint import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.open_study import open_study as open_study
 from .run.study import Study as Study
 from .selection_bias import (
     CorrectedMinimum as CorrectedMinimum,

@@ -90,7 +90,7 @@ def test_rows_of_cases_that_are_no_more_go(tmp_path: Path) -> None:
 def test_workers_write_the_same_rows(tmp_path: Path) -> None:
     cases = [replace(case, sets=4) for case in chosen_table.chosen_cases()[::4][:2]]
     serial = fill(tmp_path / "a.csv", cases, chosen_table.chosen_row)
-    assert fill(tmp_path / "b.csv", cases, chosen_table.chosen_row, jobs=2) == serial
+    assert fill(tmp_path / "b.csv", cases, chosen_table.chosen_row, n_jobs=2) == serial
 
 
 def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:

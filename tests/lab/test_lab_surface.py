@@ -97,7 +97,7 @@ def test_losses_are_those_of_compare() -> None:
             splits = work.splits(one, repeat, encoded)
             data = work.problem.draw(work.rng(1, one))
             study = bk.compare(
-                ["naive-bayes", "c4.5", "nn"], data=data, progress=False, jobs=1,
+                ["naive-bayes", "c4.5", "nn"], data=data, progress=False, n_jobs=1,
                 plan=make_plan("2x4", random_state=splits.seed),
             )  # fmt: skip
             assert np.array_equal(study.losses.values, made.losses[one, repeat])
@@ -138,8 +138,8 @@ def test_shuffled_labels_keep_the_classes() -> None:
 
 
 def test_more_sets_begin_with_the_same_ones_and_workers_change_nothing() -> None:
-    few = lab.simulate(PAIR, SMALL, "2x4", sets=4, jobs=1)
-    more = lab.simulate(PAIR, SMALL, "2x4", sets=7, jobs=2, engine="processes")
+    few = lab.simulate(PAIR, SMALL, "2x4", sets=4, n_jobs=1)
+    more = lab.simulate(PAIR, SMALL, "2x4", sets=7, n_jobs=2, engine="processes")
     assert np.array_equal(few.losses, more.losses[:4])
 
 
@@ -248,7 +248,7 @@ def test_procedures_and_their_replicability() -> None:
 
 def test_this_decision_again() -> None:
     study = bk.compare(["max", "nmc", "nn"], data="iris", plan="kfold:5", progress=False,
-                       replicate=3, jobs=1)  # fmt: skip
+                       replicate=3, n_jobs=1)  # fmt: skip
     found = study.replication
     assert found is not None
     assert found.times == 3
@@ -257,7 +257,7 @@ def test_this_decision_again() -> None:
     assert f"the same in {found.same_best}" in study.explain()
     assert study.as_json()["replication"]["times"] == 3
     assert bk.compare(["max", "nmc"], data="iris", plan="kfold:5", progress=False,
-                      jobs=1).replication is None  # fmt: skip
+                      n_jobs=1).replication is None  # fmt: skip
 
 
 def test_search_of_networks() -> None:

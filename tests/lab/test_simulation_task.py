@@ -45,7 +45,7 @@ def test_every_engine_gives_the_same_to_the_bit(engine, learners, tmp_path, coun
     expected = lab.simulate(learners, SMALL, "2x4", engine="serial", **how)
     counted.clear()
     store = tmp_path / "lab.db"
-    found = lab.simulate(learners, SMALL, "2x4", engine=engine, jobs=2, store=store, **how)
+    found = lab.simulate(learners, SMALL, "2x4", engine=engine, n_jobs=2, store=store, **how)
     assert np.array_equal(found.losses, expected.losses)
     assert counted == []  # other processes did it
     kept = lab.simulate(learners, SMALL, "2x4", engine="serial", store=store, **how)
@@ -83,7 +83,7 @@ CHILD = """
 import sys
 from bestofk import lab
 lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", sets=100_000, random_state=4,
-             engine="processes", jobs=2, store=sys.argv[1])
+             engine="processes", n_jobs=2, store=sys.argv[1])
 """
 
 
@@ -124,7 +124,7 @@ def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
     broken = "sklearn.tree:DecisionTreeClassifier(max_depth=-1)"
     for engine in ("serial", "processes"):
         with pytest.raises(RunError, match=r"failed on data set 1 .*max_depth"):
-            lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, jobs=1,
+            lab.simulate(["max", broken], SMALL, "kfold:4", sets=3, engine=engine, n_jobs=1,
                          store=tmp_path / "lab.db")  # fmt: skip
     with open_store(tmp_path / "lab.db") as kept:
         assert kept.n_payloads() == 0
@@ -141,7 +141,7 @@ RAY = """
 import numpy as np
 from bestofk import lab
 how = {"sets": 6, "random_state": 4}
-found = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="ray", jobs=2, **how)
+found = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="ray", n_jobs=2, **how)
 alone = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="serial", **how)
 assert np.array_equal(found.losses, alone.losses)
 print("equal")

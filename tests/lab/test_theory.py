@@ -168,7 +168,7 @@ def test_pairwise(name: str) -> None:
 @pytest.mark.parametrize("name", ON_LEARNERS)
 def test_on_equal_learners(name: str) -> None:
     found = lab.type1_error(
-        name, ["nmc"], "blocks(learners=3, rows=60)", ON_LEARNERS[name], sets=100, jobs=1
+        name, ["nmc"], "blocks(learners=3, rows=60)", ON_LEARNERS[name], sets=100, n_jobs=1
     )
     # some answer for the fitted models, which equal learners need not have in common
     promised = ALPHA if "halves" in ON_LEARNERS[name] else 0.15

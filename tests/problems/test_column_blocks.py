@@ -82,7 +82,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
         for place in range(3):
             study = bk.compare(
                 [learner, "max"], data=dataset_of(made.block(encoded, place), "block"),
-                plan=make_plan("2x4", random_state=seed), progress=False, jobs=1,
+                plan=make_plan("2x4", random_state=seed), progress=False, n_jobs=1,
             )  # fmt: skip
             assert np.array_equal(study.losses.values[0], found.losses[one, 0, place])
 
@@ -105,7 +105,7 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
 
     learners = ["nmc", "naive-bayes", "tree=sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
     made = problem("gaussian(rows=40, attributes=2)")
-    found = simulate(learners, made, plan, sets=2, jobs=1, engine="serial")
+    found = simulate(learners, made, plan, sets=2, n_jobs=1, engine="serial")
     parts = found.subset_losses
     assert parts is not None
     subsets = found.design.subsets
@@ -125,7 +125,7 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
         encoded = work.encoded(one)
         seed = work.splits(one, 0, encoded).seed
         study = bk.compare(
-            learners, data=dataset_of(encoded, f"data set {one + 1}"), progress=False, jobs=1,
+            learners, data=dataset_of(encoded, f"data set {one + 1}"), progress=False, n_jobs=1,
             plan=make_plan(plan, random_state=seed),
         )  # fmt: skip
         assert study.losses.subset_values is not None

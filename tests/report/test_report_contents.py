@@ -20,11 +20,8 @@ from bestofk.report.assumptions import assumptions_of
 from bestofk.report.live import adjusted_by_all, live_data
 from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.write_report import render_report
-from bestofk.run.open_study import recall
-from bestofk.run.store.store import open_store
 
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
-DECISION = {"procedure": "multitest", "test": "auto", "df": None, "alpha": 0.05, "correction": None}
 
 
 class Failing(GaussianNB):
@@ -196,8 +193,7 @@ def test_no_password_is_ever_written(tmp_path):
 def test_a_study_comes_back_from_its_store_with_the_same_page(tmp_path):
     store = tmp_path / "study.db"
     study = bk.compare(["max", "nmc", "nn"], data="iris", store=store, **QUICK)
-    with open_store(store, read_only=True) as opened:
-        again = recall(opened, 1, decision=DECISION)
+    again = bk.open_study(store)
     assert again.losses == study.losses
     assert again.costs == study.costs
     assert render_report(again) == render_report(study)
@@ -206,8 +202,8 @@ def test_a_study_comes_back_from_its_store_with_the_same_page(tmp_path):
 def test_a_store_of_one_test_set_says_what_to_do(tmp_path):
     store = tmp_path / "study.db"
     bk.compare(["max", "nmc"], data="iris", store=store, **{**QUICK, "plan": "holdout:0.33"})
-    with open_store(store, read_only=True) as opened, pytest.raises(StoreError, match="--report"):
-        recall(opened, 1, decision=DECISION)
+    with pytest.raises(StoreError, match="--report"):
+        bk.open_study(store)
 
 
 def test_commands_write_reports(tmp_path, monkeypatch, capsys):
@@ -245,7 +241,7 @@ def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
     for plan in ("5x2", "kfold:3"):
         bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "plan": plan})
     assert main(["report", "s.db"]) == 2
-    assert "give --study N, one of 1, 2" in capsys.readouterr().err
+    assert "(on the command line --study), one of 1, 2" in capsys.readouterr().err
     assert main(["report", "s.db", "--study", "2"]) == 0
 
 

@@ -30,7 +30,7 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     X, y = problem(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
-        study = bk.compare(kinds, X, y, plan="kfold:2", timeout=20, progress=False, jobs=2)
+        study = bk.compare(kinds, X, y, plan="kfold:2", timeout=20, progress=False, n_jobs=2)
     assert {*study.losses.algorithms, *study.left_out} == set(kinds)
     assert len(study.losses.algorithms) > 30
     assert np.isfinite(study.losses.values).all()

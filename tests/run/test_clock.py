@@ -35,7 +35,7 @@ if __name__ == "__main__":
     study = bk.compare(
         {"jumps": Jumps(), "forest": "sklearn.ensemble:RandomForestClassifier(n_estimators=3)",
          "nmc": "nmc"},
-        data="iris", plan="2x5", engine=sys.argv[1], jobs=2, store=sys.argv[2], timeout=60,
+        data="iris", plan="2x5", engine=sys.argv[1], n_jobs=2, store=sys.argv[2], timeout=60,
         budget=100, progress=False,
     )
     print(json.dumps({

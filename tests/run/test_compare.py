@@ -214,7 +214,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"prior": "price"}, "prior must be one of"),
         ({"timeout": 0}, "timeout must be"),
         ({"budget": -1}, "budget must be"),
-        ({"jobs": 0}, "jobs must be"),
+        ({"n_jobs": 0}, "n_jobs must be"),
         ({"engine": "slurm"}, "engine must be one of"),
         ({"scheduler": "tcp://x"}, "scheduler applies"),
         ({"on_failure": "cry"}, "on_failure must be"),

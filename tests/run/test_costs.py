@@ -38,7 +38,7 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
 
 def test_the_same_twice_and_whichever_engine(alone):
     assert sizes(compare(engine="serial")) == sizes(alone)
-    processes = compare(engine="processes", jobs=2)
+    processes = compare(engine="processes", n_jobs=2)
     assert sizes(processes) == sizes(alone)
     assert processes.decision.prior == alone.decision.prior
 

@@ -107,14 +107,14 @@ def learners_name(experiment, place):
 
 
 def test_automatic_engine_isolates_learners_that_are_neither_ours_nor_scikit_learns(good):
-    study = run({"exits": strange.Exits(), **good}, engine="auto", jobs=1)
+    study = run({"exits": strange.Exits(), **good}, engine="auto", n_jobs=1)
     assert [failure.kind for failure in study.failures] == ["killed", "killed"]
     assert study.losses.algorithms == ("majority", "nmc")
 
 
 def test_a_learner_that_cannot_be_pickled_runs_in_this_process(good):
     learners = {"stays": strange.CannotBePickled(), **good}
-    apart = run(learners, engine="processes", jobs=1, plan="2x3")
+    apart = run(learners, engine="processes", n_jobs=1, plan="2x3")
     assert not apart.failures
     np.testing.assert_array_equal(apart.losses.values, run(learners, plan="2x3").losses.values)
 

@@ -109,6 +109,7 @@ def test_what_can_be_decided_is_run(asked, tmp_path):
 def test_many_learners_are_rehearsed_quickly():
     import time
 
+    from bestofk.ordering.decision import Decision
     from bestofk.run.compare import as_contenders, as_datasets, as_loss
     from bestofk.run.experiment import Experiment
     from bestofk.run.rehearse import rehearse
@@ -122,5 +123,5 @@ def test_many_learners_are_rehearsed_quickly():
         loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
     )  # fmt: skip
     begin = time.process_time()
-    rehearse(experiment, prior=None, decision={})
+    rehearse(experiment, Decision())
     assert time.process_time() - begin < 2.0

@@ -37,7 +37,7 @@ def run(store, log, *, engine="serial", plan=PLAN, **options):
         "tree": DecisionTreeClassifier(max_depth=1, max_features=1),
     }
     return bk.compare(
-        learners, X, Y, plan=plan, store=store, engine=engine, jobs=2, random_state=4,
+        learners, X, Y, plan=plan, store=store, engine=engine, n_jobs=2, random_state=4,
         progress=False, **options,
     )  # fmt: skip
 

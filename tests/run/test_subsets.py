@@ -108,13 +108,12 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatc
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])
 def test_a_store_gives_the_study_back(tmp_path, spec):
-    from bestofk.run.open_study import recall
     from bestofk.run.store.store import open_store
 
     store = str(tmp_path / "study.db")
     study = compared(spec, store=store)
     with open_store(store) as kept:
-        again = recall(kept, 1, decision={})
+        again = bk.open_study(kept)
         assert kept.study(1).spec.n_cells == 3 * (42 if spec == HALVES else 48)
     assert again.losses == study.losses
     assert again.decision.test == study.decision.test
@@ -199,7 +198,7 @@ def test_a_pair_of_folds_takes_one_fit():
 def test_workers_give_the_same(engine):
     learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
     made = [
-        bk.compare(learners, data="iris", plan="2x3+nested", progress=False, engine=one, jobs=2)
+        bk.compare(learners, data="iris", plan="2x3+nested", progress=False, engine=one, n_jobs=2)
         for one in ("serial", engine)
     ]
     assert made[0].losses == made[1].losses

@@ -10,7 +10,6 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.run.compare import budget_words
-from bestofk.run.open_study import recall
 from bestofk.run.replicate import Replication
 from bestofk.run.run_task import what_is_safe
 from bestofk.run.store.schema import cells
@@ -130,7 +129,7 @@ def unfinished():
                 database.execute(f"delete from {cells.name} where {where[:-1]} limit {gone})")
             database.close()
             with open_store(str(path), read_only=True) as store:
-                study = recall(store, store.studies()[0].id, decision={})
+                study = bk.open_study(store)
         yield f"recalled from a store, {what}", replace(study, store="study.db")
 
 

@@ -13,9 +13,10 @@ from bestofk.cli.app import complain
 from bestofk.cli.options import (
     check_report_path,
     command_line,
-    decision_of,
+    decision_arguments,
     decision_options,
     echo_json,
+    jobs_option,
     preference,
     report_option,
     warnings_as_lines,
@@ -38,7 +39,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
+@jobs_option
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )
@@ -70,7 +71,7 @@ def compare(
     repetitions: int,
     loss: str | None,
     prefer: str | None,
-    jobs: int,
+    n_jobs: int,
     engine: str,
     scheduler: str | None,
     timeout: str | None,
@@ -123,9 +124,9 @@ def compare(
             repetitions=repetitions,
             loss=loss,
             prior=preference(prefer),
-            **decision_of(decision),
+            **decision_arguments(decision),
             store=store,
-            jobs=jobs,
+            n_jobs=n_jobs,
             engine=engine,
             scheduler=scheduler,
             timeout=_seconds(timeout, "--timeout"),

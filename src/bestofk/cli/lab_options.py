@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from bestofk.cli.options import Command
+from bestofk.cli.options import Command, jobs_option
 
 
 def lab_options(command: Command) -> Command:
@@ -33,8 +33,7 @@ def simulation_options(command: Command) -> Command:
         click.option("--loss", help="zero-one by default."),
         click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True,
                      help="Fixes data sets and splits."),
-        click.option("--jobs", type=int, default=-1, show_default=True,
-                     help="Workers; -1: one per core."),
+        jobs_option,
         click.option("--engine", default="auto", show_default=True,
                      help="auto, serial, processes, dask or ray."),
         click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster."),
@@ -74,7 +73,7 @@ def running(given: dict[str, Any]) -> dict[str, Any]:
         "sets": given["sets"],
         "loss": given["loss"],
         "random_state": given["seed"],
-        "jobs": given["jobs"],
+        "n_jobs": given["n_jobs"],
         "engine": given["engine"],
         "scheduler": given["scheduler"],
         "store": given["store"],

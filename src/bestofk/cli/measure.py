@@ -16,7 +16,7 @@ from bestofk.cli.lab_options import (
     running,
     simulation_options,
 )
-from bestofk.cli.options import Command, df_value, warnings_as_lines
+from bestofk.cli.options import Command, df_value, jobs_option, warnings_as_lines
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 PAIR = ("naive-bayes", "c4.5")
@@ -233,7 +233,7 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
     with warnings_as_lines():
         paths = function(
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
-            random_state=given["seed"], jobs=given["jobs"], engine=given["engine"],
+            random_state=given["seed"], n_jobs=given["n_jobs"], engine=given["engine"],
             scheduler=given["scheduler"], again=given["again"],
             say=None if quiet else lambda line: click.echo(line, err=True), **more,
         )  # fmt: skip
@@ -246,7 +246,7 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--out", metavar="DIR", default="measured", show_default=True,
               help="Where the tables go, as CSV and Markdown.")  # fmt: skip
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
+@jobs_option
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from bestofk.cli.app import complain
 from bestofk.errors import BestOfKWarning
@@ -51,7 +52,8 @@ def decision_options(command: Command) -> Command:
                 "prefer",
                 metavar="NAMES",
                 help="What you prefer, the most preferred first: a,b,c; or listed. "
-                "compare and report also take fit_time, predict_time, size, complexity. "
+                "compare and report also take fit_time, predict_time, size, complexity; report "
+                "takes none. "
                 "Default: no preference.",
             ),
             click.option(
@@ -112,7 +114,7 @@ def level_options(command: Command) -> Command:
     return command
 
 
-def decision_of(options: dict[str, Any]) -> dict[str, Any]:
+def decision_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments of `bestofk.order` among the values of `decision_options`, taken out."""
     found = {
         name: options.pop(name)
@@ -122,6 +124,28 @@ def decision_of(options: dict[str, Any]) -> dict[str, Any]:
         )
     }  # fmt: skip
     return {**found, "df": df_value(options.pop("df")), "random_state": options.pop("seed")}
+
+
+def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, Any]:
+    """Those arguments of `bestofk.order` that were typed, to change a stored decision by."""
+    context = click.get_current_context()
+    typed = {
+        name
+        for name in ("prefer", *options)
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
+    names = {"seed": "random_state"}
+    typed = {names.get(name, name) for name in typed}
+    found = {name: value for name, value in decision_arguments(options).items() if name in typed}
+    if "prefer" in typed:
+        found["prior"] = None if prefer == "none" else preference(prefer)
+    return found
+
+
+jobs_option = click.option(
+    "--jobs", "--n-jobs", "n_jobs", type=int, default=-1, show_default=True,
+    help="Workers; -1: one per core.",
+)  # fmt: skip
 
 
 report_option = click.option(

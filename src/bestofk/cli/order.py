@@ -9,7 +9,7 @@ import click
 from bestofk.cli.options import (
     check_report_path,
     command_line,
-    decision_of,
+    decision_arguments,
     decision_options,
     echo_json,
     preference,
@@ -58,12 +58,10 @@ def order(
     from bestofk.ordering.order import order as decide
 
     check_report_path(report_path)
-    decision_arguments = decision_of(options)
+    asked = decision_arguments(options)
     with warnings_as_lines():
         table = read_table(losses, options, higher_is_better)
-        decision = decide(
-            table, prior=preference(prefer, measured=False), missing=missing, **decision_arguments
-        )
+        decision = decide(table, prior=preference(prefer, measured=False), missing=missing, **asked)
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @click.option("--table", "tables", multiple=True, metavar="N", help="Only this table; repeatable.")
 @click.option("--variant", metavar="NAME", help="Another way of running it; see --list.")
 @click.option("--runs", type=click.IntRange(min=1), help="How often the experiment is repeated.")
-@click.option("--jobs", type=int, default=1, show_default=True, help="Workers; -1: all cores.")
+@click.option("--jobs", "--n-jobs", "jobs", type=int, default=1, show_default=True,
+              help="Workers; -1: all cores.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bestofk.cli.options import echo_json
+from bestofk.cli.options import echo_json, warnings_as_lines
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
-    from bestofk.run.store.stored_study import StoredStudy, Tally
+    from bestofk.run.store.stored_study import StoredDecision, StoredStudy, Tally
+    from bestofk.run.study import Study
 
 MOST_NAMES = 12
 """So many learners or data sets are named; the JSON has all."""
 MOST_FAILURES = 10
+MOST_DECIDED = 20
+"""Of more studies only what was asked is shown."""
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -59,6 +62,20 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
         _print(opened, shown, tallies)
 
 
+def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
+    """The study decided as it was when it was run, or why it cannot be; None of very many."""
+    from bestofk.errors import BestOfKError
+    from bestofk.run.open_study import open_study
+
+    if shown > MOST_DECIDED:
+        return None
+    try:
+        with warnings_as_lines():
+            return open_study(store, study.id)
+    except BestOfKError as refusal:
+        return str(refusal)
+
+
 def _which_study(shown: tuple[StoredStudy, ...]) -> str:
     if not shown:
         return "--export needs a study, and the store holds none."
@@ -75,6 +92,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
     studies = []
     for study, tally in zip(shown, tallies, strict=True):
         spec = asdict(study.spec)
+        decided = _decided(store, study, len(shown))
         for data in spec["datasets"]:
             del data["splits"]
         studies.append(
@@ -88,6 +106,8 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
                 "missing": tally.missing,
                 "seconds": tally.seconds if isfinite(tally.seconds) else None,
                 "failures": [asdict(failure) for failure in tally.failures],
+                "recommended": getattr(decided, "recommended", None),
+                "explanation": _lines(decided) if decided is not None else None,
             }
         )
     return {
@@ -132,6 +152,29 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         if len(tally.failures) > MOST_FAILURES:
             more = len(tally.failures) - MOST_FAILURES
             out.print(Text(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
+        for number, record in enumerate(spec.decisions, start=1):
+            label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
+            out.print(Text(f"   {label:<10} {_asked(record)}"))
+        # of several studies the first paragraph each; --study N has the rest
+        lines = _lines(_decided(store, study, len(shown))).split("\n")
+        for line in lines if len(shown) == 1 else lines[:1]:
+            out.print(Text(f"   {line}".rstrip()))
+
+
+def _lines(decided: Study | str | None) -> str:
+    if decided is None:
+        return f"More than {MOST_DECIDED} studies: --study N says what was decided."
+    return decided if isinstance(decided, str) else decided.explain()
+
+
+def _asked(record: StoredDecision) -> str:
+    from bestofk.errors import BestOfKError
+    from bestofk.run.open_study import decision_of
+
+    try:
+        return decision_of(record).explain()
+    except BestOfKError as refusal:
+        return f"is not known to this bestofk: {refusal}"
 
 
 def _progress(tally: Tally) -> str:

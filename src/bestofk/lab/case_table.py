@@ -69,7 +69,7 @@ class Case:
 
     def simulate(self, seed: int, store: str | None) -> Simulation:
         """The losses of all learners, those of a store where it has them."""
-        asked: dict[str, Any] = {"sets": self.sets, "random_state": seed, "jobs": 1,
+        asked: dict[str, Any] = {"sets": self.sets, "random_state": seed, "n_jobs": 1,
                                  "engine": "serial"}  # fmt: skip
         if not self.learner:
             return simulate(problem=self.problem, **asked)
@@ -110,7 +110,7 @@ def fill(
     *,
     pattern: str | None = None,
     seed: int = 0,
-    jobs: int = 1,
+    n_jobs: int = 1,
     engine: str = "auto",
     scheduler: str | None = None,
     store: str | None = None,
@@ -129,7 +129,7 @@ def fill(
         What gives the row of a case; a function of a module, so that workers can call it.
     pattern : str, optional
         Measure only the cases whose names match; the rows of others stay.
-    seed, jobs, engine, scheduler, store
+    seed, n_jobs, engine, scheduler, store
         As for `simulate`; the cases are shared among the workers, and a store is used by the
         simulations that run learners.
     again : bool
@@ -156,7 +156,7 @@ def fill(
     missing = [case for case in wanted if again or not known(case)]
     groups = tuple(tuple(group) for _, group in groupby(missing, key=lambda case: case.drawn))
     task = CaseTask(groups=groups, measure=measure, seed=seed, store=store)
-    running = Engine(name=engine, jobs=jobs, scheduler=scheduler)
+    running = Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
     if running.name == "auto":
         # a case is much work: as many workers as there are groups, from the beginning
         workers = min(running.workers, len(groups))

@@ -83,7 +83,7 @@ def write_chosen(
     pattern: str | None = None,
     smoke: bool = False,
     random_state: int = 0,
-    jobs: int = 1,
+    n_jobs: int = 1,
     engine: str = "auto",
     scheduler: str | None = None,
     again: bool = False,
@@ -93,14 +93,14 @@ def write_chosen(
 
     Parameters
     ----------
-    out, pattern, smoke, random_state, jobs, engine, scheduler, again, say
+    out, pattern, smoke, random_state, n_jobs, engine, scheduler, again, say
         As for `bestofk.lab.claims_table.write_claims`.
     """
     folder = Path(out)
     path, text = folder / "chosen.csv", folder / "chosen.md"
     rows = fill(
         path, chosen_cases(SMOKE if smoke else TABLES), chosen_row, pattern=pattern,
-        seed=random_state, jobs=jobs, engine=engine, scheduler=scheduler, again=again, say=say,
+        seed=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, again=again, say=say,
     )  # fmt: skip
     text.write_text("\n".join(chosen_page(rows, random_state)), encoding="utf-8")
     return [path, text]

@@ -130,7 +130,7 @@ def write_claims(
     pattern: str | None = None,
     smoke: bool = False,
     random_state: int = 0,
-    jobs: int = 1,
+    n_jobs: int = 1,
     engine: str = "auto",
     scheduler: str | None = None,
     store: str | None = None,
@@ -147,7 +147,7 @@ def write_claims(
         Only cases whose names match, such as ``learners/gaussian/nn/*``.
     smoke : bool
         A few tables of every case only, to see that all of it runs.
-    random_state, jobs, engine, scheduler, store
+    random_state, n_jobs, engine, scheduler, store
         See `simulate`; the store keeps the losses of learners, which no change of tests changes.
     again : bool
         Measure also what the table has already.
@@ -159,7 +159,7 @@ def write_claims(
     path = folder / "claims.csv"
     rows = fill(
         path, claims_cases(tables, data_sets), claims_row, pattern=pattern, seed=random_state,
-        jobs=jobs, engine=engine, scheduler=scheduler, store=store, again=again, say=say,
+        n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store, again=again, say=say,
     )  # fmt: skip
     text = folder / "claims.md"
     text.write_text("\n".join(claims_page(rows, random_state)), encoding="utf-8")

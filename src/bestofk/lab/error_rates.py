@@ -236,7 +236,8 @@ def type1_error(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running
-        `random_state`, `jobs`, `engine`, `scheduler`, `store`, `progress`, `loss`: see `simulate`.
+        `random_state`, `n_jobs`, `engine`, `scheduler`, `store`, `progress`, `loss`: as for
+        `simulate`.
 
     Returns
     -------

@@ -16,6 +16,7 @@ from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
 from bestofk.ordering.order import order
 from bestofk.ordering.result import Order
+from bestofk.renamed import renamed_arguments
 from bestofk.wording import counted
 
 
@@ -115,6 +116,7 @@ def misses(decision: Order, true: Mapping[Any, float]) -> bool:
     return bool(missed.any())
 
 
+@renamed_arguments(jobs="n_jobs")
 def false_claims(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "many-data-sets",
@@ -123,7 +125,7 @@ def false_claims(
     sets: int = 1000,
     loss: Any = None,
     random_state: int = 0,
-    jobs: int = -1,
+    n_jobs: int = -1,
     engine: str = "auto",
     scheduler: str | None = None,
     store: Any = None,
@@ -136,7 +138,7 @@ def false_claims(
 
     Parameters
     ----------
-    learners, problem, plan, sets, loss, random_state, jobs, engine, scheduler, store, progress
+    learners, problem, plan, sets, loss, random_state, n_jobs, engine, scheduler, store, progress
         What is simulated; see `simulate`. It must be known who is better on the problem: *blocks*,
         *degraded*, *binary*, or one that draws losses.
     intervals : bool
@@ -171,7 +173,7 @@ def false_claims(
         known_truth(rehearsal)
         next(decisions(rehearsal, options))
         simulation = simulate(
-            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
+            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
             engine=engine, scheduler=scheduler, store=store, progress=progress,
         )  # fmt: skip
     means = known_truth(simulation).means

@@ -19,6 +19,7 @@ from bestofk.problems.drawn_losses import TableProblem
 from bestofk.problems.generator import DataProblem
 from bestofk.problems.given_rows import Degraded
 from bestofk.problems.registry import as_problem
+from bestofk.renamed import renamed_arguments
 from bestofk.run.engines.engine import Engine
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Contender
@@ -26,6 +27,7 @@ from bestofk.run.progress import Progress, observer
 from bestofk.run.run_task import run_task
 
 
+@renamed_arguments(jobs="n_jobs")
 def simulate(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = "binary",
@@ -35,7 +37,7 @@ def simulate(
     repeats: int = 1,
     loss: Any = None,
     random_state: int = 0,
-    jobs: int = -1,
+    n_jobs: int = -1,
     engine: str = "auto",
     scheduler: str | None = None,
     store: Any = None,
@@ -60,7 +62,7 @@ def simulate(
         As for `compare`; zero-one by default.
     random_state : int
         Fixes the data sets and the splits; data set i is the same whatever `sets` is.
-    jobs, engine, scheduler
+    n_jobs, engine, scheduler
         As for `compare`: workers (-1: one per core); ``"auto"``, ``"serial"``, ``"processes"``,
         ``"dask"`` or ``"ray"``, and the address of the cluster. The losses are the same everywhere.
     store : path or URL, optional
@@ -81,7 +83,7 @@ def simulate(
     sets = whole(sets, "sets", at_least=1)
     repeats = whole(repeats, "repeats", at_least=1)
     random_state = whole(random_state, "random_state", at_least=0)
-    running = Engine(name=engine, jobs=jobs, scheduler=scheduler)
+    running = Engine(name=engine, jobs=n_jobs, scheduler=scheduler)
     drawn = as_problem(problem)
     if isinstance(drawn, TableProblem):
         return _tables(drawn, sets, repeats, random_state)

@@ -54,7 +54,7 @@ def write_worth(
     random_state : int
         The seed.
     **running
-        `jobs`, `engine`, `scheduler`, `store`, `progress`: see `simulate`.
+        `n_jobs`, `engine`, `scheduler`, `store`, `progress`: see `simulate`.
     """
     whole(sets, "sets", at_least=10)
     folder = Path(out)

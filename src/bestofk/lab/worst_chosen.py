@@ -15,6 +15,7 @@ from bestofk.lab.false_claims import decisions, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.renamed import renamed_arguments
 from bestofk.wording import number
 
 BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
@@ -98,6 +99,7 @@ class Chosen:
         }
 
 
+@renamed_arguments(jobs="n_jobs")
 def worst_chosen(
     learners: Any = ("naive-bayes", "c4.5"),
     problem: Any = BLIND_SPOT,
@@ -108,7 +110,7 @@ def worst_chosen(
     sets: int = 1000,
     loss: Any = None,
     random_state: int = 0,
-    jobs: int = -1,
+    n_jobs: int = -1,
     engine: str = "auto",
     scheduler: str | None = None,
     store: Any = None,
@@ -123,7 +125,7 @@ def worst_chosen(
     learners, problem, plan, sets, loss, random_state
         As for `false_claims`. By default the case that MultiTest is blind to: a precise learner
         that is preferred, a noisy one that is the worst, and a precise one that is the best.
-    jobs, engine, scheduler, store, progress, simulation
+    n_jobs, engine, scheduler, store, progress, simulation
         As for `false_claims`.
     by : float
         Count as too bad what is worse than the truly best by more than this.
@@ -157,7 +159,7 @@ def worst_chosen(
         known_truth(rehearsal)
         next(decisions(rehearsal, options))
         simulation = simulate(
-            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
+            learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
             engine=engine, scheduler=scheduler, store=store, progress=progress,
         )  # fmt: skip
     means = np.array(known_truth(simulation).means)

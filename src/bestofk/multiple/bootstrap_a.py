@@ -225,7 +225,7 @@ def bootstrap_a(
     *,
     method: str = "exact",
     resamples: int = 100_000,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     correction: str = "bonferroni",
     names: Sequence[Any] | None = None,
 ) -> BootstrapAResult:

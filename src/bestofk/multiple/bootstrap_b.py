@@ -147,7 +147,7 @@ class BootstrapBResult(Presented):
         pairs: Sequence[tuple[int, int]] | None = None,
         method: str = "exact",
         resamples: int = 100_000,
-        random_state: RandomState = None,
+        random_state: RandomState = 0,
     ) -> IntervalPairs:
         """The same test, by the same rule, with two learners at a time.
 
@@ -222,7 +222,7 @@ def bootstrap_b(
     rule: str = "vertex",
     method: str = "exact",
     resamples: int = 100_000,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
     interval: Any = "central",
     missing: str | None = None,
     loss_range: tuple[float, float] = (0.0, 1.0),

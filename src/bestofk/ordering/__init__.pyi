@@ -1,6 +1,9 @@
+from .decision import Decision as Decision
 from .evidence.evidence import Evidence as Evidence, Pair as Pair
 from .evidence.family import Family as Family
 from .evidence.margin import MarginVerdict as MarginVerdict
+from .given_test import StoredTest as StoredTest
+from .order import decide as decide
 from .preference import Preference as Preference
 from .procedures.anova_choice import (
     anova_choice as anova_choice,

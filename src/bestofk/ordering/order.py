@@ -7,14 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 from bestofk.checks import RandomState
-from bestofk.errors import ArgumentError, DesignError
+from bestofk.ordering.decision import Decision
 from bestofk.ordering.evidence.as_problem import as_problem
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import Prior
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
 
-BESIDE = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "none")
+OF_LEARNERS = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "none")
 """Corrections that a family of learners, not of pairs, can have."""
 
 
@@ -92,33 +92,43 @@ def order(
     >>> decision.recommended, decision.order
     ('medium', ('medium', 'large', 'small'))
     """
-    entry = PROCEDURES[procedure]
-    if not entry.takes_losses:
-        raise DesignError(
-            f"procedure {procedure!r} decides from the scores of every test instance, not from "
-            f"losses: call bestofk.ordering.{procedure.replace('-', '_')} with them."
-        )
-    problem = as_problem(losses, prior=prior, missing=missing)
-    arguments: dict[str, Any] = {"alpha": alpha}
-    given: dict[str, Any] = {"correction": correction}
-    if entry.takes_test:
-        arguments |= {"test": test, "df": df, "random_state": random_state, **test_arguments}
-    else:
-        given |= {"test": test if test != "auto" else None, "df": df, **test_arguments}
-    given |= {"family": family, "control": control, "margin": margin, "rope": rope, "guard": guard}
-    for name, value in given.items():
-        if value is None:
-            continue
-        if name not in entry.options:
-            raise ArgumentError(f"{name} does not apply to procedure {procedure!r}: leave it out.")
-        arguments[name] = value
-    decision: Order = entry.load()(problem, **arguments)
-    beside = _interval_verdict(problem, decision)
-    return decision if beside is None else replace(decision, beside=beside)
+    return decide(
+        losses,
+        Decision(
+            prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+            family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
+            random_state=random_state, test_arguments=test_arguments,
+        ),
+    )  # fmt: skip
 
 
-def _interval_verdict(problem: Problem, decision: Order) -> Any:
-    """Bootstrap-B beside the decision, for repetitions of stochastic learners on many data sets."""
+def decide(losses: Any, decision: Decision) -> Order:
+    """Decide about losses as `decision` asks.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array (K, ...)
+        As for `order`.
+    decision : Decision
+        The options of `order` as one value.
+
+    Returns
+    -------
+    Order
+
+    Examples
+    --------
+    >>> losses = [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22]]
+    >>> decide(losses, Decision(prior="listed")).recommended
+    1
+    """
+    problem = as_problem(losses, prior=decision.prior, missing=decision.missing)
+    found: Order = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
+    return replace(found, options=decision, beside=_interval_verdict(problem, found))
+
+
+def _interval_verdict(problem: Problem, decided: Order) -> Any:
+    """Bootstrap-B as well, for repetitions of stochastic learners on many data sets."""
     losses = problem.losses
     if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:
         return None
@@ -132,6 +142,6 @@ def _interval_verdict(problem: Problem, decision: Order) -> Any:
     return bootstrap_b(
         runs.reshape(shape),
         names=[str(name) for name in problem.names],
-        alpha=decision.alpha,
-        correction=decision.correction if decision.correction in BESIDE else "holm",
+        alpha=decided.alpha,
+        correction=decided.correction if decided.correction in OF_LEARNERS else "holm",
     )

@@ -112,7 +112,7 @@ def arrange(
         order = sorted(by_mean, key=_cost_groups(costs).__getitem__)
         return order, Preference(kind="measured", words=prior.what), ()
     if isinstance(prior, Mapping):
-        prices = {name: _price(name, price) for name, price in prior.items()}
+        prices = prices_of(prior)
         _all_known(names, list(prices))
         _all_priced(names, prices, "a price")
         order = sorted(by_mean, key=lambda k: prices[names[k]])
@@ -129,6 +129,61 @@ def arrange(
     )
     note = f"Your preference names {len(order)} of {len(names)} learners; {follow}."
     return [*order, *rest], Preference(kind="stated", words="part of a list"), (note,)
+
+
+def settled(prior: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
+    """A preference among the learners `names`, with measured costs as such.
+
+    `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
+    """
+    if prior is None or prior == LISTED or isinstance(prior, PanelOrder):
+        return prior
+    if isinstance(prior, MeasuredCosts):
+        return MeasuredCosts(
+            what=prior.what, costs={str(name): prior.costs[str(name)] for name in names}
+        )
+    if isinstance(prior, str):
+        measured: dict[str, Any] = {
+            str(name): getattr(costs[str(name)], prior, None) for name in names
+        }
+        unknown = [name for name, cost in measured.items() if cost is None]
+        if unknown:
+            raise ArgumentError(
+                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
+            )
+        return MeasuredCosts(what=prior, costs=measured)
+    if isinstance(prior, Mapping):
+        return {name: prior[name] for name in names}
+    return tuple(name for name in prior if name in names)
+
+
+def prior_to_json(prior: Any) -> Any:
+    """A preference as it was given, JSON-ready; `prior_from_json` reads it back."""
+    if prior is None or isinstance(prior, str):
+        return prior
+    if isinstance(prior, PanelOrder):
+        return {"panel": list(prior.names)}
+    if isinstance(prior, MeasuredCosts):
+        return {"measured": prior.what, "costs": dict(prior.costs)}
+    if isinstance(prior, Mapping):
+        # as pairs: learners of bare arrays are numbers, which no JSON object has for names
+        return {"prices": [[_bare(name), price] for name, price in prices_of(prior).items()]}
+    return [_bare(name) for name in prior]
+
+
+def _bare(name: Any) -> Any:
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def prior_from_json(held: Any) -> Any:
+    """The preference that `prior_to_json` wrote."""
+    if not isinstance(held, Mapping):
+        return held if held is None or isinstance(held, str) else tuple(held)
+    if "panel" in held:
+        return PanelOrder(names=tuple(held["panel"]))
+    if "measured" in held:
+        return MeasuredCosts(what=held["measured"], costs=dict(held["costs"]))
+    return dict(held["prices"])
 
 
 def without_noise(means: Floats) -> Floats:
@@ -167,6 +222,11 @@ def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -
         raise ArgumentError(
             f"prior must give {what} for every learner; got none for {absent[0]!r}."
         )
+
+
+def prices_of(prior: Mapping[Any, Any]) -> dict[Any, float]:
+    """Prices by learner, each a number."""
+    return {name: _price(name, price) for name, price in prior.items()}
 
 
 def _price(name: Any, price: Any) -> float:

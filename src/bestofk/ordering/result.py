@@ -17,6 +17,7 @@ from bestofk.presenting import Reported
 
 if TYPE_CHECKING:
     from bestofk.losses.metric import Metric
+    from bestofk.ordering.decision import Decision
     from bestofk.ordering.evidence.choose_test import Choice
     from bestofk.ordering.evidence.margin import MarginVerdict
 
@@ -114,6 +115,8 @@ class Order(Reported):
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)
     choice: Choice | None = field(default=None, repr=False)
+    options: Decision | None = field(default=None, repr=False)
+    """What was asked of the decision, where it was made by `bestofk.order`."""
 
     @property
     def best(self) -> Name | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,12 @@ class Calibration:
 
         return {"kind": KIND, **asdict(self), "explanation": self.explain(), "version": __version__}
 
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Calibration:
+        """The calibration that `as_json` wrote."""
+        held = {one.name: found[one.name] for one in fields(cls)}
+        return cls(**{**held, "learners": tuple(held["learners"])})
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a small JSON file that ``order(..., df=...)`` and ``--df`` take."""
         Path(path).write_text(
@@ -202,5 +208,4 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
     names = {one.name for one in fields(Calibration)}
     if not isinstance(found, dict) or found.get("kind") != KIND or not names <= set(found):
         raise TableError(f"{shown}: this is not a calibration of bestofk.")
-    found["learners"] = tuple(found["learners"])
-    return Calibration(**{name: found[name] for name in names})
+    return Calibration.from_json(found)

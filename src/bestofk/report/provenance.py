@@ -5,11 +5,14 @@ from __future__ import annotations
 import platform
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from bestofk.losses.losses import Losses
+from bestofk.ordering.decision import Decision
+from bestofk.ordering.preference import MeasuredCosts, PanelOrder
 from bestofk.ordering.result import Order
+from bestofk.pairwise.calibration import Calibration
 from bestofk.report.output_table import Column, Table
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
@@ -84,8 +87,8 @@ def _versions(spec: StudySpec | None) -> str:
         return _listed(found)
     ran = dict(spec.versions)
     decided = {name: number for name, number in found.items() if ran.get(name, number) != number}
-    told = _listed({**{name: found[name] for name in found if name not in ran}, **ran})
-    return f"{told}; decided with {_listed(decided)}" if decided else told
+    listed = _listed({**{name: found[name] for name in found if name not in ran}, **ran})
+    return f"{listed}; decided with {_listed(decided)}" if decided else listed
 
 
 def _listed(versions: dict[str, str]) -> str:
@@ -109,6 +112,8 @@ def repeat_of(order: Order | None, study: Study | None, command: Sequence[str] =
 
 
 def _decision_arguments(order: Order) -> list[str]:
+    if order.options is not None:
+        return _given_arguments(order.options)
     named = (
         []
         if order.problem is not None and order.problem.bare
@@ -126,6 +131,25 @@ def _decision_arguments(order: Order) -> list[str]:
         ),
         f"alpha={order.alpha!r}",
     ]
+
+
+def _given_arguments(options: Decision) -> list[str]:
+    """The options that differ from their defaults, as they are typed."""
+    given = options.given()
+    shown = {name: repr(value) for name, value in given.items() if name != "test_arguments"}
+    prior = given.get("prior")
+    if isinstance(prior, MeasuredCosts):
+        shown["prior"] = repr(prior.what)
+    elif isinstance(prior, PanelOrder):
+        shown["prior"] = repr(list(prior.names))
+    elif isinstance(prior, tuple):
+        shown["prior"] = repr(list(prior))
+    if not isinstance(options.test, str):
+        shown["test"] = options.test_name.rpartition(".")[2]
+    if isinstance(options.df, Calibration):
+        shown["df"] = "calibration"
+    shown |= {name: repr(value) for name, value in options.test_arguments.items()}
+    return [f"{name}={text}" for name, text in shown.items()]
 
 
 def _call(function: str, arguments: list[str]) -> str:
@@ -150,9 +174,11 @@ def _compare_call(order: Order | None, study: Study) -> str:
         f"loss={spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
-    return _call(
-        "study = bk.compare", arguments + ([] if order is None else _decision_arguments(order))
-    )
+    if study.options is not None:
+        asked = _given_arguments(replace(study.options, random_state=0))
+    else:
+        asked = [] if order is None else _decision_arguments(order)
+    return _call("study = bk.compare", arguments + asked)
 
 
 def origin_tables(study: Study | None) -> list[Table]:

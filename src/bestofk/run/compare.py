@@ -7,29 +7,33 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import one_of, positive, whole
+from bestofk.checks import whole
+from bestofk.data.dataset import DataSet
 from bestofk.errors import RunError
+from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
+from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
 from bestofk.run.complexities import complexities
-from bestofk.run.conclude import check_prior, conclude
+from bestofk.run.conclude import conclude
 from bestofk.run.contenders import as_contenders
-from bestofk.run.engines.engine import Engine
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
-from bestofk.run.experiment import Experiment, Place
+from bestofk.run.execution import Execution
+from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
 from bestofk.run.replicate import replicated, reseeded
 from bestofk.run.run_task import run_task
 from bestofk.run.sources import as_datasets
-from bestofk.run.store.stored_study import StudySpec, study_of
+from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.run.unstable import advice_for_unstable
 
 
+@renamed_arguments(jobs="n_jobs")
 def compare(
     learners: Any = None,
     X: Any = None,
@@ -51,7 +55,7 @@ def compare(
     rope: float | None = None,
     guard: bool | None = None,
     store: Any = None,
-    jobs: int = -1,
+    n_jobs: int = -1,
     random_state: int = 0,
     progress: bool | str | Progress = True,
     engine: str = "auto",
@@ -92,8 +96,8 @@ def compare(
         As for `order`.
     store : str or path, optional
         Where cells are kept and found again: a file, or a URL of SQLAlchemy. None: memory.
-    jobs, engine, scheduler, timeout
-        See `bestofk.run.engines.engine.Engine`.
+    n_jobs, engine, scheduler, timeout
+        See `bestofk.run.execution.Execution`.
     random_state : int
         Fixes the splits and the seeds of all learners.
     progress : bool or "log"
@@ -124,32 +128,61 @@ def compare(
     'nmc'
     """
     datasets = as_datasets(X, y, data)
-    task = datasets[0].task
-    contenders = as_contenders(learners, task=task)
-    repetitions = whole(repetitions, "repetitions", at_least=1)
+    contenders = as_contenders(learners, task=datasets[0].task)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
-    one_of(on_failure, "on_failure", ("record", "stop"))
-    names = [contender.name for contender in contenders]
-    check_prior(prior, names)
-    wished: Any = prior
-    if isinstance(prior, str) and prior == "complexity":
-        wished = MeasuredCosts(what=prior, costs=complexities(contenders, datasets))
-    elif prior is None and learners is None:
-        wished = PanelOrder(names=tuple(names))
-    decision: dict[str, Any] = {
-        "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
-        "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
-        "random_state": random_state,
-    }  # fmt: skip
-    runner = Engine(name=engine, jobs=jobs, scheduler=scheduler, timeout=timeout)
-    if budget is not None:
-        budget = positive(budget, "budget")
+    names = tuple(contender.name for contender in contenders)
+    if prior is None and learners is None:
+        prior = PanelOrder(names=names)  # type: ignore[assignment]
+    decision = Decision(
+        prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+        family=family, control=control, margin=margin, rope=rope, guard=guard,
+        random_state=random_state,
+    )  # fmt: skip
+    decision.check_learners(names)
+    execution = Execution(
+        n_jobs=n_jobs, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
+        store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
+    )  # fmt: skip
     made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
-    classes = datasets[0].classes if task == "classification" else None
+    experiment = _experiment(
+        contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
+        random_state, keep_predictions,
+    )  # fmt: skip
+    rehearse(experiment, decision)
+    if decision.prior == "complexity":
+        costs = MeasuredCosts(what="complexity", costs=complexities(contenders, datasets))
+        decision = replace(decision, prior=costs)
+    study, spec = _compared(experiment, made, decision, execution, command)
+    if not replicate:
+        return study
+
+    def again(seed: int) -> Study:
+        other = reseeded(made, seed)
+        repeated = _experiment(contenders, datasets, other, loss, repetitions, seed, False)
+        asked = replace(decision, random_state=seed)
+        return _compared(repeated, other, asked, execution, command, replicates=spec.digest)[0]
+
+    study = replicated(study, again, replicate)
+    if study.replication is not None:
+        _record(spec, execution, replication=study.replication.as_json())
+    return study
+
+
+def _experiment(
+    contenders: tuple[Contender, ...],
+    datasets: tuple[DataSet, ...],
+    plan: Plan,
+    loss: Any,
+    repetitions: int,
+    random_state: int,
+    keep_predictions: bool,
+) -> Experiment:
+    """What is to be run."""
+    classes = datasets[0].classes if datasets[0].task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
-    splits = tuple(made.materialise(one.n, one.y) for one in datasets)
-    experiment = Experiment(
+    splits = tuple(plan.materialise(one.n, one.y) for one in datasets)
+    return Experiment(
         contenders=contenders,
         datasets=datasets,
         splits=splits,
@@ -159,64 +192,82 @@ def compare(
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
     )
-    rehearse(experiment, prior=wished, decision=decision)
-    spec = study_of(experiment, plan=made.spec, command=command)
-    results, notes, kept = _run(
-        experiment, spec, runner, store, observer(progress), budget, on_failure
+
+
+def _compared(
+    experiment: Experiment,
+    plan: Plan,
+    decision: Decision,
+    execution: Execution,
+    command: Sequence[str],
+    replicates: str = "",
+) -> tuple[Study, StudySpec]:
+    """The study of an experiment, run and decided; and what the store keeps of it."""
+    asked = StoredDecision(options=decision.to_dict(), created=now(), command=tuple(command))
+    spec = replace(
+        study_of(experiment, plan=plan.spec, command=command),
+        notes=_plan_notes(experiment),
+        caution=_caution(experiment, plan),
+        replicates=replicates,
+        decisions=(asked,),
     )
+    results, notes, where = _run(experiment, spec, execution)
+    if notes:
+        spec = _record(spec, execution, notes=notes, fits=len(results))
     study = conclude(
         spec,
         results,
-        design=splits[0].design,
-        prior=wished,
+        design=experiment.splits[0].design,
         decision=decision,
-        notes=(*notes, *_plan_notes(experiment)),
+        notes=notes,
         finer=partial(instance_losses, experiment, results)
         if is_one_test_set(experiment)
         else None,
-        store=kept,
+        store=where,
     )
-    study = _warned(study, experiment, made)
-    if not replicate:
-        return study
+    return study, spec
 
-    def again(seed: int) -> Study:
-        return compare(
-            {contender.name: contender.estimator for contender in contenders},
-            data=datasets, plan=reseeded(made, seed), repetitions=repetitions, loss=loss,
-            prior=wished, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
-            family=family, control=control, margin=margin, rope=rope, guard=guard, store=store,
-            jobs=jobs, random_state=seed, progress=progress, engine=engine, scheduler=scheduler,
-            timeout=timeout, budget=budget, on_failure=on_failure, command=command,
-        )  # fmt: skip
 
-    return replicated(study, again, replicate)
+def _record(spec: StudySpec, execution: Execution, **found: Any) -> StudySpec:
+    """The specification with what was found out of its decision, kept in the store."""
+    from bestofk.run.store.store import open_store
+
+    spec = replace(spec, decisions=(replace(spec.decisions[-1], **found),))
+    if execution.store is not None:
+        with open_store(execution.store) as store:
+            store.register(spec)
+    return spec
+
+
+def _caution(experiment: Experiment, plan: Plan) -> str:
+    """What the corrected t test is known to do to learners such as these, if anything."""
+    if len(experiment.datasets) > 1:
+        return ""
+    named = {one.name: one.estimator for one in experiment.contenders}
+    return advice_for_unstable(named, experiment.datasets[0].n, plan) or ""
 
 
 def _run(
     experiment: Experiment,
     spec: StudySpec,
-    engine: Engine,
-    store: Any,
-    progress: Progress,
-    budget: float | None,
-    on_failure: str,
+    execution: Execution,
 ) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store."""
     from bestofk.run.store.store import open_store
 
     task = ComparisonTask(experiment)
+    store, budget = execution.store, execution.budget
     places = list(experiment.places())
     with open_store(store) as kept:
         kept.register(spec)
         results = run_task(
             task,
             places,
-            engine=engine,
+            engine=execution.runner(),
             store=None if store is None else kept,
-            progress=progress,
+            progress=observer(execution.progress),
             budget=budget,
-            stop=partial(_first_failure, task) if on_failure == "stop" else None,
+            stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
         )
     notes: tuple[str, ...] = ()
     if budget is not None and len(results) < len(places):
@@ -241,19 +292,6 @@ def budget_words(budget: float, done: int, total: int) -> str:
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
     )
-
-
-def _warned(study: Study, experiment: Experiment, plan: Plan) -> Study:
-    """The study with what its test is known to do to learners such as these."""
-    if study.decision is None or not study.decision.caution:
-        return study
-    said = None
-    if len(experiment.datasets) == 1:
-        named = {one.name: one.estimator for one in experiment.contenders}
-        said = advice_for_unstable(named, experiment.datasets[0].n, plan)
-    # the learners are known: what is said is about them, or nothing
-    decision = replace(study.decision, caution=said or "")
-    return replace(study, decision=decision)
 
 
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:

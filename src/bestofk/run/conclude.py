@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
-import numpy as np
-
-from bestofk.errors import ArgumentError, BestOfKError, RunError
+from bestofk.errors import BestOfKError, RunError
 from bestofk.losses.losses import Losses
-from bestofk.ordering.order import order as decide
-from bestofk.ordering.preference import (
-    LISTED,
-    MEASURED,
-    MeasuredCosts,
-    PanelOrder,
-    arrange,
-)
+from bestofk.ordering.decision import Decision
+from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.store.stored_study import StudySpec
-from bestofk.run.study import Cost, FailedCell, Study
+from bestofk.run.study import FailedCell, Study
 
-MEASURED_PRIORS = tuple(MEASURED)
 TOLERATED_FAILURES = 0.1
 """A learner that fails in a larger share of its cells is left out of the decision."""
 
@@ -35,45 +26,48 @@ def conclude(
     results: Mapping[Place, CellResult],
     *,
     design: Design,
-    prior: Any,
-    decision: dict[str, Any],
+    decision: Decision,
     notes: tuple[str, ...] = (),
     finer: Callable[[Sequence[int]], Losses | None] | None = None,
     store: str = "memory",
 ) -> Study:
-    """The study of `spec` from what came of its cells.
+    """The study of `spec` from what came of its cells, decided as `decision` asks.
 
     `design` is that of the first data set's splits; `finer` may give losses by test instance of
-    the learners that are kept, in place of one number each.
+    the learners that are compared, in place of one number each.
     """
+    # engines and stores give their results in no certain order
+    results = {place: results[place] for place in sorted(results, key=_turn)}
     failures = tuple(
         _failed(spec, place, result)
         for place, result in results.items()
         if result.failure is not None
     )
     left_out = _left_out(spec, results)
-    kept = [
+    compared = [
         place for place, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
     costs = cost_table(spec, results)
-    losses, dropped = complete_part(spec, results, kept, design)
+    losses, dropped = complete_part(spec, results, compared, design)
     if losses is not None and finer is not None:
-        losses = finer(kept) or losses
+        losses = finer(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures))
     decided: Order | None = None
     why_not = "fewer than two learners have losses."
-    if len(kept) > 1:
+    if len(compared) > 1:
         try:
-            settled = _settled_prior(prior, costs, losses.algorithms)
-            decided = decide(losses, prior=settled, **decision)
+            decided = decide(losses, decision.settled(losses.algorithms, costs))
+            if decided.caution and spec.caution is not None:
+                # the learners are known: what is said is about them, or nothing
+                decided = replace(decided, caution=spec.caution)
         except BestOfKError as refusal:
-            # with all that was planned it could have been decided: the losses are worth keeping
+            # with all that was planned it could have been decided: keep the losses
             if not (left_out or dropped):
                 raise
             why_not = str(refusal)
-            if decision.get("control") in left_out:
-                why_not = f"the control, {decision['control']}, is among those that failed."
+            if decision.control in left_out:
+                why_not = f"the control, {decision.control}, is among those that failed."
     return Study(
         decision=decided,
         losses=losses,
@@ -84,22 +78,17 @@ def conclude(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=_setting(spec),
-        notes=notes,
+        notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,
         spec=spec,
         store=store,
+        options=decision,
     )
 
 
-def check_prior(prior: Any, names: Sequence[str]) -> None:
-    """Refuse, before anything is run, a prior that cannot be used afterwards."""
-    from bestofk.checks import one_of
-
-    if isinstance(prior, str):
-        one_of(prior, "prior", (LISTED, *MEASURED_PRIORS))
-    elif prior is not None and not isinstance(prior, PanelOrder):
-        arrange(names, prior, np.zeros(len(names)))
+def _turn(place: Place) -> tuple[int, ...]:
+    return place.dataset, place.run, place.fold, place.repetition, place.learner
 
 
 def _failed(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
@@ -140,25 +129,6 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell]) -> str
     if failures:
         return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
     return "The budget ended before all learners had finished one fold: give it more time."
-
-
-def _settled_prior(prior: Any, costs: Mapping[str, Cost], names: Sequence[str]) -> Any:
-    """The preference among the learners that are left; measured costs as such."""
-    if prior is None or prior == LISTED or isinstance(prior, PanelOrder):
-        return prior
-    if isinstance(prior, MeasuredCosts):
-        return MeasuredCosts(what=prior.what, costs={name: prior.costs[name] for name in names})
-    if isinstance(prior, str):
-        measured = {name: getattr(costs[name], prior) for name in names}
-        unknown = [name for name, cost in measured.items() if cost is None]
-        if unknown:
-            raise ArgumentError(
-                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
-            )
-        return MeasuredCosts(what=prior, costs=measured)
-    if isinstance(prior, Mapping):
-        return {name: prior[name] for name in names}
-    return [name for name in prior if name in names]
 
 
 def _setting(spec: StudySpec) -> tuple[str, ...]:

@@ -1,27 +1,168 @@
-"""A study from its store: what was run is read back, and decided about again."""
+"""A study from its store: what was run is read back, and decided about as it was then."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
+from warnings import warn
 
-from bestofk.errors import StoreError
-from bestofk.ordering.preference import PanelOrder, Prior
+from bestofk.checks import refuse
+from bestofk.errors import ArgumentError, BestOfKWarning, StoreError
+from bestofk.ordering.decision import Decision
+from bestofk.ordering.given_test import StoredTest
+from bestofk.ordering.preference import PanelOrder
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import check_prior, conclude
+from bestofk.run.conclude import conclude
 from bestofk.run.contenders import is_panel
 from bestofk.run.experiment import Place
-from bestofk.run.store.store import Store
-from bestofk.run.store.stored_study import StudySpec, subsets_of
+from bestofk.run.replicate import Replication
+from bestofk.run.store.store import Store, open_store
+from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
 from bestofk.run.study import Study
 
+MOST_NUMBERS = 12
 
-def recall(store: Store, number: int, *, prior: Prior = None, decision: dict[str, Any]) -> Study:
-    """The study of that number, decided by the arguments of `bestofk.order` in `decision`."""
-    spec = store.study(number).spec
+
+def open_study(
+    store: str | os.PathLike[str] | Store,
+    number: int | None = None,
+    *,
+    decision: int | Decision | None = None,
+    **changes: Any,
+) -> Study:
+    """A study from its store, decided as it was when it was run.
+
+    Nothing is run, and nothing in the store is changed.
+
+    Parameters
+    ----------
+    store : path, URL or Store
+        What ``bk.compare(..., store=...)`` filled.
+    number : int, optional
+        Which study; by default the only one (repetitions over other splits do not count).
+    decision : int or Decision, optional
+        Which of the decisions that were made about it, 1 the first, -1 the last (the default); or
+        another one altogether.
+    **changes
+        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prior="fit_time"``. What
+        was asked of the old procedure, test or family and does not fit the new one is left out.
+
+    Returns
+    -------
+    Study
+
+    Notes
+    -----
+    A store keeps a test that you wrote yourself by its name and a fingerprint of its source alone:
+    give it again with ``test=``. Stores of earlier versions keep no decisions: their studies
+    are decided by the defaults.
+
+    Examples
+    --------
+    >>> import tempfile, bestofk as bk
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     store = f"{folder}/study.db"
+    ...     study = bk.compare(["max", "nmc"], data="iris", plan="5x2", store=store,
+    ...                        prior="listed", progress=False)
+    ...     again = bk.open_study(store)
+    ...     strict = bk.open_study(store, alpha=0.001)
+    >>> again.explain() == study.explain(), strict.options.alpha
+    (True, 0.001)
+    """
+    opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)
+    with opened as found:
+        spec = found.study(only_study(found) if number is None else number).spec
+        asked, record, made_before = _asked(spec, decision, changes, found.shown_url)
+        command = spec.command if record is None else record.command
+        # another decision was made by no command
+        spec = replace(spec, command=command if made_before else ())
+        return _reopened(found, spec, asked, record)
+
+
+def only_study(store: Store) -> int:
+    """The number of the only study that repeats no other."""
+    studies = [each for each in store.studies() if not each.spec.replicates]
+    if len(studies) == 1:
+        return studies[0].id
+    if not studies:
+        raise StoreError(f"{store.shown_url}: the store holds no studies.")
+    numbers = ", ".join(str(each.id) for each in studies[:MOST_NUMBERS])
+    raise ArgumentError(
+        f"{store.shown_url} holds {len(studies)} studies: give its number (on the command line "
+        f"--study), one of {numbers}; 'bestofk show' describes them."
+    )
+
+
+def decision_of(record: StoredDecision) -> Decision:
+    """What was asked of a decision that a store keeps."""
+    return Decision.from_dict(record.options)
+
+
+def _asked(
+    spec: StudySpec, decision: int | Decision | None, changes: Mapping[str, Any], where: str
+) -> tuple[Decision, StoredDecision | None, bool]:
+    """The decision to make, the record of it, and whether it was made when the study was run."""
     names = tuple(learner.name for learner in spec.learners)
-    check_prior(prior, names)
+    record = None
+    if isinstance(decision, Decision):
+        first = decision
+    elif spec.decisions:
+        record = _record(spec.decisions, -1 if decision is None else decision)
+        first = decision_of(record)
+    elif decision is None:
+        # an older bestofk kept none
+        prior = PanelOrder(names=names) if is_panel(names) else None
+        first = Decision(prior=prior, random_state=spec.random_state)
+    else:
+        raise ArgumentError(f"decision: {where} keeps none of this study; leave it out.")
+    if isinstance(first.test, StoredTest):
+        first = _with_test_again(first, first.test, changes)
+    asked = first.changed(**changes)
+    asked.check_learners(names)
+    made_before = asked == first and not isinstance(decision, Decision)
+    # what was said of an earlier decision is not about another one
+    return asked, record if made_before else None, made_before
+
+
+def _record(decisions: Sequence[StoredDecision], which: int) -> StoredDecision:
+    if isinstance(which, bool) or not isinstance(which, int):
+        raise refuse("decision", "the number of a decision, or a Decision", which)
+    at = which - 1 if which > 0 else len(decisions) + which
+    if which == 0 or not 0 <= at < len(decisions):
+        raise refuse("decision", f"a number from 1 to {len(decisions)}, or -1", which)
+    return decisions[at]
+
+
+def _with_test_again(decision: Decision, held: StoredTest, changes: Mapping[str, Any]) -> Decision:
+    """The decision with the caller's test in its place, where it is given again."""
+    test = changes.get("test")
+    if test is None and "procedure" not in changes:
+        raise ArgumentError(
+            f"The study was decided by {held.name}, a test of yours, and a store keeps its name "
+            "alone: give the function again with test=, or name another test."
+        )
+    if not callable(test):
+        return decision
+    given = StoredTest.of(test)
+    if given.name != held.name:
+        return decision
+    if given.fingerprint != held.fingerprint:
+        warn(
+            f"test: the source of {held.name} has changed since the study was decided.",
+            BestOfKWarning,
+            stacklevel=4,
+        )
+    return replace(decision, test=test)
+
+
+def _reopened(
+    store: Store, spec: StudySpec, decision: Decision, record: StoredDecision | None
+) -> Study:
+    where = store.shown_url
     results = {
         Place(
             learner=learner,
@@ -33,54 +174,58 @@ def recall(store: Store, number: int, *, prior: Prior = None, decision: dict[str
         for learner, dataset, result in store.cells_of(spec)
     }
     if not results:
-        raise StoreError(f"{store.shown_url}: nothing of study {number} was evaluated yet.")
+        raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
     if spec.kind == "holdout" and len(spec.datasets) == 1:
         raise StoreError(
-            f"{store.shown_url}: study {number} is of one test set, and a store keeps no true "
+            f"{where}: {spec.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
         )
-    # as the run itself met them: a store gives its cells in no certain order
-    results = {place: results[place] for place in sorted(results, key=_turn)}
-    notes: tuple[str, ...] = ()
-    if len(results) < spec.n_cells:
-        missing = spec.n_cells - len(results)
-        are = "is" if missing == 1 else "are"
-        notes = (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be "
-                 "made.",)  # fmt: skip
-    return conclude(
+    study = conclude(
         spec,
         results,
         design=_design(spec, results),
-        prior=PanelOrder(names=names) if prior is None and is_panel(names) else prior,
         decision=decision,
-        notes=notes,
-        store=store.shown_url,
+        notes=_notes(spec, record, len(results)),
+        store=where,
     )
+    if record is None or record.replication is None:
+        return study
+    return replace(study, replication=Replication(**record.replication))
 
 
-def _turn(place: Place) -> tuple[int, ...]:
-    return place.dataset, place.run, place.fold, place.repetition, place.learner
+def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:
+    if done == spec.n_cells:
+        return ()
+    if record is not None and record.fits == done:
+        return record.notes
+    missing = spec.n_cells - done
+    are = "is" if missing == 1 else "are"
+    return (f"The study is not finished: {missing} of {spec.n_cells} fits {are} still to be made.",)
 
 
 def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
-    """The design of the first data set's splits, with the sizes that cells know."""
+    """The design of the first data set's splits, with the sizes that are known."""
     first = spec.datasets[0]
-    sizes: dict[str, tuple[int, ...] | None] = {}
-    for name in ("n_train", "n_test"):
-        known = {
-            (place.run, place.fold): size
-            for place, result in results.items()
-            if place.dataset == 0 and (size := getattr(result, name)) is not None
-        }
-        folds = [(run, fold) for run in range(first.runs) for fold in range(first.folds)]
-        whole = all(fold in known for fold in folds)
-        sizes[name] = tuple(known[fold] for fold in folds) if whole else None
     return Design(
         kind=spec.kind,
         runs=first.runs,
         folds=first.folds,
-        n_train=sizes["n_train"],
-        n_test=sizes["n_test"],
+        n_train=spec.n_train or _sizes(spec, results, "n_train"),
+        n_test=spec.n_test or _sizes(spec, results, "n_test"),
         stratified=spec.stratified,
         subsets=subsets_of(spec.plan),
     )
+
+
+def _sizes(
+    spec: StudySpec, results: Mapping[Place, CellResult], name: str
+) -> tuple[int, ...] | None:
+    """The sizes of the parts by what the cells know, for stores that do not keep them."""
+    first = spec.datasets[0]
+    known = {
+        (place.run, place.fold): size
+        for place, result in results.items()
+        if place.dataset == 0 and (size := getattr(result, name)) is not None
+    }
+    folds = [(run, fold) for run in range(first.runs) for fold in range(first.folds)]
+    return tuple(known[fold] for fold in folds) if all(fold in known for fold in folds) else None

@@ -7,12 +7,13 @@ control that nobody is, a correction for another family. The decision itself kno
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from bestofk.losses.losses import Losses
-from bestofk.ordering.order import order as decide
+from bestofk.ordering.decision import Decision
+from bestofk.ordering.order import decide
 from bestofk.ordering.preference import MEASURED, MeasuredCosts
 from bestofk.plans.design import Design
 from bestofk.run.evaluation.instances import is_one_test_set
@@ -22,7 +23,7 @@ INSTANCES = 50
 """Instances of a test set that stand for all of them."""
 
 
-def rehearse(experiment: Experiment, *, prior: Any, decision: dict[str, Any]) -> None:
+def rehearse(experiment: Experiment, decision: Decision) -> None:
     """Refuse, with the sentence of the decision itself, what cannot be decided afterwards."""
     names = [contender.name for contender in experiment.contenders]
     rng = np.random.default_rng(0)
@@ -37,8 +38,9 @@ def rehearse(experiment: Experiment, *, prior: Any, decision: dict[str, Any]) ->
     else:
         sets = len(experiment.datasets)
         values = rng.random((len(names), sets, design.runs, design.folds, 1))
-    if isinstance(prior, str) and prior in MEASURED:
-        prior = MeasuredCosts(what=prior, costs=dict.fromkeys(names, 1.0))
+    if isinstance(decision.prior, str) and decision.prior in MEASURED:
+        costs = MeasuredCosts(what=decision.prior, costs=dict.fromkeys(names, 1.0))
+        decision = replace(decision, prior=costs)
     parts, subsets = None, design.subsets
     if subsets is not None:
         parts = rng.random((len(names), values.shape[1], subsets.runs, subsets.folds, 1))
@@ -49,4 +51,4 @@ def rehearse(experiment: Experiment, *, prior: Any, decision: dict[str, Any]) ->
     with warnings.catch_warnings():
         # the decision itself will say them
         warnings.simplefilter("ignore")
-        decide(losses, prior=prior, **decision)
+        decide(losses, decision)

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from bestofk.losses.losses import Losses
+    from bestofk.ordering.decision import Decision
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 
 
 FEW = 3
-"""So many failures are told in the first paragraph."""
+"""So many failures are named in the first paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +80,8 @@ class Study(Reported):
         Where the cells are, without a password.
     replication : Replication or None
         How often other random splits gave the same decision, where that was asked for.
+    options : Decision or None
+        What was asked of the decision.
     """
 
     decision: Order | None
@@ -100,6 +103,7 @@ class Study(Reported):
     spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
+    options: Decision | None = None
 
     @property
     def order(self) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ def draw(
             sets=request.runs or PRINTED_SETS,
             repeats=repeats,
             random_state=seed,
-            jobs=request.jobs,
+            n_jobs=request.jobs,
             engine=request.engine,
             scheduler=request.scheduler,
             store=request.store,

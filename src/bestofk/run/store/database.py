@@ -186,12 +186,14 @@ class DatabaseStore(Store):
 
     def _register(self, spec: StudySpec) -> int:
         with self._database.writing() as connection:
-            known = sa.select(studies.c.id).where(studies.c.digest == spec.digest)
-            number = connection.execute(known).scalar_one_or_none()
-            if number is None:
+            known = sa.select(studies.c.id, studies.c.specification).where(
+                studies.c.digest == spec.digest
+            )
+            # another process may register the same work at the same time
+            row = connection.execute(known.with_for_update()).one_or_none()
+            if row is None:
                 dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
                 connection.execute(
-                    # Another process may have come first.
                     dialect.insert(studies).on_conflict_do_nothing(index_elements=["digest"]),
                     {
                         "digest": spec.digest,
@@ -200,8 +202,16 @@ class DatabaseStore(Store):
                         "specification": spec.as_json(),
                     },
                 )
-                number = connection.execute(known).scalar_one()
-            return int(number)
+                row = connection.execute(known.with_for_update()).one()
+            held = StudySpec.from_json(row.specification)
+            wanted = spec.registered_after(held)
+            if wanted != held:
+                connection.execute(
+                    sa.update(studies)
+                    .where(studies.c.id == row.id)
+                    .values(specification=wanted.as_json())
+                )
+            return int(row.id)
 
     def studies(self) -> tuple[StoredStudy, ...]:
         with self._database.reading() as connection:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from bestofk.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
@@ -74,8 +75,10 @@ class MemoryStore(Store):
     def _register(self, spec: StudySpec) -> int:
         self._check()
         with self._lock:
-            for study in self._studies:
+            for place, study in enumerate(self._studies):
                 if study.spec.digest == spec.digest:
+                    wanted = spec.registered_after(study.spec)
+                    self._studies[place] = replace(study, spec=wanted)
                     return study.id
             number = len(self._studies) + 1
             self._studies.append(StoredStudy(id=number, created=now(), spec=spec))

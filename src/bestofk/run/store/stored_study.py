@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,6 +42,38 @@ class StudyData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StoredDecision:
+    """What was asked of a decision about a study, and what a reader must know of it besides.
+
+    Attributes
+    ----------
+    options : dict
+        What `bestofk.ordering.Decision.to_dict` wrote.
+    created : str
+        UTC, ISO 8601; for the reader only.
+    command : tuple of str
+        The words of the command line, if there was one; passwords in it are hidden.
+    fits : int or None
+        How many fits it was made from, where not all were there.
+    notes : tuple of str
+        Why, in sentences.
+    replication : dict or None
+        How often other random splits gave the same, where that was asked for.
+    """
+
+    options: dict[str, Any]
+    created: str = ""
+    command: tuple[str, ...] = ()
+    fits: int | None = None
+    notes: tuple[str, ...] = ()
+    replication: dict[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
+        object.__setattr__(self, "notes", tuple(self.notes))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudySpec:
     """What a comparison was asked to do: enough to find its cells and to name them."""
 
@@ -58,15 +90,26 @@ class StudySpec:
     versions: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     """The words of the command line, if there was one; passwords in it are hidden."""
+    notes: tuple[str, ...] = ()
+    """What a reader must know of the splits."""
+    caution: str | None = None
+    """What the test is known to do to learners such as these; None where that is not known."""
+    n_train: tuple[int, ...] | None = None
+    n_test: tuple[int, ...] | None = None
+    """Rows of the parts of the first data set, as its design has them; None: not known."""
+    replicates: str = ""
+    """The digest of the study that this one repeats over other random splits."""
+    decisions: tuple[StoredDecision, ...] = ()
+    """What was asked of the decisions about it, the last one last."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
 
     @property
     def digest(self) -> str:
-        """The same for the same work, whatever its title, versions or command line."""
-        work = asdict(self)
-        for name in ("title", "versions", "command"):
+        """The same for the same work, whatever its title, versions, command line or decisions."""
+        work = asdict(replace(self, decisions=()))
+        for name in _NOT_WORK:
             del work[name]
         for learner in work["learners"]:
             del learner["settings"]  # its fingerprint says it, without addresses in memory
@@ -76,8 +119,8 @@ class StudySpec:
     def n_cells(self) -> int:
         """Number of cells."""
         subsets = subsets_of(self.plan)
-        beside = 0 if subsets is None else subsets.runs * subsets.folds
-        splits = sum(data.runs * data.folds + beside for data in self.datasets)
+        on_parts = 0 if subsets is None else subsets.runs * subsets.folds
+        splits = sum(data.runs * data.folds + on_parts for data in self.datasets)
         return splits * len(self.learners) * self.repetitions
 
     def as_json(self) -> str:
@@ -93,8 +136,30 @@ class StudySpec:
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
             for data in found["datasets"]
         )
-        found["command"] = tuple(found["command"])
+        for name in ("command", "notes", "n_train", "n_test"):
+            if found.get(name) is not None:
+                found[name] = tuple(found[name])
+        found["decisions"] = tuple(
+            StoredDecision(**{name: one[name] for name in _OF_DECISION if name in one})
+            for one in found.get("decisions", ())
+        )
         return cls(**found)
+
+    def registered_after(self, known: StudySpec) -> StudySpec:
+        """What a store keeps when the work that it knows is registered again.
+
+        The first title, versions and command stay. A decision with other options than those
+        before comes last; one with the same options takes the place of the earlier one.
+        """
+        asked = [one.options for one in self.decisions]
+        earlier = [one for one in known.decisions if one.options not in asked]
+        found = replace(known, decisions=(*earlier, *self.decisions))
+        if known.caution is not None:
+            return found
+        # of an older version, which did not keep these
+        return replace(
+            found, notes=self.notes, caution=self.caution, n_train=self.n_train, n_test=self.n_test
+        )
 
 
 def subsets_of(plan: str) -> Subsets | None:
@@ -107,6 +172,12 @@ def subsets_of(plan: str) -> Subsets | None:
 
 
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
+_OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
+_NOT_WORK = (
+    "title", "versions", "command", "notes", "caution", "n_train", "n_test", "replicates",
+    "decisions",
+)  # fmt: skip
+"""Fields that do not say what is to be run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,6 +284,8 @@ def study_of(
         random_state=experiment.random_state,
         versions=_versions(),
         command=tuple(command),
+        n_train=designs[0].n_train,
+        n_test=designs[0].n_test,
     )
 
 

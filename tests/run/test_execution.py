@@ -1,0 +1,36 @@
+"""How a comparison is run: checked when it is made."""
+
+import re
+
+import pytest
+
+import bestofk as bk
+from bestofk.run.execution import Execution
+
+
+def test_the_runner_has_what_was_asked():
+    runner = Execution(n_jobs=3, engine="dask", scheduler="tcp://x:1", timeout=2).runner()
+    assert (runner.name, runner.workers, runner.scheduler, runner.timeout) == (
+        "dask",
+        3,
+        "tcp://x:1",
+        2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"n_jobs": 0}, "n_jobs must be a whole number of workers, or -1 for one per core; got 0"),
+        ({"n_jobs": True}, "n_jobs must be"),
+        ({"n_jobs": 1.5}, "n_jobs must be"),
+        ({"engine": "hadoop"}, "engine must be one of"),
+        ({"scheduler": "tcp://x:1"}, "scheduler applies to the engines dask and ray"),
+        ({"timeout": 0}, "timeout must be a number above 0"),
+        ({"budget": -1}, "budget must be a number above 0"),
+        ({"on_failure": "cry"}, "on_failure must be one of 'record', 'stop'"),
+    ],
+)
+def test_what_is_refused(given, words):
+    with pytest.raises(bk.ArgumentError, match=re.escape(words)):
+        Execution(**given)

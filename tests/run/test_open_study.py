@@ -1,0 +1,326 @@
+"""A study that is opened again tells the same story as the run did."""
+
+import json
+import sqlite3
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+import bestofk as bk
+from bestofk.cli import main
+from bestofk.ordering import Decision
+from bestofk.report.write_report import render_report
+from bestofk.run.store.schema import studies as studies_table
+from bestofk.run.store.store import open_store
+
+QUICK = {"engine": "serial", "progress": False}
+THREE = ["max", "nmc", "nn"]
+
+
+class Fails(GaussianNB):
+    """Raises in every fit."""
+
+    def fit(self, X, y):
+        raise RuntimeError("the licence has expired")
+
+
+class FailsSeldom(GaussianNB):
+    """Raises where a certain row is not among those that train."""
+
+    def __init__(self, row=0.0):
+        super().__init__()
+        self.row = row
+
+    def fit(self, X, y):
+        if not (X[:, 0] == self.row).any():
+            raise RuntimeError("that row is missing")
+        return super().fit(X, y)
+
+
+class Slow(GaussianNB):
+    """Takes its time."""
+
+    def fit(self, X, y):
+        time.sleep(0.05)
+        return super().fit(X, y)
+
+
+def rows(n=60):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    return np.column_stack([y + rng.normal(0, 0.6, n), rng.normal(size=n)]), y
+
+
+def sign_of_means(a, b, *, alternative="two-sided"):
+    """A test as a user may write one: a paired t test of all folds."""
+    from bestofk.pairwise import kfold_t
+
+    flat = [np.asarray(x).reshape(*np.shape(x)[:-2], -1) for x in (a, b)]
+    return kfold_t(*flat, alternative=alternative)
+
+
+def on_rows(learners, **asked):
+    X, y = rows()
+    return {"learners": learners, "X": X, "y": y, "plan": "3x4", **asked}
+
+
+def on_iris(**asked):
+    return {"learners": THREE, "data": "iris", "plan": "2x3", **asked}
+
+
+X0 = float(rows()[0][7, 0])
+SEVERAL = {"data": ["iris", "wine", "breast-cancer"], "plan": "kfold:3"}
+CASES = {
+    "the defaults": on_iris(),
+    "the panel": {"data": "iris", "plan": "2x3"},
+    "a list": on_iris(prior=["max", "nn", "nmc"]),
+    "part of a list": on_iris(prior=["max"]),
+    "prices": on_iris(prior={"max": 1, "nmc": 5.5, "nn": 2}),
+    "listed": on_iris(prior="listed", alpha=0.2),
+    "fit time": on_iris(prior="fit_time"),
+    "predict time": on_iris(prior="predict_time"),
+    "size": on_iris(prior="size"),
+    "complexity": on_iris(prior="complexity"),
+    "family prior": on_iris(prior="listed", family="prior", alpha=0.01),
+    "family control": on_iris(family="control", control="nmc", correction="hochberg"),
+    "shaffer": on_iris(correction="shaffer", alpha=0.1),
+    "no guard": on_iris(prior="listed", guard=False),
+    "a margin": on_iris(prior="listed", margin=0.05),
+    "a rope": on_iris(rope=0.02),
+    "a test with df": on_iris(test="use-all-data", df=7, plan="3x4"),
+    "cheapest adequate": on_iris(procedure="cheapest-adequate", margin=0.3, prior="size"),
+    "test first": on_iris(procedure="test-first", prior="listed"),
+    "anova choice": on_iris(procedure="anova-choice", prior="fit_time"),
+    "newman-keuls choice": on_iris(procedure="newman-keuls-choice", prior="listed"),
+    "most wins": on_iris(procedure="most-wins", family="control", control="max"),
+    "five by two": on_iris(plan="5x2", test="5x2cv-t"),
+    "a seed": on_iris(random_state=11, plan="resample:6:0.2"),
+    "bootstrap samples": on_iris(plan="bootstrap:6"),
+    "leave one out": on_rows(["max", "nmc"], plan="loo"),
+    "halves": on_iris(plan="3x4+halves:5x2"),
+    "higher is better": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
+                                loss="auc", margin=0.1),
+    "a scorer": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
+                        loss="balanced_accuracy", prior=["nb"]),
+    "several data sets": {"learners": THREE, **SEVERAL},
+    "several, permutation": {"learners": THREE, **SEVERAL, "test": "permutation",
+                             "random_state": 3},
+    "several, repetitions": {"learners": THREE, **SEVERAL, "repetitions": 2, "prior": "fit_time"},
+    "one failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"}, prior="listed"),
+    "some fits failed": on_rows({"max": "max", "nb": FailsSeldom(X0), "nmc": "nmc"}),
+    "the control failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"},
+                                  family="control", control="broken"),
+    "replicated": on_iris(replicate=2),
+    "a rare class": {"learners": ["max", "nmc"], "X": rows()[0], "plan": "2x5",
+                     "y": ["maybe", *np.where(rows()[1][1:] == 1, "yes", "no")]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_same_story(case, tmp_path):
+    store = tmp_path / "study.db"
+    study = bk.compare(**{**QUICK, **CASES[case]}, store=store)
+    again = bk.open_study(store)
+    assert again.explain() == study.explain()
+    assert again.options == study.options
+    assert again.recommended == study.recommended
+    assert again.losses == study.losses
+    assert render_report(again) == render_report(study)
+    with open_store(store, read_only=True) as opened:
+        assert opened.study(1).spec.digest == study.spec.digest
+
+
+@pytest.mark.filterwarnings("ignore::bestofk.BestOfKWarning")
+@pytest.mark.parametrize("file", [False, True])
+def test_calibrations_are_kept(file, tmp_path):
+    df = "calibrated"
+    if file:
+        df = tmp_path / "calibration.json"
+        made = bk.lab.calibrate("use-all-data", problem="normal", sets=60)
+        made.save(df)
+    store = tmp_path / "study.db"
+    study = bk.compare(**on_iris(test="use-all-data", df=df), store=store, **QUICK)
+    if file:
+        df.unlink()
+    again = bk.open_study(store)
+    assert again.explain() == study.explain()
+    assert render_report(again) == render_report(study)
+
+
+def test_another_engine_tells_the_same(tmp_path):
+    X, y = rows()
+    learners = {"max": "max", "nb": FailsSeldom(X0), "broken": Fails(), "nmc": "nmc"}
+    store = tmp_path / "study.db"
+    study = bk.compare(learners, X, y, plan="3x4", engine="processes", n_jobs=2, progress=False,
+                       store=store)  # fmt: skip
+    assert bk.open_study(store).explain() == study.explain()
+    assert render_report(bk.open_study(store)) == render_report(study)
+
+
+def test_a_budget_that_ended_the_run(tmp_path):
+    store = tmp_path / "study.db"
+    asked = on_rows({"slow": Slow(), "nb": GaussianNB()}, plan="60x2", budget=1.5)
+    study = bk.compare(**asked, store=store, **QUICK)
+    assert "The budget of 1.5 s ended the run" in study.explain()
+    again = bk.open_study(store)
+    assert again.explain() == study.explain()
+    assert render_report(again) == render_report(study)
+
+
+def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
+    store = tmp_path / "study.db"
+    first = bk.compare(**on_iris(), store=store, **QUICK)
+    second = bk.compare(**on_iris(prior="listed", alpha=0.01), store=store, **QUICK)
+    assert bk.open_study(store).explain() == second.explain() != first.explain()
+    assert bk.open_study(store, decision=1).explain() == first.explain()
+    assert bk.open_study(store, decision=2).explain() == second.explain()
+    assert bk.open_study(store, decision=-1).options == second.options
+    for wrong in (0, 3, -3, True, "first"):
+        with pytest.raises(bk.ArgumentError, match="decision must be"):
+            bk.open_study(store, decision=wrong)
+    # the same decision again is the last one, and stands there once
+    bk.compare(**on_iris(), store=store, **QUICK)
+    with open_store(store, read_only=True) as opened:
+        held = [record.options["alpha"] for record in opened.study(1).spec.decisions]
+    assert held == [0.01, 0.05]
+
+
+def test_options_are_changed_one_by_one_without_fits(tmp_path):
+    store = tmp_path / "study.db"
+    asked = on_iris(prior="listed", family="control", control="nmc", margin=0.1)
+    bk.compare(**asked, store=store, **QUICK)
+    before = store.read_bytes()
+    strict = bk.open_study(store, alpha=0.001)
+    assert strict.options == Decision(
+        prior="listed", family="control", control="nmc", margin=0.1, alpha=0.001
+    )
+    fresh = bk.compare(**{**asked, "alpha": 0.001}, **QUICK)
+    assert strict.explain() == fresh.explain()
+    # what does not fit the change is left out
+    wins = bk.open_study(store, procedure="test-first")
+    assert wins.options == Decision(prior="listed", procedure="test-first")
+    assert bk.open_study(store, family="all").options.control is None
+    assert bk.open_study(store, prior=None).decision.preference.kind == "none"
+    assert bk.open_study(store, decision=Decision()).options == Decision()
+    with pytest.raises(bk.UnknownNameError, match="did you mean 'alpha'"):
+        bk.open_study(store, alfa=0.1)
+    with pytest.raises(bk.ArgumentError, match="alpha must be"):
+        bk.open_study(store, alpha=2)
+    with pytest.raises(bk.ArgumentError, match="'who', which is none"):
+        bk.open_study(store, prior=["who"])
+    assert store.read_bytes() == before
+
+
+def test_a_test_of_the_users_own_is_asked_for_again(tmp_path):
+    store = tmp_path / "study.db"
+    study = bk.compare(**on_iris(test=sign_of_means), store=store, **QUICK)
+    with pytest.raises(bk.ArgumentError, match=r"sign_of_means, a test of yours.*with test="):
+        bk.open_study(store)
+    again = bk.open_study(store, test=sign_of_means)
+    assert again.explain() == study.explain()
+    assert render_report(again) == render_report(study)
+    assert bk.open_study(store, test="auto").decision.test == "corrected-repeated-kfold-t"
+
+    def changed(a, b, *, alternative="two-sided"):
+        return sign_of_means(a, b, alternative=alternative)
+
+    changed.__qualname__ = sign_of_means.__qualname__
+    with pytest.warns(bk.BestOfKWarning, match="sign_of_means has changed since"):
+        bk.open_study(store, test=changed)
+
+
+def test_a_store_without_decisions_opens_with_the_defaults(tmp_path):
+    store = tmp_path / "study.db"
+    study = bk.compare(**on_iris(), store=store, **QUICK)
+    with sqlite3.connect(store) as database:
+        name = studies_table.name
+        (text,) = database.execute(f"select specification from {name}").fetchone()
+        held = json.loads(text)
+        # the fields that version 0.1.0.dev0 wrote before decisions were kept
+        for later in ("decisions", "notes", "caution", "n_train", "n_test", "replicates"):
+            del held[later]
+        database.execute(f"update {name} set specification = ?", (json.dumps(held),))
+    database.close()
+    again = bk.open_study(store)
+    assert again.options == Decision()
+    assert again.headline() == study.headline()
+    with pytest.raises(bk.ArgumentError, match="keeps none of this study"):
+        bk.open_study(store, decision=1)
+    # the same work is known again, and its decision is kept from now on
+    bk.compare(**on_iris(alpha=0.01), store=store, **QUICK)
+    assert bk.open_study(store).options == Decision(alpha=0.01)
+
+
+def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
+    store = tmp_path / "study.db"
+    bk.compare(**on_iris(), store=store, **QUICK)
+    with sqlite3.connect(store) as database:
+        name = studies_table.name
+        (text,) = database.execute(f"select specification from {name}").fetchone()
+        held = text.replace('"procedure":"multitest"', '"procedure":"tournament"')
+        database.execute(f"update {name} set specification = ?", (held,))
+    database.close()
+    with pytest.raises(bk.UnknownNameError, match="tournament"):
+        bk.open_study(store)
+    assert bk.open_study(store, decision=Decision()).recommended
+    assert main(["show", str(store)]) == 0
+    assert "There is no procedure 'tournament'" in capsys.readouterr().out
+
+
+def test_which_study(tmp_path):
+    store = tmp_path / "study.db"
+    with open_store(store) as opened, pytest.raises(bk.StoreError, match="holds no studies"):
+        bk.open_study(opened)
+    # repetitions over other splits are no studies of their own
+    study = bk.compare(**on_iris(replicate=2), store=store, **QUICK)
+    assert bk.open_study(store).replication == study.replication
+    bk.compare(**on_iris(plan="5x2"), store=store, **QUICK)
+    with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give its number.*one of 1, 4"):
+        bk.open_study(store)
+    assert bk.open_study(store, 4).plan == "5x2"
+    with pytest.raises(bk.UnknownNameError, match="study '9'"):
+        bk.open_study(store, 9)
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*words, code=0):
+        assert main(list(words)) == code
+        return capsys.readouterr()
+
+    return call
+
+
+def test_the_verbs_tell_the_same_story(run):
+    learners = [word for name in THREE for word in ("--learner", name)]
+    asked = ["--plan", "2x3", "--prefer", "fit_time", "--alpha", "0.02", "--margin", "0.1"]
+    ran = run("compare", "iris", *learners, *asked, "--store", "s.db", "--report", "a.html",
+              "--json", "--n-jobs", "1")  # fmt: skip
+    held = json.loads(ran.out)
+    told = json.loads(run("report", "s.db", "--output", "b.html", "--json").out)
+    assert {**told, "report": "a.html"} == held
+    assert Path("a.html").read_text("utf-8") == Path("b.html").read_text("utf-8")
+    shown = json.loads(run("show", "s.db", "--json").out)["studies"][0]
+    assert shown["explanation"] == held["explanation"]
+    assert shown["recommended"] == held["recommended"]
+    assert shown["decisions"][0]["options"]["prior"] == "fit_time"
+    lines = run("show", "s.db").out
+    assert "decision   procedure multitest, test auto, alpha 0.02, preference by fit_time" in lines
+    for line in held["explanation"].split("\n"):
+        assert line in lines
+    # one option is changed, the others stay
+    other = json.loads(run("report", "s.db", "--alpha", "0.2", "--json").out)
+    assert (other["alpha"], other["preference"], other["margin"]) == (
+        0.2,
+        "measured: fit_time",
+        0.1,
+    )
+    none = json.loads(run("report", "s.db", "--prefer", "none", "--json").out)
+    assert (none["preference"], none["alpha"]) == ("none", 0.02)
+    assert "decision must be" in run("report", "s.db", "--decision", "2", code=2).err
