@@ -118,8 +118,8 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
     looks at them: tables with the same facts go together. Tables of a test that draws, and of
     losses whose squares leave the range of floating point, stay alone.
     """
-    if asked.family == "control":
-        at = np.argmax(stack.places == stack.names.index(asked.control or 0), axis=1)
+    if asked.control is not None:
+        at = np.argmax(stack.places == stack.names.index(asked.control), axis=1)
         families = {place: _family(stack, asked, place) for place in np.unique(at).tolist()}
     else:
         at = np.zeros(len(stack), dtype=np.int64)

@@ -14,7 +14,13 @@ from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.margin import against_margin, margin_pvalues
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior
-from bestofk.ordering.procedures.decided import NOBODY, Decided, tested_many
+from bestofk.ordering.procedures.decided import (
+    NOBODY,
+    Decided,
+    distinct,
+    judge_group,
+    untested,
+)
 from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import multitest
 from bestofk.ordering.result import Order
@@ -106,12 +112,16 @@ def cheapest_adequate(
 def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
     """The cheapest adequate learner of every table of a stack."""
     assert asked.margin is not None
-    decided = tested_many(stack, asked)
+    decided = untested(len(stack), stack.learners)
     shown: Bools = np.zeros(decided.claims.shape, dtype=bool)
-    for tables, family, choice in groups_of(stack, asked, one_sided=False):
-        values = stack.rows(tables).sample(choice.axes)
-        shown[tables] = margin_pvalues(choice, values, asked.margin)[1] <= family.alpha
-    return decided.with_order(*_adequate_first(shown, stack.means()))
+    tests = []
+    for group in groups_of(stack, asked, one_sided=False):
+        tests.append(judge_group(stack, group, decided))
+        values = stack.rows(group.tables).sample(group.choice.axes)
+        adjusted = margin_pvalues(group.choice, values, asked.margin)[1]
+        shown[group.tables] = adjusted <= asked.alpha
+    order, recommended = _adequate_first(shown, stack.means())
+    return decided._replace(tests=distinct(tests)).with_order(order, recommended)
 
 
 def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.ordering.evidence.gather import pairs_of_tables
-from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
+from bestofk.ordering.evidence.problem_stack import Asked, Group, ProblemStack, groups_of
 from bestofk.ordering.procedures.graph import Bools, Ints
 
 NOBODY = -1
@@ -60,18 +61,28 @@ def only(recommended: Ints, learners: int) -> Ints:
 def tested_many(stack: ProblemStack, asked: Asked) -> Decided:
     """The pairs of the family tested in every table; nothing is decided yet."""
     found = untested(len(stack), stack.learners)
-    tests: dict[str, None] = {}
-    for tables, family, choice in groups_of(stack, asked, one_sided=asked.family == "prior"):
-        some = stack.rows(tables)
-        pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means(), family)
-        first, second = family.pairs()
-        found.claims[tables] = pairs.claims(family)
-        for square, column in (
-            (found.pvalue, pairs.pvalue),
-            (found.adjusted_pvalue, pairs.adjusted_pvalue),
-        ):
-            square[tables[:, np.newaxis], first, second] = column
-            if family.alternative == "two-sided":
-                square[tables[:, np.newaxis], second, first] = column
-        tests[choice.name] = None
-    return found._replace(tests=tuple(tests))
+    groups = groups_of(stack, asked, one_sided=asked.family == "prior")
+    return found._replace(tests=distinct(judge_group(stack, group, found) for group in groups))
+
+
+def judge_group(stack: ProblemStack, group: Group, found: Decided) -> str:
+    """Write what the test says of the pairs of some tables into `found`; the name of the test."""
+    tables, family, choice = group
+    some = stack.rows(tables)
+    pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means(), family)
+    first, second = family.pairs()
+    found.claims[tables] = pairs.claims(family)
+    for square, column in (
+        (found.pvalue, pairs.pvalue),
+        (found.adjusted_pvalue, pairs.adjusted_pvalue),
+    ):
+        square[tables[:, np.newaxis], first, second] = column
+        if family.alternative == "two-sided":
+            square[tables[:, np.newaxis], second, first] = column
+    return choice.name
+
+
+def distinct(names: Iterable[str]) -> tuple[str, ...]:
+    """Every name once, in the order in which they come."""
+    return tuple(dict.fromkeys(names))
+

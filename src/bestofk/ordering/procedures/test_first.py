@@ -15,7 +15,7 @@ from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.evidence.gather import PairColumns, compare_in, no_pairs
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior, without_noise
-from bestofk.ordering.procedures.decided import NOBODY, Decided, only, untested
+from bestofk.ordering.procedures.decided import NOBODY, Decided, distinct, only, untested
 from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, is_are, mean_words, named
@@ -150,13 +150,13 @@ def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
     smallest = _smallest(stack.means())
     decided = untested(len(stack), K)
     # a family of K - 1 tests, whoever has the smallest mean
-    asked = asked._replace(family="control", control=stack.names[0])
-    recommended, tests = smallest.copy(), dict.fromkeys(decided.tests)
+    asked = asked._replace(family="control")
+    recommended, tests = smallest.copy(), []
     for tables, family, choice in groups_of(stack, asked, one_sided=True):
-        tests[choice.name] = None
-        for first in np.unique(smallest[tables]).tolist():
+        tests.append(choice.name)
+        for first in range(1, K):
             some = tables[smallest[tables] == first]
-            if not first:
+            if not some.size:
                 continue
             values = stack.rows(some).sample(choice.axes)
             found = _against_preferred(choice, values, first, family)
@@ -165,7 +165,7 @@ def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
             decided.claims[some, first, :first] = beaten
             decided.pvalue[some, :first, first] = found.pvalue
             decided.adjusted_pvalue[some, :first, first] = found.adjusted_pvalue
-    return decided._replace(tests=tuple(tests)).with_order(only(recommended, K), recommended)
+    return decided._replace(tests=distinct(tests)).with_order(only(recommended, K), recommended)
 
 
 def _smallest(means: Floats) -> Ints:
