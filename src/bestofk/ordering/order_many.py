@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -22,8 +23,10 @@ from bestofk.ordering.order import order
 from bestofk.ordering.preference import Name, Prior, places_by, preference_ranks, without_noise
 from bestofk.ordering.procedures.decided import NOBODY, Decided, untested
 from bestofk.ordering.procedures.graph import Bools, Ints
+from bestofk.ordering.procedures.multitest import rope_argument
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
+from bestofk.pairwise.calibration import read_calibration
 
 if TYPE_CHECKING:
     from bestofk.plans.design import Design
@@ -146,6 +149,9 @@ def order_many(
     >>> np.bincount(found.recommended).tolist(), float(found.claims[:, 1, 0].mean())
     ([0, 100], 1.0)
     """
+    if isinstance(df, str | os.PathLike) and df != "calibrated":
+        # a file is read once
+        df = read_calibration(df)
     options: dict[str, Any] = {
         "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
         "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
@@ -168,7 +174,7 @@ def order_many(
             margin=margin,
             df=df,
             random_state=random_state,
-            test_arguments=test_arguments,
+            test_arguments={**rope_argument(test, rope), **test_arguments},
         )
         decided = many(stack, asked)
     return _by_learner(stack, decided, shown)

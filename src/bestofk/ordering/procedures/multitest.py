@@ -121,7 +121,7 @@ def multitest(
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
         problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",
-        df=df, random_state=random_state, **_with_rope(test, rope), **test_arguments,
+        df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
     )  # fmt: skip
     evidence = gather_evidence(
         problem,
@@ -209,7 +209,7 @@ def family_of(
     )
 
 
-def _with_rope(test: Any, rope: float | None) -> dict[str, Any]:
+def rope_argument(test: Any, rope: float | None) -> dict[str, Any]:
     """The rope as an argument of the test itself, where that is Bayesian."""
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 
