@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.checks import refuse
 from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
-from bestofk.lab.false_claims import decisions, shown_options, told
+from bestofk.lab.false_claims import decided, shown_options, told
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation import Simulation
@@ -151,7 +151,7 @@ def worst_chosen(
     if simulation is None:
         rehearsal = rehearse(learners, problem, plan, loss)
         known_truth(rehearsal)
-        next(decisions(rehearsal, options))
+        decided(rehearsal, options)
         simulation = simulate(
             learners, problem, plan, sets=sets, loss=loss, random_state=random_state, jobs=jobs,
             store=store, progress=progress,
@@ -160,17 +160,9 @@ def worst_chosen(
     excess = means - means.min()
     # a bound of 0.01 is meant to hold for 0.26 against 0.25
     room = 1e-9 * max(1.0, float(np.abs(means).max()))
-    place = {name: at for at, name in enumerate(simulation.learners)}
     cheap = int(np.flatnonzero(excess <= within + room)[0])
-    chosen = []
-    tests: dict[str, None] = {}
-    procedure = ""
-    for decision in decisions(simulation, options):
-        taken = decision.recommended
-        chosen.append(-1 if taken is None else place[str(taken)])
-        tests[decision.test] = None
-        procedure = decision.procedure
-    at = np.array(chosen)
+    many = decided(simulation, options)
+    at = many.recommended
     some = at >= 0
     gap = np.where(some, excess[at], np.nan)
     differ = bool(excess.max() > 0)
@@ -184,8 +176,8 @@ def worst_chosen(
         regret=float(gap[some].mean()) if some.any() else 0.0,
         by=float(by),
         within=float(within),
-        procedure=procedure,
-        tests=tuple(tests),
+        procedure=many.procedure,
+        tests=many.tests,
         options=dict(options),
         simulation=simulation,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -257,12 +258,19 @@ class _Step(NamedTuple):
     accepted: Marks
 
 
+@lru_cache(maxsize=64)
+def _critical_values(alpha: float, smallest: int, end: int, df: float) -> Floats:
+    """Upper quantiles of the range of so many means, from `smallest` to `end` (exclusive)."""
+    found: Floats = read_only(quantile(alpha, groups=np.arange(smallest, end), df=df))
+    return found
+
+
 def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
     """The range tests of all windows, the largest first, until none is left in any table."""
     m, df = ranked.offsets, ranked.df
     K = m.shape[1]
     critical = np.full(K + 1, math.inf)
-    critical[K] = float(quantile(alpha, groups=K, df=df))
+    critical[K] = _critical_values(alpha, K, K + 1, df)[0]
     # reach[i]: where the accepted windows that start at or before i end (exclusive); a window
     # [i, i + P) lies in one of them exactly when reach[i] >= i + P.
     reach = np.zeros(m.shape, dtype=np.intp)
@@ -272,8 +280,7 @@ def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
         if not tested.any():
             break
         if P == K - 1:
-            sizes = np.arange(2, K)
-            critical[sizes] = quantile(alpha, groups=sizes, df=df)
+            critical[2:K] = _critical_values(alpha, 2, K, df)
         t = studentized(m[:, P - 1 :] - m[:, starts], ranked.standard_error)
         accepted = tested & (t < critical[P])
         yield _Step(P, float(critical[P]), tested, t, accepted)

@@ -40,8 +40,10 @@ class OrderMany:
     ----------
     recommended : (B,) array of int
         The learner to use; -1 where the procedure cannot tell.
+    means : (B, K) array
+        Mean loss of every learner.
     smallest_mean : (B,) array of int
-        The learner with the smallest mean loss.
+        The learner with the smallest mean loss, the most preferred of equal ones.
     order : (B, K) array of int
         Best first; -1 after the last that a procedure orders.
     prior : (B, K) array of int
@@ -66,7 +68,7 @@ class OrderMany:
     """
 
     recommended: Ints
-    smallest_mean: Ints
+    means: Floats
     order: Ints
     prior: Ints
     claims: Bools
@@ -81,6 +83,12 @@ class OrderMany:
 
     def __len__(self) -> int:
         return len(self.recommended)
+
+    @property
+    def smallest_mean(self) -> Ints:
+        """The learner with the smallest mean loss, the most preferred of equal ones."""
+        means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
+        return self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
 
     @property
     def edges(self) -> Bools:
@@ -202,13 +210,15 @@ def _stack(
     ranks, preference, notes = preference_ranks(names, prior)
     means = values.reshape(B, K, -1).mean(axis=2)
     places = places_by(ranks, means)
+    listed = (places == np.arange(K)).all()
     if parts is not None and like.subset_values is not None:
         parts = parts[:, :, 0].mean(axis=4)
         parts = parts[np.arange(B)[:, np.newaxis], places]
     else:
         parts = None
     return ProblemStack(
-        values=np.ascontiguousarray(values[np.arange(B)[:, np.newaxis], places]),
+        values=values if listed else values[np.arange(B)[:, np.newaxis], places],
+        means=np.take_along_axis(means, places, axis=1),
         places=places,
         names=names,
         like=replace(like, preference=preference, notes=notes),
@@ -260,14 +270,15 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMan
     B = len(stack)
     every, places = np.arange(B), stack.places
     rank = np.argsort(places, axis=1)
-    square = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
-    smallest = np.argmin(without_noise(stack.means()), axis=1)
+    square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
+    if (rank == np.arange(stack.learners)).all():
+        square = ...
     recommended = _numbered(places, decided.recommended[:, np.newaxis])[:, 0]
     claims = decided.claims[square]
     pvalue = decided.pvalue[square]
     return OrderMany(
         recommended=recommended,
-        smallest_mean=places[every, smallest],
+        means=np.take_along_axis(stack.means, rank, axis=1),
         order=_numbered(places, decided.order),
         prior=places,
         claims=claims,

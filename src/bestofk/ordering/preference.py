@@ -100,6 +100,8 @@ def arrange(
 
 def places_by(ranks: Floats, means: Floats) -> Ints:
     """(..., K): learners by their ranks in the preference, equal ranks by their means (..., K)."""
+    if np.unique(ranks).size == len(ranks):
+        return np.broadcast_to(np.argsort(ranks), means.shape)
     by_mean = np.argsort(without_noise(means), axis=-1, kind="stable")
     again = np.argsort(np.asarray(ranks)[by_mean], axis=-1, kind="stable")
     return np.take_along_axis(by_mean, again, axis=-1)

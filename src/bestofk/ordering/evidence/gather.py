@@ -14,7 +14,7 @@ from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.procedures.graph import Bools
 from bestofk.pairwise.all_pairs import all_pairs
 
-_LOSSES_AT_A_TIME = 1 << 20
+_LOSSES_AT_A_TIME = 1 << 17
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
@@ -127,7 +127,9 @@ def _columns(
         pairs = all_pairs(choice, values[0], alternative=alternative)
         return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
     first, second = family.pairs()
-    result = compare_in(choice, values[:, first], values[:, second], alternative)
+    result = compare_in(
+        choice, values.take(first, axis=1), values.take(second, axis=1), alternative
+    )
     shape = len(values), len(first)
     columns = {
         name: np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))

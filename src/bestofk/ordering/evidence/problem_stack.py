@@ -28,6 +28,8 @@ class ProblemStack:
     """
 
     values: Floats
+    means: Floats
+    """(B, K): mean loss of every learner of every table."""
     places: Ints
     names: tuple[Name, ...]
     like: Problem
@@ -60,6 +62,7 @@ class ProblemStack:
         return replace(
             self,
             values=self.values[tables],
+            means=self.means[tables],
             places=self.places[tables],
             subset_values=None if parts is None else parts[tables],
         )
@@ -74,11 +77,6 @@ class ProblemStack:
             axes,
         )
         return flat.reshape(B, K, *flat.shape[1:])
-
-    def means(self) -> Floats:
-        """(B, K): mean loss of every learner of every table."""
-        mean: Floats = self.sample(1).mean(axis=-1)
-        return mean
 
 
 class Asked(NamedTuple):
@@ -128,6 +126,10 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
     first = asked.chosen(stack.one(0), families[int(at[0])], one_sided=one_sided)
     varies = _varies(first, asked.test)
     random = first.entry is not None and first.entry.random
+    if not (varies or random or alone.any()):
+        for place, family in families.items():
+            yield Group(np.flatnonzero(at == place), family, first)
+        return
     grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
     for table, place in enumerate(at.tolist()):
         choice = first

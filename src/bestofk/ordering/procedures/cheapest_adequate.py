@@ -120,7 +120,7 @@ def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
         values = stack.rows(group.tables).sample(group.choice.axes)
         adjusted = margin_pvalues(group.choice, values, asked.margin)[1]
         shown[group.tables] = adjusted <= asked.alpha
-    order, recommended = _adequate_first(shown, stack.means())
+    order, recommended = _adequate_first(shown, stack.means)
     return decided._replace(tests=distinct(tests)).with_order(order, recommended)
 
 

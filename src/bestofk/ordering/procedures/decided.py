@@ -69,7 +69,7 @@ def judge_group(stack: ProblemStack, group: Group, found: Decided) -> str:
     """Write what the test says of the pairs of some tables into `found`; the name of the test."""
     tables, family, choice = group
     some = stack.rows(tables)
-    pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means(), family)
+    pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
     first, second = family.pairs()
     found.claims[tables] = pairs.claims(family)
     for square, column in (

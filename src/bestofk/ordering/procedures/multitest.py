@@ -169,7 +169,7 @@ def multitest_many(stack: ProblemStack, asked: Asked) -> Decided:
     return decided.with_order(
         _ordered(
             np.triu(decided.claims.swapaxes(1, 2)),
-            stack.means(),
+            stack.means,
             guard=asked.guard,
             stated=stack.like.preference.stated,
         )

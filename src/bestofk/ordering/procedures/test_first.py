@@ -147,7 +147,7 @@ def test_first(
 def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
     """TestFirst on every table of a stack."""
     K = stack.learners
-    smallest = _smallest(stack.means())
+    smallest = _smallest(stack.means)
     decided = untested(len(stack), K)
     # a family of K - 1 tests, whoever has the smallest mean
     asked = asked._replace(family="control")
