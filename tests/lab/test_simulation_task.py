@@ -141,7 +141,8 @@ RAY = """
 import numpy as np
 from bestofk import lab
 how = {"sets": 6, "random_state": 4}
-found = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="ray", n_jobs=2, **how)
+found = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="ray", n_jobs=2,
+                     **how)
 alone = lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", engine="serial", **how)
 assert np.array_equal(found.losses, alone.losses)
 print("equal")

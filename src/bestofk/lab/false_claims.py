@@ -15,6 +15,7 @@ from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
 from bestofk.ordering.order import order
+from bestofk.ordering.order_many import OrderMany
 from bestofk.ordering.result import Order
 from bestofk.renamed import renamed_arguments
 from bestofk.wording import counted
@@ -171,44 +172,48 @@ def false_claims(
     if simulation is None:
         rehearsal = rehearse(learners, problem, plan, loss)
         known_truth(rehearsal)
-        next(decisions(rehearsal, options))
+        decided(rehearsal, options)
         simulation = simulate(
             learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
             engine=engine, scheduler=scheduler, store=store, progress=progress,
         )  # fmt: skip
-    means = known_truth(simulation).means
-    true: dict[Any, float] = dict(zip(simulation.learners, means, strict=True))
-    K = len(means)
-    equal = sum(means[i] == means[j] for i in range(K) for j in range(i))
-    different = K * (K - 1) // 2 - equal
-    wrong = turned = right = missed = 0
-    tests: dict[str, None] = {}
-    alpha = 0.05
-    for decision in decisions(simulation, options):
-        gaps = [true[better] - true[worse] for better, worse in decision.claims]
-        wrong += any(gap >= 0 for gap in gaps)
-        turned += any(gap > 0 for gap in gaps)
-        right += sum(gap < 0 for gap in gaps)
-        missed += intervals and misses(decision, true)
-        tests[decision.test] = None
-        alpha = decision.alpha
+    means = np.array(known_truth(simulation).means)
+    # claims[i, j] says that i is better: true where this is negative
+    gap = means[:, np.newaxis] - means
+    different = int((gap < 0).sum())
+    equal = len(means) * (len(means) - 1) // 2 - different
+    many = decided(simulation, options)
+    wrong = (many.claims & (gap >= 0)).any(axis=(1, 2)).sum()
+    turned = (many.claims & (gap > 0)).any(axis=(1, 2)).sum()
+    right = (many.claims & (gap < 0)).sum()
+    missed = 0
+    if intervals:
+        true = dict(zip(simulation.learners, means.tolist(), strict=True))
+        missed = sum(misses(decision, true) for decision in decisions(simulation, options))
     n = simulation.sets
     return FalseClaims(
-        rate=Rate.of(wrong, n),
-        reversed_rate=Rate.of(turned, n),
-        found=right / (n * different) if different else None,
+        rate=Rate.of(int(wrong), n),
+        reversed_rate=Rate.of(int(turned), n),
+        found=int(right) / (n * different) if different else None,
         missed=Rate.of(missed, n) if intervals else None,
         equal_pairs=equal,
         different_pairs=different,
-        tests=tuple(tests),
-        alpha=alpha,
+        tests=many.tests,
+        alpha=many.alpha,
         options=dict(options),
         simulation=simulation,
     )
 
 
-def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Order]:
+def decided(simulation: Simulation, options: Mapping[str, Any]) -> OrderMany:
     """What `order` decides on every table of a simulation."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return simulation.first_repeat().decided(**options)
+
+
+def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Order]:
+    """The same one by one, with intervals."""
     arguments = {"random_state": simulation.random_state, **options}
     for one in range(simulation.sets):
         with warnings.catch_warnings():

@@ -307,29 +307,17 @@ def _by_procedure(
     simulation: Simulation, procedure: str, test: Test, alphas: tuple[float, ...], df: Any,
     correction: str | None, arguments: dict[str, Any],
 ) -> Outcomes:  # fmt: skip
-    from bestofk.ordering.order import order
-
-    PROCEDURES[procedure]
-    numbered: dict[tuple[Any, ...], int] = {}
-    shape = (simulation.sets, simulation.repeats, len(alphas))
-    verdict, whole = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    place = {name: number for number, name in enumerate(simulation.learners)}
+    shape = (simulation.sets, simulation.repeats)
     # learners are listed with the most preferred first
-    arguments = {"prior": list(simulation.learners), **arguments}
-    name = procedure
-    for one in range(simulation.sets):
-        for repeat in range(simulation.repeats):
-            table = simulation.table(one, repeat)
-            for at, alpha in enumerate(alphas):
-                decided = order(
-                    table, procedure=procedure, test=test, df=df, alpha=alpha,
-                    correction=correction, random_state=simulation.random_state, **arguments,
-                )  # fmt: skip
-                if decided.best is not None:
-                    verdict[one, repeat, at] = 1 + place[str(decided.best)]
-                # any number of learners: orders are numbered as they appear
-                whole[one, repeat, at] = numbered.setdefault(decided.order, len(numbered))
-                name = f"{procedure} ({decided.test}, {decided.correction})"
+    asked = {"prior": list(simulation.learners), "procedure": procedure, "test": test, "df": df,
+             "correction": correction, **arguments}  # fmt: skip
+    found = [simulation.decided(alpha=alpha, **asked) for alpha in alphas]
+    verdict = np.stack([1 + many.recommended.reshape(shape) for many in found], axis=-1)
+    orders = np.concatenate([many.order for many in found])
+    # any number of learners: orders are numbered
+    numbers = np.unique(orders, axis=0, return_inverse=True)[1]
+    whole = np.moveaxis(numbers.reshape(len(alphas), *shape), 0, -1)
+    name = f"{procedure} ({found[-1].tests[-1]}, {found[-1].correction})"
     return Outcomes(
         name=name,
         alphas=alphas,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.evidence.problem import BOTH_PARTS
+from bestofk.ordering.order_many import OrderMany, order_many
 from bestofk.plans.design import Design
 from bestofk.problems.drawn_losses import TableProblem
 from bestofk.problems.registry import Problem
@@ -108,6 +110,15 @@ class Simulation:
             plan=plan if self.plan else "",
         )
 
+    def first_repeat(self) -> Simulation:
+        """The same data sets with one choice of splits each."""
+        parts = self.subset_losses
+        return replace(
+            self,
+            losses=self.losses[:, :1],
+            subset_losses=None if parts is None else parts[:, :1],
+        )
+
     def table(self, one: int = 0, repeat: int = 0) -> Losses:
         """The losses on one data set."""
         return Losses(
@@ -116,6 +127,17 @@ class Simulation:
             algorithms=self.learners,
             design=self.design,
             subset_values=None if self.subset_losses is None else self.subset_losses[one, repeat],
+        )
+
+    def decided(self, **options: Any) -> OrderMany:
+        """What `order` decides on every table, all repeats of the first data set first."""
+        parts = self.subset_losses
+        return order_many(
+            self.losses.reshape(-1, *self.losses.shape[2:]),
+            design=self.design,
+            algorithms=self.learners,
+            subset_values=None if parts is None else parts.reshape(-1, *parts.shape[2:]),
+            **{"random_state": self.random_state, **options},
         )
 
     def mean_differences(self) -> tuple[float, float]:

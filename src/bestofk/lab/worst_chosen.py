@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.checks import refuse
 from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
-from bestofk.lab.false_claims import decisions, options_in_words, shown_options
+from bestofk.lab.false_claims import decided, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
@@ -157,7 +157,7 @@ def worst_chosen(
     if simulation is None:
         rehearsal = rehearse(learners, problem, plan, loss)
         known_truth(rehearsal)
-        next(decisions(rehearsal, options))
+        decided(rehearsal, options)
         simulation = simulate(
             learners, problem, plan, sets=sets, loss=loss, random_state=random_state, n_jobs=n_jobs,
             engine=engine, scheduler=scheduler, store=store, progress=progress,
@@ -166,17 +166,9 @@ def worst_chosen(
     excess = means - means.min()
     # a bound of 0.01 is meant to hold for 0.26 against 0.25
     room = 1e-9 * max(1.0, float(np.abs(means).max()))
-    place = {name: at for at, name in enumerate(simulation.learners)}
     cheap = int(np.flatnonzero(excess <= within + room)[0])
-    chosen = []
-    tests: dict[str, None] = {}
-    procedure = ""
-    for decision in decisions(simulation, options):
-        taken = decision.recommended
-        chosen.append(-1 if taken is None else place[str(taken)])
-        tests[decision.test] = None
-        procedure = decision.procedure
-    at = np.array(chosen)
+    many = decided(simulation, options)
+    at = many.recommended
     some = at >= 0
     gap = np.where(some, excess[at], np.nan)
     differ = bool(excess.max() > 0)
@@ -190,8 +182,8 @@ def worst_chosen(
         regret=float(gap[some].mean()) if some.any() else 0.0,
         by=float(by),
         within=float(within),
-        procedure=procedure,
-        tests=tuple(tests),
+        procedure=many.procedure,
+        tests=many.tests,
         options=dict(options),
         simulation=simulation,
     )

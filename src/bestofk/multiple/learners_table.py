@@ -73,14 +73,13 @@ def ratio(numerator: Any, denominator: Any) -> Any:
     return np.divide(top, bottom, out=np.where(top > 0.0, np.inf, 0.0), where=bottom > 0.0)
 
 
-def studentized(difference: Any, standard_error: float) -> Any:
+def studentized(difference: Any, standard_error: Any) -> Any:
     """Differences of means of a table in (-1, 1] over their standard error.
 
     Without any error, a difference that is not above rounding is none.
     """
     size = np.abs(np.asarray(difference, np.float64))
-    if standard_error == 0.0:
-        size = np.where(size <= _ROUNDING, 0.0, size)
+    size = np.where((np.asarray(standard_error) == 0.0) & (size <= _ROUNDING), 0.0, size)
     return ratio(size, standard_error)
 
 

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats, probability, whole
 from bestofk.errors import ArgumentError
-from bestofk.multiple.anova import one_way_parts
+from bestofk.multiple.anova import OneWayParts, one_way_parts
 from bestofk.multiple.learners_table import learners_by_columns, read_only, studentized
 from bestofk.multiple.sentences import learner_names
 from bestofk.multiple.studentized_range import quantile
 from bestofk.presenting import Presented
 from bestofk.wording import joined, number, shortened
 
-__all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls"]
+__all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls", "underline_ends"]
+
+Places = npt.NDArray[np.intp]
+Marks = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,50 +169,121 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
     alpha = probability(alpha, "alpha")
-    K, L = Y.shape
-    df = float(K * (L - 1))
-    parts = one_way_parts(Y)
-    order = np.argsort(parts.means, kind="stable")
-    standard_error = math.sqrt(float(parts.within) / df / L)
-    accepted, windows = _step_down(parts.offsets[order], standard_error, alpha, df)
+    ranked = _ranked(Y[np.newaxis])
+    order = ranked.order[0]
+    windows = [
+        RangeWindow(
+            start=a,
+            size=step.size,
+            statistic=float(step.statistic[0, a]),
+            critical_value=step.critical_value,
+            accepted=bool(step.accepted[0, a]),
+        )
+        for step in _step_down(ranked, alpha)
+        for a in np.flatnonzero(step.tested[0]).tolist()
+    ]
+    lines = sorted((window.start, window.size) for window in windows if window.accepted)
     return NewmanKeulsResult(
         order=tuple(order.tolist()),
-        underlines=tuple(tuple(order[a : a + size].tolist()) for a, size in sorted(accepted)),
-        means=read_only(parts.means),
-        mse=float(parts.in_squared_unit(parts.within / df)),
-        df=df,
+        underlines=tuple(tuple(order[a : a + size].tolist()) for a, size in lines),
+        means=read_only(ranked.parts.means[0]),
+        mse=float(ranked.parts.in_squared_unit(ranked.parts.within / ranked.df)[0]),
+        df=ranked.df,
         alpha=alpha,
         windows=tuple(windows),
     )
 
 
-def _step_down(
-    m: Floats, standard_error: float, alpha: float, df: float
-) -> tuple[list[tuple[int, int]], list[RangeWindow]]:
-    """Accepted windows as (start, size), and all tested windows, for sorted means `m`."""
-    K = len(m)
+def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Places, Places]:
+    """The underlines of many tables (..., K, L) at once, as `newman_keuls` finds them.
+
+    Returns
+    -------
+    order : (..., K) array of int
+        Learners by ascending mean loss.
+    ends : (..., K) array of int
+        For every position in that order, where the underline that begins there ends (exclusive);
+        0 where none begins.
+
+    Examples
+    --------
+    >>> order, ends = underline_ends([[9, 10, 11], [1, 2, 3], [4, 5, 6], [2.5, 3.5, 4.5]])
+    >>> order.tolist(), ends.tolist()
+    ([1, 3, 2, 0], [2, 3, 0, 0])
+    """
+    Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
+    lead, K = Y.shape[:-2], Y.shape[-2]
+    ranked = _ranked(Y.reshape(-1, *Y.shape[-2:]))
+    ends = np.zeros(ranked.order.shape, dtype=np.intp)
+    for step in _step_down(ranked, probability(alpha, "alpha")):
+        starts = step.accepted.shape[1]
+        # of two windows that begin at one place the smaller lies in the larger: not tested
+        ends[:, :starts] += np.where(step.accepted, np.arange(starts) + step.size, 0)
+    return ranked.order.reshape(*lead, K), ends.reshape(*lead, K)
+
+
+class _Ranked(NamedTuple):
+    """Tables (B, K, L): the order of their means, and what the range tests need."""
+
+    parts: OneWayParts
+    order: Places
+    offsets: Floats
+    """(B, K): the means in that order, less one of them, in the unit of `parts`."""
+    standard_error: Floats
+    """(B, 1)"""
+    df: float
+
+
+def _ranked(Y: Floats) -> _Ranked:
+    K, L = Y.shape[-2:]
+    df = float(K * (L - 1))
+    parts = one_way_parts(Y)
+    order = np.argsort(parts.means, axis=-1, kind="stable")
+    return _Ranked(
+        parts=parts,
+        order=order,
+        offsets=np.take_along_axis(parts.offsets, order, axis=-1),
+        standard_error=np.sqrt(parts.within / df / L)[:, np.newaxis],
+        df=df,
+    )
+
+
+class _Step(NamedTuple):
+    """All windows of one size: `tested`, `statistic` and `accepted` are (B, K - size + 1)."""
+
+    size: int
+    critical_value: float
+    tested: Marks
+    statistic: Floats
+    accepted: Marks
+
+
+@lru_cache(maxsize=64)
+def _critical_values(alpha: float, smallest: int, end: int, df: float) -> Floats:
+    """Upper quantiles of the range of so many means, from `smallest` to `end` (exclusive)."""
+    found: Floats = read_only(quantile(alpha, groups=np.arange(smallest, end), df=df))
+    return found
+
+
+def _step_down(ranked: _Ranked, alpha: float) -> Iterator[_Step]:
+    """The range tests of all windows, the largest first, until none is left in any table."""
+    m, df = ranked.offsets, ranked.df
+    K = m.shape[1]
     critical = np.full(K + 1, math.inf)
-    critical[K] = float(quantile(alpha, groups=K, df=df))
-    accepted: list[tuple[int, int]] = []
-    windows: list[RangeWindow] = []
+    critical[K] = _critical_values(alpha, K, K + 1, df)[0]
     # reach[i]: where the accepted windows that start at or before i end (exclusive); a window
     # [i, i + P) lies in one of them exactly when reach[i] >= i + P.
-    reach = np.zeros(K, dtype=np.intp)
+    reach = np.zeros(m.shape, dtype=np.intp)
     for P in range(K, 1, -1):
         starts = np.arange(K - P + 1)
-        starts = starts[reach[starts] < starts + P]
-        if not starts.size:
+        tested = reach[:, starts] < starts + P
+        if not tested.any():
             break
         if P == K - 1:
-            sizes = np.arange(2, K)
-            critical[sizes] = quantile(alpha, groups=sizes, df=df)
-        t = studentized(m[starts + P - 1] - m[starts], standard_error)
-        below = t < critical[P]
-        windows.extend(
-            RangeWindow(start=a, size=P, statistic=s, critical_value=float(critical[P]), accepted=k)
-            for a, s, k in zip(starts.tolist(), t.tolist(), below.tolist(), strict=True)
-        )
-        for a in starts[below].tolist():
-            accepted.append((a, P))
-            np.maximum(reach[a:], a + P, out=reach[a:])
-    return accepted, windows
+            critical[2:K] = _critical_values(alpha, 2, K, df)
+        t = studentized(m[:, P - 1 :] - m[:, starts], ranked.standard_error)
+        accepted = tested & (t < critical[P])
+        yield _Step(P, float(critical[P]), tested, t, accepted)
+        ends = np.zeros(m.shape, dtype=np.intp)
+        ends[:, starts] = np.where(accepted, starts + P, 0)
+        np.maximum(reach, np.maximum.accumulate(ends, axis=1), out=reach)

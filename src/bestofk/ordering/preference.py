@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 
 Name = int | str
+Ints = npt.NDArray[np.int64]
 Prior = Sequence[str] | Mapping[str, float] | str | None
 
 LISTED = "listed"
@@ -92,15 +94,31 @@ def arrange(
     learners only: the others follow by their means. Equal prices, and measured costs within a
     factor of two of the cheapest of them, leave it to the means too.
     """
-    by_mean = np.argsort(without_noise(means), kind="stable").tolist()
+    ranks, preference, notes = preference_ranks(names, prior)
+    return places_by(ranks, means).tolist(), preference, notes
+
+
+def places_by(ranks: Floats, means: Floats) -> Ints:
+    """(..., K): learners by their ranks in the preference, equal ranks by their means (..., K)."""
+    if np.unique(ranks).size == len(ranks):
+        return np.broadcast_to(np.argsort(ranks), means.shape)
+    by_mean = np.argsort(without_noise(means), axis=-1, kind="stable")
+    again = np.argsort(np.asarray(ranks)[by_mean], axis=-1, kind="stable")
+    return np.take_along_axis(by_mean, again, axis=-1)
+
+
+def preference_ranks(
+    names: Sequence[Name], prior: Any
+) -> tuple[Floats, Preference, tuple[str, ...]]:
+    """(K,): what the prior alone says of every learner, the smallest preferred; and its words."""
     if prior is None:
-        return by_mean, NO_PREFERENCE, ()
+        return np.zeros(len(names)), NO_PREFERENCE, ()
     if isinstance(prior, PanelOrder):
-        order, _, notes = arrange(names, [name for name in prior.names if name in names], means)
-        return order, PANEL_PREFERENCE, notes
+        ranks, _, notes = preference_ranks(names, [name for name in prior.names if name in names])
+        return ranks, PANEL_PREFERENCE, notes
     if isinstance(prior, str):
         if prior == LISTED:
-            return list(range(len(names))), Preference(kind="stated", words="listed"), ()
+            return np.arange(float(len(names))), Preference(kind="stated", words="listed"), ()
         measured = "; costs are measured by compare alone" if prior in MEASURED else ""
         raise ArgumentError(
             "prior must be a list of learners, most preferred first, prices by name, or 'listed'; "
@@ -108,27 +126,24 @@ def arrange(
         )
     if isinstance(prior, MeasuredCosts):
         _all_priced(names, prior.costs, prior.what)
-        costs = [float(prior.costs[str(name)]) for name in names]
-        order = sorted(by_mean, key=_cost_groups(costs).__getitem__)
-        return order, Preference(kind="measured", words=prior.what), ()
+        groups = _cost_groups([float(prior.costs[str(name)]) for name in names])
+        return np.array(groups, dtype=float), Preference(kind="measured", words=prior.what), ()
     if isinstance(prior, Mapping):
         prices = prices_of(prior)
         _all_known(names, list(prices))
         _all_priced(names, prices, "a price")
-        order = sorted(by_mean, key=lambda k: prices[names[k]])
-        return order, Preference(kind="stated", words="prices"), ()
+        ranks = np.array([prices[name] for name in names])
+        return ranks, Preference(kind="stated", words="prices"), ()
     wanted = list(prior)
     _all_known(names, wanted)
-    place = {name: k for k, name in enumerate(names)}
-    order = [place[name] for name in wanted]
-    rest = [k for k in by_mean if k not in set(order)]
-    if not rest:
-        return order, Preference(kind="stated", words="list"), ()
-    follow = (
-        "the other follows by its mean" if len(rest) == 1 else "the others follow by their means"
-    )
-    note = f"Your preference names {len(order)} of {len(names)} learners; {follow}."
-    return [*order, *rest], Preference(kind="stated", words="part of a list"), (note,)
+    place = {name: k for k, name in enumerate(wanted)}
+    ranks = np.array([place.get(name, len(wanted)) for name in names], dtype=float)
+    left = len(names) - len(wanted)
+    if not left:
+        return ranks, Preference(kind="stated", words="list"), ()
+    follow = "the other follows by its mean" if left == 1 else "the others follow by their means"
+    note = f"Your preference names {len(wanted)} of {len(names)} learners; {follow}."
+    return ranks, Preference(kind="stated", words="part of a list"), (note,)
 
 
 def settled(prior: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
@@ -187,11 +202,13 @@ def prior_from_json(held: Any) -> Any:
 
 
 def without_noise(means: Floats) -> Floats:
-    """The means with what rounding alone can make taken away, so that equal ones are equal."""
-    unit = float(np.abs(means).max()) if len(means) else 0.0
-    if not (unit and np.isfinite(unit)):
+    """The means (..., K) with what rounding alone can make taken away: equal ones are equal."""
+    if not means.shape[-1]:
         return means
-    scaled: Floats = np.round(means / unit, 12)
+    unit = np.abs(means).max(axis=-1, keepdims=True)
+    fits = (unit > 0) & np.isfinite(unit)
+    # no warning for what stays as it is
+    scaled: Floats = np.where(fits, np.round(means / np.where(fits, unit, 1.0), 12), means)
     return scaled
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from bestofk.registry import FunctionEntry, Registry
+from bestofk.registry import FunctionEntry, Registry, resolve
 
 _MULTITEST = (
     "Yildiz and Alpaydin 2006, Ordering and finding the best of K > 2 supervised learning "
@@ -22,6 +24,12 @@ class Procedure(FunctionEntry):
     """What of the decision may be chosen: correction, family, control, margin, rope, guard."""
     takes_losses: bool = True
     """It decides from losses; otherwise it wants scores or posteriors of every instance."""
+    many: str = ""
+    """The same procedure on a stack of tables; without it `order_many` takes them one by one."""
+
+    def load_many(self) -> Callable[..., Any] | None:
+        """The function of many tables, if there is one."""
+        return resolve(self.many) if self.many else None
 
 
 PROCEDURES: Registry[Procedure] = Registry(
@@ -29,6 +37,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="multitest",
         function="bestofk.ordering.procedures.multitest:multitest",
+        many="bestofk.ordering.procedures.multitest:multitest_many",
         summary="order all learners from pairwise tests and a preference; always decides",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -38,6 +47,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="cheapest-adequate",
         function="bestofk.ordering.procedures.cheapest_adequate:cheapest_adequate",
+        many="bestofk.ordering.procedures.cheapest_adequate:cheapest_adequate_many",
         summary="the most preferred that is shown not to be worse by more than a margin",
         paper="bestofk; non-inferiority over all pairs by Holm 1979 and Shaffer 1986",
         doi="10.1080/01621459.1986.10478341",
@@ -47,6 +57,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="test-first",
         function="bestofk.ordering.procedures.test_first:test_first",
+        many="bestofk.ordering.procedures.test_first:test_first_many",
         summary="the smallest mean, if it beats every learner preferred to it",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -56,6 +67,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="anova-choice",
         function="bestofk.ordering.procedures.anova_choice:anova_choice",
+        many="bestofk.ordering.procedures.anova_choice:anova_choice_many",
         summary="the most preferred, if ANOVA sees no difference at all",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -63,6 +75,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="newman-keuls-choice",
         function="bestofk.ordering.procedures.anova_choice:newman_keuls_choice",
+        many="bestofk.ordering.procedures.anova_choice:newman_keuls_choice_many",
         summary="the most preferred of those that Newman-Keuls cannot tell from the first",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
@@ -70,6 +83,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="most-wins",
         function="bestofk.ordering.procedures.most_wins:most_wins",
+        many="bestofk.ordering.procedures.most_wins:most_wins_many",
         summary="most significant wins over the others, ties reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,

@@ -103,9 +103,13 @@ def over_pairs(
     fa, fb = (_front(x if unit == 1.0 else x / unit, axes, len(shape)) for x in (a, b))
     # (mean) squares of the losses: what the size of the rounding error hangs on
     with np.errstate(under="ignore"):
-        qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
-        if not each:
-            qa, qb = qa.mean(axis=axes - 1), qb.mean(axis=axes - 1)
+        if each:
+            qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
+        else:
+            # over the last of the trailing axes, without an array of the squares
+            kept = "a" * (axes - 1)
+            sums = (np.einsum(f"{kept}n...,{kept}n...->{kept}...", f, f) for f in (fa, fb))
+            qa, qb = (_NOISE / fa.shape[axes - 1] * one for one in sums)
     noise_axes = axes if each else axes - 1
     results = tuple(np.empty(shape) for _ in units)
     if 0 in shape:

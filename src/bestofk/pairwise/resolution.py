@@ -78,7 +78,10 @@ def resolution_of(values: Any) -> float:
         losses = fold[~np.isnan(fold)]
         if np.unique(losses).size > 1:
             smallest = min(smallest, _step(losses))
-    return smallest if 3.0 * step < smallest < np.inf else step
+            if smallest <= 3.0 * step:
+                # no other fold can make it larger
+                return step
+    return smallest if smallest < np.inf else step
 
 
 def _step(values: Floats) -> float:

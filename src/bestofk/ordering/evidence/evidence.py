@@ -245,6 +245,13 @@ class Evidence(Presented):
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
 
+    def shown(self) -> Bools:
+        """(K, K): i is shown to be better than j."""
+        matrix = self.overrides().T
+        rows = self.better < 0
+        matrix[self.first[rows], self.second[rows]] = True
+        return matrix
+
     def claims(self) -> tuple[tuple[Name, Name], ...]:
         """(better, worse) of every pair about which a claim is made."""
         rows = np.flatnonzero(self.better)

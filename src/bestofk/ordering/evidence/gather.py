@@ -1,8 +1,8 @@
-"""Every pair of a family under one test: the evidence, made once."""
+"""Every pair of a family under one test, in one table or in many: the evidence, made once."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,37 @@ from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Signs
 from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.procedures.graph import Bools
 from bestofk.pairwise.all_pairs import all_pairs
+
+_LOSSES_AT_A_TIME = 1 << 17
+_COLUMNS = ("statistic", "pvalue", "estimate", "direction")
+
+
+class PairColumns(NamedTuple):
+    """The P pairs of a family in B tables: (B, P) arrays, named as in `Evidence`."""
+
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    direction: Signs
+    better: Signs
+
+    def overrides(self, family: Family) -> Bools:
+        """(B, K, K): the data override the preference between i and j (i < j)."""
+        first, second = family.pairs()
+        matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
+        matrix[:, first, second] = self.better > 0
+        return matrix
+
+    def claims(self, family: Family) -> Bools:
+        """(B, K, K): i is shown to be better than j."""
+        first, second = family.pairs()
+        matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
+        matrix[:, first, second] = self.better < 0
+        matrix[:, second, first] = self.better > 0
+        return matrix
 
 
 def gather_evidence(
@@ -23,26 +53,13 @@ def gather_evidence(
     rope: float | None = None,
     bayesian: Choice | None = None,
 ) -> Evidence:
-    """Test every pair of the family, and adjust over all of them.
-
-    Two-sided p-values get their direction from the sign of the statistic. In the family
-    ``"prior"`` only the less preferred learner of a pair can be shown to be better.
-    """
+    """Test every pair of the family, and adjust over all of them."""
     alternative = family.alternative if alternative is None else alternative
     values = problem.sample(choice.axes)
     first, second = family.pairs()
-    if family.name == "control":
-        columns = _some_pairs(choice, values, first, second, alternative)
-    else:
-        pairs = all_pairs(choice, values, alternative=alternative)
-        columns = {
-            "statistic": pairs.statistic,
-            "pvalue": pairs.pvalue,
-            "estimate": pairs.estimate,
-            "direction": pairs.direction,
-        }
-    adjusted = family.adjust(columns["pvalue"])
-    direction = _directions(columns["direction"], alternative)
+    tested = pairs_of_tables(
+        choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative
+    )
     found: dict[str, Any] = {}
     if bayesian is not None and bayesian.axes != choice.axes:
         found["bayesian sample"] = problem.sample(bayesian.axes)
@@ -50,12 +67,7 @@ def gather_evidence(
         names=problem.names,
         first=first,
         second=second,
-        estimate=_without_rounding(columns["estimate"], problem),
-        statistic=columns["statistic"],
-        pvalue=columns["pvalue"],
-        adjusted_pvalue=adjusted,
-        direction=direction,
-        better=direction * (adjusted <= family.alpha),
+        **{name: column[0] for name, column in tested._asdict().items()},
         family=family,
         alternative=alternative,
         metric=problem.metric,
@@ -67,23 +79,73 @@ def gather_evidence(
     )
 
 
-def _without_rounding(estimate: Floats, problem: Problem) -> Floats:
-    """Differences that rounding alone can make are none."""
-    noise = 1e-12 * float(np.abs(problem.means()).max())
-    return np.where(np.abs(estimate) <= noise, 0.0, estimate)
+def pairs_of_tables(
+    choice: Choice,
+    values: Floats,
+    means: Floats,
+    family: Family,
+    *,
+    alternative: str | None = None,
+) -> PairColumns:
+    """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
+
+    Two-sided p-values get their direction from the sign of the statistic. In the family
+    ``"prior"`` only the less preferred learner of a pair can be shown to be better.
+    """
+    alternative = family.alternative if alternative is None else alternative
+    first, second = family.pairs()
+    per_table = len(first) * int(np.prod(values.shape[2:]))
+    step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
+    parts = [
+        _columns(choice, values[at : at + step], family, alternative)
+        for at in range(0, len(values), step)
+    ]
+    columns = parts[0]
+    if len(parts) > 1:
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+    adjusted = family.adjust(columns["pvalue"])
+    direction = _directions(columns["direction"], alternative)
+    # differences that rounding alone can make are none
+    noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
+    estimate = columns["estimate"]
+    return PairColumns(
+        estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
+        statistic=columns["statistic"],
+        pvalue=columns["pvalue"],
+        adjusted_pvalue=adjusted,
+        direction=direction,
+        better=direction * (adjusted <= family.alpha),
+    )
 
 
-def _some_pairs(
-    choice: Choice, values: Floats, first: Any, second: Any, alternative: str
-) -> dict[str, Floats]:
-    result = choice(values[first], values[second], alternative)
+def _columns(choice: Choice, values: Floats, family: Family, alternative: str) -> dict[str, Floats]:
+    """What the test says of the pairs of some tables, as (B, P) arrays."""
+    if len(values) == 1 and family.name != "control":
+        # many learners: in blocks of rows
+        pairs = all_pairs(choice, values[0], alternative=alternative)
+        return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
+    first, second = family.pairs()
+    result = compare_in(
+        choice, values.take(first, axis=1), values.take(second, axis=1), alternative
+    )
+    shape = len(values), len(first)
     columns = {
-        name: np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), first.shape))
+        name: np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
         for name in ("statistic", "pvalue", "estimate")
     }
     direction = getattr(result, "direction", None)
-    columns["direction"] = columns["estimate"] if direction is None else np.asarray(direction)
+    columns["direction"] = (
+        columns["estimate"] if direction is None else np.broadcast_to(direction, shape)
+    )
     return columns
+
+
+def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
+    """The test of losses (B, ...) of some tables; one table is tested without that axis.
+
+    So that what a test draws does not hang on how many tables there are.
+    """
+    return choice(a[0], b[0], alternative) if len(a) == 1 else choice(a, b, alternative)
 
 
 def _directions(direction: Floats, alternative: str) -> Signs:

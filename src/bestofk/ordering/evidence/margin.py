@@ -10,6 +10,7 @@ import numpy as np
 from bestofk.checks import Floats, positive
 from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Name
+from bestofk.ordering.evidence.gather import compare_in
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.procedures.graph import Bools
 
@@ -89,22 +90,30 @@ class Margins:
 def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
     """Test for every ordered pair that the first is worse than the second by the margin."""
     margin = positive(margin, "margin")
-    values = problem.sample(choice.axes)
-    K = len(values)
-    pvalue = np.ones((K, K))
+    pvalue, adjusted = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
+    return Margins(margin=margin, pvalue=pvalue[0], adjusted_pvalue=adjusted[0], alpha=alpha)
+
+
+def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:
+    """P-values (B, K, K) of H0: the loss of i is at least that of j plus the margin; adjusted.
+
+    `values` are the losses of B tables, (B, K, ...).
+    """
+    B, K = values.shape[:2]
+    pvalue = np.ones((B, K, K))
     for i in range(K):
         others = np.delete(np.arange(K), i)
-        pvalue[i, others] = _worse_by(choice, values[i], values[others], margin)
+        pvalue[:, i, others] = _worse_by(choice, values[:, i : i + 1], values[:, others], margin)
     apart = ~np.eye(K, dtype=bool)
-    adjusted = np.ones((K, K))
-    adjusted[apart] = _step_down(pvalue[apart], K * (K - 1) // 2)
-    return Margins(margin=margin, pvalue=pvalue, adjusted_pvalue=adjusted, alpha=alpha)
+    adjusted = np.ones((B, K, K))
+    adjusted[:, apart] = _step_down(pvalue[:, apart], K * (K - 1) // 2)
+    return pvalue, adjusted
 
 
 def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
     """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
     if choice.entry is None or not choice.entry.zero_one:
-        return np.asarray(choice(a - margin, b, "less").pvalue, dtype=float)
+        return np.asarray(compare_in(choice, a - margin, b, "less").pvalue, dtype=float)
     # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
     from bestofk.pairwise.units.mcnemar import pvalue_of_margin
 
@@ -112,9 +121,9 @@ def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
 
 
 def _step_down(pvalues: Floats, most_true: int) -> Floats:
-    order = np.argsort(pvalues, kind="stable")
-    left = np.arange(len(pvalues), 0, -1.0)
-    steps = np.maximum.accumulate(pvalues[order] * np.minimum(left, most_true))
+    order = np.argsort(pvalues, axis=-1, kind="stable")
+    left = np.minimum(np.arange(pvalues.shape[-1], 0, -1.0), most_true)
+    steps = np.maximum.accumulate(np.take_along_axis(pvalues, order, axis=-1) * left, axis=-1)
     adjusted = np.empty_like(pvalues)
-    adjusted[order] = np.minimum(steps, 1.0)
+    np.put_along_axis(adjusted, order, np.minimum(steps, 1.0), axis=-1)
     return adjusted

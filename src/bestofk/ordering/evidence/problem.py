@@ -61,20 +61,31 @@ class Problem:
 
     def sample(self, axes: int) -> Floats:
         """(K, n) or (K, runs, folds), as a test with that many trailing axes wants it."""
-        if axes == BOTH_PARTS:
-            parts = (self.values, self.subset_values)
-            flat = [part.reshape(len(part), -1) for part in parts if part is not None]
-            return np.concatenate(flat, axis=1)
-        if self.values.ndim == 1 + axes:
-            return self.values
-        if axes == 1:
-            return self.values.reshape(len(self.values), -1)
-        return self.values[:, np.newaxis, :]
+        return sample_of(self.values, self.subset_values, axes)
 
     def means(self) -> Floats:
         """Mean loss of every learner."""
         mean: Floats = self.sample(1).mean(axis=1)
         return mean
+
+
+def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
+    """(K, n) or (K, runs, folds) of the values of a problem, as `Problem.sample` gives them."""
+    if axes == BOTH_PARTS:
+        parts = (values, subset_values)
+        flat = [part.reshape(len(part), -1) for part in parts if part is not None]
+        return np.concatenate(flat, axis=1)
+    if values.ndim == 1 + axes:
+        return values
+    if axes == 1:
+        return values.reshape(len(values), -1)
+    return values[:, np.newaxis, :]
+
+
+def values_of(losses: Floats) -> Floats:
+    """The values of a problem from complete losses of five axes: all that its tests look at."""
+    per_fold: Floats = losses.mean(axis=4)
+    return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 
 def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
@@ -92,15 +103,13 @@ def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
     n_datasets = 1
     if array.ndim == 5:
         n_datasets = array.shape[1]
-        repetitions = array.shape[4]
-        array = array.mean(axis=4)
         design = Design(
             kind="cv" if array.shape[3] > 1 else "scores",
             runs=array.shape[2],
             folds=array.shape[3],
-            repetitions=repetitions,
+            repetitions=array.shape[4],
         )
-        array = array.mean(axis=(2, 3)) if n_datasets > 1 else array[:, 0]
+        array = values_of(array)
     else:
         runs, folds = (1, array.shape[1]) if array.ndim == 2 else array.shape[1:]
         array = array.reshape(len(array), runs, folds)
@@ -135,8 +144,7 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
     values: Floats = losses.values
     said: tuple[str, ...] = ()
     if losses.complete:
-        per_fold = values.mean(axis=4)
-        array = per_fold.mean(axis=(2, 3)) if len(losses.datasets) > 1 else per_fold[:, 0]
+        array = values_of(values)
     elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
         # only means are tested: data sets may have been run with different numbers of folds
         array = np.nanmean(values, axis=(2, 3, 4))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from bestofk.checks import probability
 from bestofk.errors import DesignError
 from bestofk.multiple import anova, newman_keuls
+from bestofk.multiple.newman_keuls import underline_ends
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.gather import no_pairs
 from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Name, Prior
+from bestofk.ordering.procedures.decided import NOBODY, Decided, only, untested
+from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, mean_words, named
 from bestofk.wording import in_words, number, pvalue_words
@@ -52,7 +58,7 @@ def anova_choice(
     result = anova(_samples(problem))
     name = problem.names[0]
     found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
-    if result.pvalue <= alpha:
+    if _if_equal(result.pvalue, alpha) == NOBODY:
         best: Name | None = None
         reason = (
             f"The ANOVA choice finds no best: the means differ ({found}), and ANOVA cannot say "
@@ -107,21 +113,22 @@ def newman_keuls_choice(
     result = newman_keuls(_samples(problem), alpha)
     names = problem.names
     first = int(result.order[0])
-    underlines = [frozenset(int(i) for i in underline) for underline in result.underlines]
-    group = next((line for line in underlines if first in line), frozenset({first}))
-    chosen = min(group)
-    blocking = [
-        line for line in underlines if line != group and chosen in line and min(line) < chosen
-    ]
+    ends = np.zeros(len(names), dtype=np.intp)
+    for line in result.underlines:
+        start = result.order.index(line[0])
+        ends[start] = start + len(line)
+    order = np.array(result.order)
+    lines = _lines(order, ends)
+    chosen, rival = int(lines.chosen), int(lines.rival)
+    group = order[: max(1, ends[0])].tolist()
     smallest = mean_words(names[first], _by_name(problem), problem.metric)
     if len(group) == 1:
         told = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
     else:
         others = named(names[i] for i in sorted(group) if i != first)
         told = f"and cannot be distinguished from {others}"
-    if blocking:
+    if rival != NOBODY:
         best: Name | None = None
-        rival = names[min(blocking[0])]
         whose = called(names[chosen])
         of_these = (
             "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
@@ -130,7 +137,7 @@ def newman_keuls_choice(
             of_these = "which is preferred to it"
         reason = (
             f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {told}, but "
-            f"{whose} cannot be distinguished from {called(rival)} either, {of_these}."
+            f"{whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
         )
     else:
         best = names[chosen]
@@ -142,6 +149,54 @@ def newman_keuls_choice(
         who = "it" if chosen == first else called(names[first])
         reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {told}."
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+
+
+def anova_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """The ANOVA choice on every table of a stack."""
+    _samples(stack.like)
+    best = _if_equal(anova(stack.sample(1)).pvalue, asked.alpha)
+    return untested(len(stack), stack.learners, "anova").with_order(only(best, stack.learners))
+
+
+def newman_keuls_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """The Newman-Keuls choice on every table of a stack."""
+    _samples(stack.like)
+    lines = _lines(*underline_ends(stack.sample(1), asked.alpha))
+    best = np.where(lines.rival == NOBODY, lines.chosen, NOBODY)
+    decided = untested(len(stack), stack.learners, "newman-keuls")
+    return decided.with_order(only(best, stack.learners))
+
+
+def _if_equal(pvalue: Any, alpha: float) -> Ints:
+    """(...,): the most preferred learner where the means may be equal."""
+    return np.where(np.asarray(pvalue) <= alpha, NOBODY, 0)
+
+
+class _Lines(NamedTuple):
+    """The most preferred learner on the line of the smallest mean, and who stands against it.
+
+    `rival` is the most preferred learner on the first other line that holds the chosen one and
+    somebody preferred to it; `NOBODY` where there is no such line.
+    """
+
+    chosen: Ints
+    rival: Ints
+
+
+def _lines(order: Ints, ends: Ints) -> _Lines:
+    """From the order of the means (..., K) and where the underline from each place ends."""
+    K = order.shape[-1]
+    at = np.arange(K)
+    chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)
+    place = np.argmax(order == chosen[..., np.newaxis], axis=-1)
+    rival = np.full(chosen.shape, NOBODY)
+    for start in range(1, K):
+        end = ends[..., start]
+        on_line = (at >= start) & (at < end[..., np.newaxis])
+        first = np.where(on_line, order, K).min(axis=-1)
+        blocks = (rival == NOBODY) & (start <= place) & (place < end) & (first < chosen)
+        rival = np.where(blocks, first, rival)
+    return _Lines(chosen, rival)
 
 
 def _by_name(problem: Problem) -> dict[Name, float]:

@@ -8,11 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import RandomState
+from bestofk.checks import Floats, RandomState
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.as_problem import as_ordered
-from bestofk.ordering.evidence.margin import against_margin
+from bestofk.ordering.evidence.margin import against_margin, margin_pvalues
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior
+from bestofk.ordering.procedures.decided import (
+    NOBODY,
+    Decided,
+    distinct,
+    judge_group,
+    untested,
+)
+from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import multitest
 from bestofk.ordering.result import Order
 
@@ -87,17 +96,38 @@ def cheapest_adequate(
     )  # fmt: skip
     assert tested.choice is not None
     margins = against_margin(problem, tested.choice, margin, alpha=tested.alpha)
-    good_enough = (margins.shown | np.eye(len(problem.names), dtype=bool)).all(axis=1)
-    adequate = [problem.names[i] for i in np.flatnonzero(good_enough).tolist()]
-    rest = sorted(
-        (name for name in problem.names if name not in set(adequate)), key=tested.means.__getitem__
-    )
-    recommended: Name | None = adequate[0] if adequate else None
+    means = np.array([tested.means[name] for name in problem.names])
+    places, best = _adequate_first(margins.shown[np.newaxis], means[np.newaxis])
+    recommended: Name | None = None if best[0] == NOBODY else problem.names[int(best[0])]
     return replace(
         tested,
         procedure="cheapest-adequate",
         recommended=recommended,
-        order=(*adequate, *rest),
+        order=tuple(problem.names[i] for i in places[0].tolist()),
         margin=margins.margin,
         margins={} if recommended is None else margins.verdicts(tested.evidence, recommended),
     )
+
+
+def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """The cheapest adequate learner of every table of a stack."""
+    assert asked.margin is not None
+    decided = untested(len(stack), stack.learners)
+    shown: Bools = np.zeros(decided.claims.shape, dtype=bool)
+    tests = []
+    for group in groups_of(stack, asked, one_sided=False):
+        tests.append(judge_group(stack, group, decided))
+        values = stack.rows(group.tables).sample(group.choice.axes)
+        adjusted = margin_pvalues(group.choice, values, asked.margin)[1]
+        shown[group.tables] = adjusted <= asked.alpha
+    order, recommended = _adequate_first(shown, stack.means)
+    return decided._replace(tests=distinct(tests)).with_order(order, recommended)
+
+
+def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:
+    """(B, K): the adequate by preference, then the others by their means; (B,): the first."""
+    K = means.shape[1]
+    adequate = (shown | np.eye(K, dtype=bool)).all(axis=2)
+    by_mean = np.argsort(np.argsort(means, axis=1, kind="stable"), axis=1, kind="stable")
+    order = np.argsort(np.where(adequate, np.arange(K), K + by_mean), axis=1, kind="stable")
+    return order, np.where(adequate.any(axis=1), order[:, 0], NOBODY)

@@ -32,17 +32,17 @@ def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
 
     Parameters
     ----------
-    overrides : (K, K) array of bool
+    overrides : (..., K, K) array of bool
         Learners in the order of preference. ``overrides[i, j]`` with i < j is an edge i -> j: the
         data say that j has the smaller loss although i is preferred. Nothing on or below the
-        diagonal.
-    means : (K,) array, optional
+        diagonal. Leading axes are separate tables.
+    means : (..., K) array, optional
         Mean losses, for the guard: a candidate is passed over while a learner preferred to it
         that is struck out has the smaller mean. None: as published.
 
     Returns
     -------
-    (K,) array of int
+    (..., K) array of int
         The order, best first.
 
     Examples
@@ -64,36 +64,53 @@ def sort_by_overrides(overrides: Bools, means: Floats | None = None) -> Ints:
     [2, 0, 1]
     """
     overrides = _upper(overrides)
-    if not overrides.any():
-        return np.arange(len(overrides), dtype=np.int64)
+    lead, K = overrides.shape[:-2], overrides.shape[-1]
+    tables = overrides.reshape(-1, K, K)
+    order = np.tile(np.arange(K, dtype=np.int64), (len(tables), 1))
+    # where nothing overrides the preference, it is the order
+    moved = np.flatnonzero(tables.any(axis=(1, 2)))
+    if moved.size:
+        guarded = None
+        if means is not None:
+            guarded = np.broadcast_to(means, (*lead, K)).reshape(-1, K)[moved]
+        order[moved] = _sorted(tables[moved], guarded)
+    return order.reshape(*lead, K)
+
+
+def _sorted(overrides: Bools, means: Floats | None) -> Ints:
+    """The orders of tables (B, K, K)."""
+    B, K = overrides.shape[:2]
+    every = np.arange(B)
     # int32 column sums: who loses an outgoing edge when column `taken` goes.
-    outgoing = overrides.sum(axis=1, dtype=np.int32)
-    columns = np.ascontiguousarray(overrides.T)
-    order = np.empty(len(overrides), dtype=np.int64)
-    for step in range(len(overrides)):
+    outgoing = overrides.sum(axis=2, dtype=np.int32)
+    columns = np.ascontiguousarray(overrides.transpose(0, 2, 1))
+    order = np.empty((B, K), dtype=np.int64)
+    for step in range(K):
         # An edge leads from a lower to a higher index, so a node without edges always remains.
         taken = _take(outgoing, means)
-        order[step] = taken
-        outgoing -= columns[taken]
-        outgoing[taken] = -1
+        order[:, step] = taken
+        outgoing -= columns[every, taken]
+        outgoing[every, taken] = -1
     return order
 
 
-def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> int:
-    """The place of the learner to take; `outgoing` is -1 for those that are gone."""
+def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
+    """The place of the learner to take in each table; `outgoing` is -1 for those that are gone."""
     free = outgoing == 0
     if means is None:
-        return int(np.argmax(free))
-    struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf))
+        return np.argmax(free, axis=1)
+    struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf), axis=1)
     allowed = free & (means <= struck)
-    if allowed.any():
-        return int(np.argmax(allowed))
-    # only where a test by ranks contradicts the means
-    return int(np.argmin(np.where(free, means, np.inf)))
+    taken = np.argmax(allowed, axis=1)
+    lost = ~allowed[np.arange(len(taken)), taken]
+    if lost.any():
+        # only where a test by ranks contradicts the means
+        taken[lost] = np.argmin(np.where(free[lost], means[lost], np.inf), axis=1)
+    return taken
 
 
 def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, int, Ints]]:
-    """For every step the candidates, the one taken, and those passed over, by preference."""
+    """For every step of one table the candidates, the one taken, and those passed over."""
     overrides = _upper(overrides)
     outgoing = overrides.sum(axis=1, dtype=np.int32)
     found = []
@@ -107,10 +124,10 @@ def steps_of(overrides: Bools, means: Floats | None = None) -> list[tuple[Ints, 
 
 def _upper(overrides: Bools) -> Bools:
     overrides = np.asarray(overrides, dtype=bool)
-    if overrides.ndim != 2 or overrides.shape[0] != overrides.shape[1]:
+    if overrides.ndim < 2 or overrides.shape[-2] != overrides.shape[-1]:
         raise ArgumentError(f"overrides must be a square matrix; got shape {overrides.shape}.")
     if np.tril(overrides).any():
-        i, j = np.argwhere(np.tril(overrides))[0]
+        i, j = np.argwhere(np.tril(overrides))[0][-2:]
         raise ArgumentError(
             "overrides must lead from a preferred to a less preferred learner; "
             f"got an edge from {int(i)} to {int(j)}."

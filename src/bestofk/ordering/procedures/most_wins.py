@@ -12,7 +12,10 @@ from bestofk.checks import RandomState
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.margin import against_margin
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Name, Prior
+from bestofk.ordering.procedures.decided import NOBODY, Decided, tested_many
+from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import multitest
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, mean_words, named
@@ -78,15 +81,9 @@ def most_wins(
     )  # fmt: skip
     evidence, names = tested.evidence, problem.names
     claimed = np.flatnonzero(evidence.better)
-    first_better = evidence.better[claimed] < 0
-    first, second = evidence.first[claimed], evidence.second[claimed]
-    counts = np.bincount(np.where(first_better, first, second), minlength=len(names))
-    if minus_losses:
-        losers = np.where(first_better, second, first)
-        counts = counts - np.bincount(losers, minlength=len(names))
-    order = np.argsort(-counts, kind="stable")
+    counts, order, best = (part[0] for part in _counted(evidence.shown()[np.newaxis], minus_losses))
     tied = np.flatnonzero(counts == counts[order[0]])
-    recommended: Name | None = names[int(tied[0])] if len(tied) == 1 else None
+    recommended: Name | None = None if best == NOBODY else names[int(best)]
     top = int(counts[order[0]])
     if recommended is not None:
         compared = int(((evidence.first == tied[0]) | (evidence.second == tied[0])).sum())
@@ -115,6 +112,25 @@ def most_wins(
         margin=margin,
         margins=margins,
     )
+
+
+def most_wins_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """Most wins on every table of a stack."""
+    arguments = dict(asked.test_arguments)
+    minus_losses = bool(arguments.pop("minus_losses", False))
+    decided = tested_many(stack, asked._replace(test_arguments=arguments))
+    _, order, best = _counted(decided.claims, minus_losses)
+    return decided.with_order(order, best)
+
+
+def _counted(claims: Bools, minus_losses: bool) -> tuple[Ints, Ints, Ints]:
+    """Wins (B, K), the order (B, K) by them, and who alone has the most (B,)."""
+    counts = claims.sum(axis=2)
+    if minus_losses:
+        counts = counts - claims.sum(axis=1)
+    order = np.argsort(-counts, axis=1, kind="stable")
+    top = np.take_along_axis(counts, order, axis=1)
+    return counts, order, np.where(top[:, 0] > top[:, 1], order[:, 0], NOBODY)
 
 
 def _wins(count: int, minus_losses: bool) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import RandomState
+from bestofk.checks import Floats, RandomState
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.choose_test import choose_test, smallest_pvalue, units
@@ -16,8 +16,10 @@ from bestofk.ordering.evidence.gather import gather_evidence
 from bestofk.ordering.evidence.margin import against_margin
 from bestofk.ordering.evidence.posteriors import bayesian_choice
 from bestofk.ordering.evidence.problem import Problem
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Prior, without_noise
-from bestofk.ordering.procedures.graph import sort_by_overrides
+from bestofk.ordering.procedures.decided import Decided, tested_many
+from bestofk.ordering.procedures.graph import Bools, Ints, sort_by_overrides
 from bestofk.ordering.result import Order
 
 
@@ -119,7 +121,7 @@ def multitest(
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
         problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",
-        df=df, random_state=random_state, **_with_rope(test, rope), **test_arguments,
+        df=df, random_state=random_state, **rope_argument(test, rope), **test_arguments,
     )  # fmt: skip
     evidence = gather_evidence(
         problem,
@@ -129,9 +131,7 @@ def multitest(
         bayesian=None if rope is None else bayesian_choice(problem, choice, rope, random_state),
     )
     names, means = problem.names, problem.means()
-    guarded = without_noise(means) if guard else None
-    stated = problem.preference.stated
-    order = sort_by_overrides(evidence.overrides(), guarded) if stated else np.arange(len(names))
+    order = _ordered(evidence.overrides(), means, guard=guard, stated=problem.preference.stated)
     recommended = names[int(order[0])]
     smallest = hypotheses.smallest_adjusted(smallest_pvalue(choice, units(problem)))
     return Order(
@@ -163,6 +163,26 @@ def multitest(
     )
 
 
+def multitest_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """MultiTest on every table of a stack."""
+    decided = tested_many(stack, asked)
+    return decided.with_order(
+        _ordered(
+            np.triu(decided.claims.swapaxes(1, 2)),
+            stack.means,
+            guard=asked.guard,
+            stated=stack.like.preference.stated,
+        )
+    )
+
+
+def _ordered(overrides: Bools, means: Floats, *, guard: bool, stated: bool) -> Ints:
+    """(..., K): the places of the learners, best first."""
+    if not stated:
+        return np.broadcast_to(np.arange(means.shape[-1]), means.shape)
+    return sort_by_overrides(overrides, without_noise(means) if guard else None)
+
+
 def family_of(
     problem: Problem, name: str, alpha: float, correction: str, control: Any = None
 ) -> Family:
@@ -189,7 +209,7 @@ def family_of(
     )
 
 
-def _with_rope(test: Any, rope: float | None) -> dict[str, Any]:
+def rope_argument(test: Any, rope: float | None) -> dict[str, Any]:
     """The rope as an argument of the test itself, where that is Bayesian."""
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 

@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import RandomState
+from bestofk.checks import Floats, RandomState
 from bestofk.ordering.evidence.as_problem import as_ordered
-from bestofk.ordering.evidence.choose_test import choose_test, smallest_pvalue, units
+from bestofk.ordering.evidence.choose_test import Choice, choose_test, smallest_pvalue, units
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.evidence.gather import no_pairs
+from bestofk.ordering.evidence.gather import PairColumns, compare_in, no_pairs
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior, without_noise
+from bestofk.ordering.procedures.decided import NOBODY, Decided, distinct, only, untested
+from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, is_are, mean_words, named
 
@@ -70,7 +73,7 @@ def test_first(
     """
     problem = as_ordered(losses, prior=prior, missing=missing)
     names, means = problem.names, problem.means()
-    first = int(np.argmin(without_noise(means)))
+    first = int(_smallest(means))
     family = Family(
         name="control", learners=len(names), alpha=alpha, correction=correction, control=first
     )
@@ -81,21 +84,17 @@ def test_first(
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         values = problem.sample(choice.axes)
-        preferred = np.arange(first)
-        result = choice(values[preferred], values[first], "greater")
-        pvalues = np.ones(len(names) - 1)
-        pvalues[:first] = result.pvalue
-        adjusted = family.adjust(pvalues)[:first]
+        found = _against_preferred(choice, values[np.newaxis], first, family)
         evidence = Evidence(
             names=names,
-            first=preferred,
+            first=np.arange(first),
             second=np.full(first, first),
-            estimate=np.asarray(result.estimate, dtype=float),
-            statistic=np.asarray(result.statistic, dtype=float),
-            pvalue=pvalues[:first],
-            adjusted_pvalue=adjusted,
-            direction=np.ones(first, dtype=np.int8),
-            better=(adjusted <= family.alpha).astype(np.int8),
+            estimate=found.estimate[0],
+            statistic=found.statistic[0],
+            pvalue=found.pvalue[0],
+            adjusted_pvalue=found.adjusted_pvalue[0],
+            direction=found.direction[0],
+            better=found.better[0],
             family=family,
             alternative="greater",
             metric=problem.metric,
@@ -145,5 +144,56 @@ def test_first(
     )
 
 
+def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """TestFirst on every table of a stack."""
+    K = stack.learners
+    smallest = _smallest(stack.means)
+    decided = untested(len(stack), K)
+    # a family of K - 1 tests, whoever has the smallest mean
+    asked = asked._replace(family="control")
+    recommended, tests = smallest.copy(), []
+    for tables, family, choice in groups_of(stack, asked, one_sided=True):
+        tests.append(choice.name)
+        for first in range(1, K):
+            some = tables[smallest[tables] == first]
+            if not some.size:
+                continue
+            values = stack.rows(some).sample(choice.axes)
+            found = _against_preferred(choice, values, first, family)
+            beaten = found.better > 0
+            recommended[some[~beaten.all(axis=1)]] = NOBODY
+            decided.claims[some, first, :first] = beaten
+            decided.pvalue[some, :first, first] = found.pvalue
+            decided.adjusted_pvalue[some, :first, first] = found.adjusted_pvalue
+    return decided._replace(tests=distinct(tests)).with_order(only(recommended, K), recommended)
+
+
+def _smallest(means: Floats) -> Ints:
+    """(...,): the learner with the smallest mean, the most preferred of equal ones."""
+    return np.asarray(np.argmin(without_noise(means), axis=-1))
+
+
+def _against_preferred(choice: Choice, values: Floats, first: int, family: Family) -> PairColumns:
+    """(B, first) columns: is learner `first` better than each that is preferred to it?"""
+    result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
+    shape = (len(values), first)
+    estimate, statistic, tested = (
+        np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
+        for name in ("estimate", "statistic", "pvalue")
+    )
+    pvalue = np.ones((len(values), family.size))
+    pvalue[:, :first] = tested
+    adjusted = family.adjust(pvalue)[:, :first]
+    return PairColumns(
+        estimate=estimate,
+        statistic=statistic,
+        pvalue=tested,
+        adjusted_pvalue=adjusted,
+        direction=np.ones(shape, dtype=np.int8),
+        better=(adjusted <= family.alpha).astype(np.int8),
+    )
+
+
 # pytest would take the paper's name for a test of ours.
 test_first.__test__ = False  # type: ignore[attr-defined]
+test_first_many.__test__ = False  # type: ignore[attr-defined]

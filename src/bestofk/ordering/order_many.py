@@ -1,0 +1,308 @@
+"""From many tables of losses to as many decisions: `order` for simulations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.checks import Floats, RandomState, finite_array
+from bestofk.errors import ArgumentError
+from bestofk.ordering.evidence.problem import (
+    Problem,
+    problem_from_array,
+    problem_from_losses,
+    values_of,
+)
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
+from bestofk.ordering.order import order
+from bestofk.ordering.preference import Name, Prior, places_by, preference_ranks, without_noise
+from bestofk.ordering.procedures.decided import NOBODY, Decided, untested
+from bestofk.ordering.procedures.graph import Bools, Ints
+from bestofk.ordering.procedures.multitest import rope_argument
+from bestofk.ordering.registry import PROCEDURES
+from bestofk.ordering.result import Order
+from bestofk.pairwise.calibration import read_calibration
+
+if TYPE_CHECKING:
+    from bestofk.plans.design import Design
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrderMany:
+    """What a procedure decided on each of B tables of K learners, by their numbers from 0.
+
+    Attributes
+    ----------
+    recommended : (B,) array of int
+        The learner to use; -1 where the procedure cannot tell.
+    means : (B, K) array
+        Mean loss of every learner.
+    smallest_mean : (B,) array of int
+        The learner with the smallest mean loss, the most preferred of equal ones.
+    order : (B, K) array of int
+        Best first; -1 after the last that a procedure orders.
+    prior : (B, K) array of int
+        The learners by preference, or by their means where none was stated.
+    claims : (B, K, K) array of bool
+        ``claims[b, i, j]``: i is shown to be better than j.
+    edges : (B, K, K) array of bool
+        ``edges[b, i, j]``: i is preferred, and j is shown to be better.
+    adequate : (B, K) array of bool
+        The recommended one and those that are not shown to be worse than it.
+    pvalue, adjusted_pvalue : (B, K, K) arrays
+        Of every pair, the same both ways round; in the family ``"prior"`` and for TestFirst only
+        of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
+    names : tuple
+        The learners.
+    procedure, correction : str
+        What decided.
+    tests : tuple of str
+        The tests that were used.
+    alpha : float
+        Chance of any false claim in a table.
+    """
+
+    recommended: Ints
+    means: Floats
+    order: Ints
+    prior: Ints
+    claims: Bools
+    adequate: Bools
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    names: tuple[Name, ...]
+    procedure: str
+    correction: str
+    tests: tuple[str, ...]
+    alpha: float
+
+    def __len__(self) -> int:
+        return len(self.recommended)
+
+    @property
+    def smallest_mean(self) -> Ints:
+        """The learner with the smallest mean loss, the most preferred of equal ones."""
+        means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
+        return self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+
+    @property
+    def edges(self) -> Bools:
+        """Pairs in which the data override the preference."""
+        rank = np.argsort(self.prior, axis=1)
+        preferred = rank[:, :, np.newaxis] < rank[:, np.newaxis, :]
+        edges: Bools = preferred & self.claims.swapaxes(1, 2)
+        return edges
+
+
+def order_many(
+    losses: Any,
+    *,
+    design: Design | None = None,
+    algorithms: Sequence[str] | None = None,
+    subset_values: Any = None,
+    prior: Prior = None,
+    procedure: str = "multitest",
+    test: str | Callable[..., Any] = "auto",
+    df: Any = None,
+    alpha: float = 0.05,
+    correction: str | None = None,
+    family: str | None = None,
+    control: Any = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    guard: bool | None = None,
+    random_state: RandomState = 0,
+    **test_arguments: Any,
+) -> OrderMany:
+    """Decide on many tables of losses at once: what `order` says of each of them.
+
+    Parameters
+    ----------
+    losses : array_like, shape (B, K, ...)
+        B tables of complete losses of K learners. Trailing axes: (folds,), (runs, folds) or
+        (data sets, runs, folds, repetitions).
+    design : Design, optional
+        How the losses of every table came about. None: each table is a bare array.
+    algorithms : sequence of str, optional
+        The learners, where the prior or the control names them; by default the integers from 0.
+    subset_values : array_like, optional
+        Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
+        have them.
+    prior, procedure, test, df, alpha, correction, family, control, rope, guard, random_state, \
+**test_arguments
+        As for `order`. A function given as `test` takes losses with any leading axes.
+    margin : float, optional
+        As for `order`. Only the procedure ``"cheapest-adequate"`` decides by it.
+
+    Returns
+    -------
+    OrderMany
+        Arrays over the tables.
+
+    Notes
+    -----
+    A test is called once for all tables that it treats alike, which is what makes this fast; one
+    that draws is called table by table.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((100, 3, 5, 2))
+    >>> found = order_many(losses, prior="listed")
+    >>> np.bincount(found.recommended).tolist(), float(found.claims[:, 1, 0].mean())
+    ([0, 100], 1.0)
+    """
+    if isinstance(df, str | os.PathLike) and df != "calibrated":
+        # a file is read once
+        df = read_calibration(df)
+    options: dict[str, Any] = {
+        "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
+        "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
+        **test_arguments,
+    }  # fmt: skip
+    stack = _stack(losses, design, algorithms, subset_values, prior)
+    # the first table shows what is refused, and what the procedure's defaults are
+    shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
+    many = PROCEDURES[procedure].load_many()
+    if many is None:
+        decided = _one_by_one(stack, {**options, "random_state": random_state})
+    else:
+        asked = Asked(
+            test=test,
+            alpha=shown.alpha,
+            correction=shown.correction,
+            family=family or "all",
+            control=control,
+            guard=shown.guard,
+            margin=margin,
+            df=df,
+            random_state=random_state,
+            test_arguments={**rope_argument(test, rope), **test_arguments},
+        )
+        decided = many(stack, asked)
+    return _by_learner(stack, decided, shown)
+
+
+def _stack(
+    losses: Any, design: Any, algorithms: Any, subset_values: Any, prior: Prior
+) -> ProblemStack:
+    array = finite_array(losses, "losses", min_ndim=3)
+    if array.ndim not in (3, 4, 6) or not len(array):
+        raise ArgumentError(
+            "losses must hold at least one table, with the axes (table, learner, fold), (table, "
+            "learner, run, fold) or (table, learner, data set, run, fold, repetition); got shape "
+            f"{array.shape}."
+        )
+    B, K = array.shape[:2]
+    parts = None if subset_values is None else finite_array(subset_values, "subset_values")
+    names: tuple[Name, ...] = tuple(range(K)) if algorithms is None else tuple(algorithms)
+    if len(names) != K:
+        raise ArgumentError(f"algorithms must name {K} learners; got {len(names)}.")
+    like = _first_problem(array, design, names, parts)
+    flat = array.reshape(B * K, *array.shape[2:])
+    values = values_of(flat) if array.ndim == 6 else flat
+    values = values.reshape(B, K, *like.values.shape[1:])
+    ranks, preference, notes = preference_ranks(names, prior)
+    means = values.reshape(B, K, -1).mean(axis=2)
+    places = places_by(ranks, means)
+    listed = (places == np.arange(K)).all()
+    if parts is not None and like.subset_values is not None:
+        parts = parts[:, :, 0].mean(axis=4)
+        parts = parts[np.arange(B)[:, np.newaxis], places]
+    else:
+        parts = None
+    return ProblemStack(
+        values=values if listed else values[np.arange(B)[:, np.newaxis], places],
+        means=np.take_along_axis(means, places, axis=1),
+        places=places,
+        names=names,
+        like=replace(like, preference=preference, notes=notes),
+        subset_values=parts,
+    )
+
+
+def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any) -> Problem:
+    """The problem of the first table, learners as listed."""
+    if design is None:
+        return problem_from_array(array[0], prior="listed")
+    from bestofk.losses.losses import Losses
+
+    dims = {
+        3: ("algorithm", "fold"),
+        4: ("algorithm", "run", "fold"),
+        6: ("algorithm", "dataset", "run", "fold", "repetition"),
+    }[array.ndim]
+    table = Losses(
+        array[0],
+        dims=dims,
+        algorithms=[str(name) for name in names],
+        design=design,
+        subset_values=None if parts is None else parts[0],
+    )
+    return problem_from_losses(table, prior="listed")
+
+
+def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
+    """A procedure that has no rule for many tables."""
+    found = untested(len(stack), stack.learners)
+    tests: dict[str, None] = {}
+    for table in range(len(stack)):
+        decision = order(stack.one(table), **options)
+        place = {name: at for at, name in enumerate(decision.prior)}
+        if decision.recommended is not None:
+            found.recommended[table] = place[decision.recommended]
+        found.order[table, : len(decision.order)] = [place[name] for name in decision.order]
+        evidence = decision.evidence
+        found.claims[table] = evidence.shown()
+        found.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
+        found.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
+        tests[decision.test] = None
+    return found._replace(tests=tuple(tests))
+
+
+def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMany:
+    """From places in the order of preference to the numbers of the learners."""
+    B = len(stack)
+    every, places = np.arange(B), stack.places
+    rank = np.argsort(places, axis=1)
+    square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
+    if (rank == np.arange(stack.learners)).all():
+        square = ...
+    recommended = _numbered(places, decided.recommended[:, np.newaxis])[:, 0]
+    claims = decided.claims[square]
+    pvalue = decided.pvalue[square]
+    return OrderMany(
+        recommended=recommended,
+        means=np.take_along_axis(stack.means, rank, axis=1),
+        order=_numbered(places, decided.order),
+        prior=places,
+        claims=claims,
+        adequate=_adequate(recommended, claims, ~np.isnan(pvalue).all(axis=(1, 2))),
+        pvalue=pvalue,
+        adjusted_pvalue=decided.adjusted_pvalue[square],
+        names=stack.names,
+        procedure=shown.procedure,
+        correction=shown.correction,
+        tests=decided.tests,
+        alpha=shown.alpha,
+    )
+
+
+def _numbered(places: Ints, at: Ints) -> Ints:
+    """The learners at places (B, m); -1 stays."""
+    found = np.take_along_axis(places, np.maximum(at, 0), axis=1)
+    return np.where(at == NOBODY, NOBODY, found)
+
+
+def _adequate(recommended: Ints, claims: Bools, tested: Bools) -> Bools:
+    """Those not shown to be worse than the recommended one; that one alone without any test."""
+    B, K = claims.shape[:2]
+    taken = np.arange(K) == recommended[:, np.newaxis]
+    worse = claims[np.arange(B), np.maximum(recommended, 0)]
+    adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
+    return adequate & (recommended != NOBODY)[:, np.newaxis]
