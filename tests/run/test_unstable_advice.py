@@ -13,9 +13,9 @@ from bestofk.learners.registry import LEARNERS, learner
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans import plan
 from bestofk.run.unstable import (
-    BETTER_PLAN,
     BETTER_TEST,
     FEW_ROWS,
+    NESTED,
     advice_for_unstable,
     is_unstable,
 )
@@ -74,6 +74,6 @@ def test_says_nothing_where_it_does_not_apply(rows, spec):
 
 
 def test_what_is_recommended_exists():
-    design = plan(BETTER_PLAN).materialise(60, [0, 1] * 30).design
+    design = plan(NESTED).materialise(60, [0, 1] * 30).design
     assert design.situations(n_datasets=1)[0] in PAIRWISE_TESTS[BETTER_TEST].covers
     assert {name for name, entry in LEARNERS.items() if entry.unstable} == {"nn", "c4.5"}

@@ -35,7 +35,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     multiple=True,
     help="A name of: bestofk learners; name=spec; or package.module:Class(param=value). Repeat it.",
 )
-@click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans.")
+@click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
 @click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
@@ -67,7 +67,7 @@ def compare(
     data: tuple[str, ...],
     target: str | None,
     learners: tuple[str, ...],
-    plan: str,
+    plan: str | None,
     repetitions: int,
     loss: str | None,
     prefer: str | None,

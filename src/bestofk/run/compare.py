@@ -18,6 +18,7 @@ from bestofk.run.cells import CellResult
 from bestofk.run.complexities import complexities
 from bestofk.run.conclude import conclude
 from bestofk.run.contenders import as_contenders
+from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
@@ -40,7 +41,7 @@ def compare(
     y: Any = None,
     *,
     data: Any = None,
-    plan: str | Plan = "10x10",
+    plan: str | Plan | None = None,
     repetitions: int = 1,
     loss: Any = None,
     prior: Prior = None,
@@ -80,9 +81,11 @@ def compare(
         One data set; or
     data : data sets
         A `DataSet`, a file, the name of an embedded set, or a list of them.
-    plan : str or Plan
-        ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``, ``"resample:30:0.1"``,
-        ``"loo"``, ``"bootstrap:200"``; stratified for labels.
+    plan : str or Plan, optional
+        ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``,
+        ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``; stratified for labels. By default
+        ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left out
+        together) and ``"10x10"`` on several; see `bestofk.run.default_plan`.
     repetitions : int
         The same folds again with another learner seed, for stochastic learners.
     loss : str, callable or cost matrix, optional
@@ -144,6 +147,14 @@ def compare(
         n_jobs=n_jobs, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
     )  # fmt: skip
+    if plan is None:
+        plan = default_plan(
+            rows=min(one.n for one in datasets),
+            datasets=len(datasets),
+            procedure=procedure,
+            test=test,
+            budget=budget,
+        )
     made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),

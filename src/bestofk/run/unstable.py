@@ -7,9 +7,10 @@ from typing import Any
 
 from bestofk.learners.registry import LEARNERS
 from bestofk.plans.plan import Plan, plan as make_plan
+from bestofk.run.default_plan import NESTED
 from bestofk.wording import joined
 
-BETTER_PLAN, BETTER_TEST = "10x5+nested", "nested-cv-t"
+BETTER_TEST = "nested-cv-t"
 FEW_ROWS = 300
 """Up to so many rows the corrected t test was seen to find too much, whatever the learners."""
 _STEMS = (
@@ -53,7 +54,7 @@ def advice_for_unstable(
     asked = make_plan(plan)
     if asked.kind != "cv" or asked.subsets is not None or (asked.runs, asked.folds) == (5, 2):
         return None
-    if n_rows < 2 * (make_plan(BETTER_PLAN).folds or 0):
+    if n_rows < 2 * (make_plan(NESTED).folds or 0):
         return None
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
@@ -73,8 +74,8 @@ def advice_for_unstable(
     else:
         return None
     return (
-        f"{why} The plan {BETTER_PLAN!r} (its test is {BETTER_TEST}) came to at most 6 from "
-        "100 rows on, for one and a half times as many fits on fewer rows."
+        f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
+        "for one and a half times as many fits on fewer rows."
     )
 
 

@@ -1,0 +1,34 @@
+"""Which plan a comparison has that names none, and that it keeps its promise."""
+
+import pytest
+
+import bestofk as bk
+from bestofk.ordering.registry import PROCEDURES
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.run.default_plan import default_plan
+
+
+def test_one_data_set_has_nested_runs():
+    study = bk.compare(["max", "nmc"], data="iris", progress=False)
+    assert "plan 10x5+nested" in study.explain()
+    assert study.losses.design.subsets.kind == "nested"
+    assert "nested-cv-t" in study.explain()
+
+
+def test_several_data_sets_and_budgets_have_none():
+    assert default_plan(rows=150, datasets=2) == "10x10"
+    assert default_plan(rows=150, budget=60.0) == "10x10"
+    assert default_plan(rows=9) == "10x10"
+    assert default_plan(rows=10) == "10x5+nested"
+
+
+@pytest.mark.parametrize("name", PAIRWISE_TESTS)
+def test_a_test_that_makes_no_use_of_nested_runs_pays_for_none(name):
+    wanted = "10x5+nested" if "nested" in PAIRWISE_TESTS[name].covers else "10x10"
+    assert default_plan(rows=100, test=name) == wanted
+
+
+@pytest.mark.parametrize("name", PROCEDURES)
+def test_a_procedure_without_pairwise_tests_pays_for_none(name):
+    wanted = "10x5+nested" if PROCEDURES[name].takes_test else "10x10"
+    assert default_plan(rows=100, procedure=name) == wanted
