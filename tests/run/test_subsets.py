@@ -248,12 +248,12 @@ def test_too_few_halves_leave_the_plain_test():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run import compare as comparing
+    from bestofk.run import run_task as running
 
-    def only_runs(deadline, places, begin):
-        return (place for place in places if place.run < 3)
+    def only_runs(deadline, rounds, begin):
+        return (place for places in rounds for place in places if place.run < 3)
 
-    monkeypatch.setattr(comparing, "_rounds_until", only_runs)
+    monkeypatch.setattr(running, "_rounds_until", only_runs)
     study = compared(HALVES, budget=100.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.losses.design.subsets is None

@@ -35,7 +35,7 @@ def run_task(
     store : Store, optional
         An open store; it gets every result as it comes.
     progress : Progress, optional
-        Is told how far the work is.
+        Hears how far the work is.
     budget : float, optional
         Seconds after which what is not done is left undone.
     stop : callable, optional

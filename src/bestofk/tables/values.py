@@ -13,13 +13,13 @@ from bestofk.errors import TableError
 _NESTED = (dict, list, tuple, set, np.ndarray)
 
 
-class RowPlace(Protocol):
+class RowLocator(Protocol):
     """Where the row counted from 0 stands, for errors."""
 
     def __call__(self, row: int, /) -> str: ...
 
 
-def arrow_column(values: Any, *, where: RowPlace) -> Any:
+def arrow_column(values: Any, *, where: RowLocator) -> Any:
     """One column of typed cells, or of text where the types are mixed."""
     import pyarrow as pa
     import pyarrow.types as kinds
@@ -69,7 +69,7 @@ def _from_pandas(values: Any) -> Any:
         return None
 
 
-def _from_objects(values: Sequence[Any], *, where: RowPlace) -> Any:
+def _from_objects(values: Sequence[Any], *, where: RowLocator) -> Any:
     """Python objects: numbers stay numbers where all are, anything else becomes text."""
     import pyarrow as pa
 

@@ -21,7 +21,7 @@ from bestofk.papers.intervals.evidence import (
 )
 from bestofk.papers.intervals.simulation import (
     STEPS,
-    Problem,
+    DrawnWinners,
     draw_problem,
     problem_of,
     simulate,
@@ -87,7 +87,7 @@ def run_piece(piece: SimulationPiece) -> Floats:
     return np.column_stack(parts)
 
 
-def printed_problem() -> Problem:
+def printed_problem() -> DrawnWinners:
     """The winners and sizes of test sets of the printed Table 1."""
     theoretical = printed_table("intervals", "1", "theoretical")
     sizes = printed_table("intervals", "1", "n_t")
