@@ -52,8 +52,8 @@ def decision_options(command: Command) -> Command:
                 "prefer",
                 metavar="NAMES",
                 help="What you prefer, the most preferred first: a,b,c; or listed. "
-                "compare and report also take fit_time, predict_time, size, complexity; report "
-                "takes none. "
+                "compare and report also take fit_time, predict_time, size; compare takes "
+                "complexity. "
                 "Default: no preference.",
             ),
             click.option(

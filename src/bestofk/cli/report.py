@@ -59,3 +59,9 @@ def report(
         return
     click.echo(found.explain().split("\n")[0])
     click.echo(f"The report is in {path}.")
+
+
+for _option in report.params:
+    # what is not typed is as it was when the study was run
+    if isinstance(_option, click.Option) and _option.name in ("procedure", "test", "alpha", "seed"):
+        _option.show_default = False

@@ -130,6 +130,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         f"{_counted(n_cells, 'cell', 'cells')}"
     )
     out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
+    numbers = {each.spec.digest: each.id for each in store.studies()}
     for study, tally in zip(shown, tallies, strict=True):
         spec = study.spec
         title = one_line(spec.title, 80) or "(no title)"
@@ -144,6 +145,9 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         out.print(Text(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
         out.print(Text(f"   data sets  {_names(sets)}"))
         out.print(Text(f"   plan       {plan}"))
+        repeated = numbers.get(spec.replicates)
+        if repeated is not None:
+            out.print(Text(f"   repeats    study {repeated} over other random splits"))
         out.print(Text(f"   cells      {_progress(tally)}"))
         out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
