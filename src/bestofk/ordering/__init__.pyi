@@ -1,7 +1,11 @@
 from .evidence.evidence import Evidence as Evidence, Pair as Pair
 from .evidence.family import Family as Family
 from .evidence.margin import MarginVerdict as MarginVerdict
-from .order_many import OrderMany as OrderMany, order_many as order_many
+from .order_many import (
+    OrderMany as OrderMany,
+    order_many as order_many,
+    stack_tables as stack_tables,
+)
 from .preference import Preference as Preference
 from .procedures.anova_choice import (
     anova_choice as anova_choice,
