@@ -62,8 +62,9 @@ def centred(table: Floats, axis: int | tuple[int, int]) -> Floats:
     first = table[
         tuple(slice(0, 1) if a - table.ndim in axes else slice(None) for a in range(table.ndim))
     ]
-    shifted = table - first
-    return np.asarray(shifted - shifted.mean(axis=axis, keepdims=True), dtype=np.float64)
+    shifted: Floats = table - first
+    shifted -= shifted.mean(axis=axis, keepdims=True)
+    return shifted
 
 
 def ratio(numerator: Any, denominator: Any) -> Any:

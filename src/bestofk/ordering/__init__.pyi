@@ -4,7 +4,11 @@ from .evidence.family import Family as Family
 from .evidence.margin import MarginVerdict as MarginVerdict
 from .given_test import StoredTest as StoredTest
 from .order import decide as decide
-from .order_many import OrderMany as OrderMany, order_many as order_many
+from .order_many import (
+    OrderMany as OrderMany,
+    order_many as order_many,
+    stack_tables as stack_tables,
+)
 from .preference import Preference as Preference
 from .procedures.anova_choice import (
     anova_choice as anova_choice,

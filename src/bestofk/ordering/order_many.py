@@ -72,7 +72,6 @@ class OrderMany:
     order: Ints
     prior: Ints
     claims: Bools
-    adequate: Bools
     pvalue: Floats
     adjusted_pvalue: Floats
     names: tuple[Name, ...]
@@ -89,6 +88,17 @@ class OrderMany:
         """The learner with the smallest mean loss, the most preferred of equal ones."""
         means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
         return self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+
+    @property
+    def adequate(self) -> Bools:
+        """The recommended one and those that are not shown to be worse than it."""
+        B, K = self.order.shape
+        taken = np.arange(K) == self.recommended[:, np.newaxis]
+        worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
+        tested = ~np.isnan(self.pvalue).all(axis=(1, 2))
+        # without any test it stands alone
+        adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
+        return adequate & (self.recommended != NOBODY)[:, np.newaxis]
 
     @property
     def edges(self) -> Bools:
@@ -125,7 +135,8 @@ def order_many(
     ----------
     losses : array_like, shape (B, K, ...)
         B tables of complete losses of K learners. Trailing axes: (folds,), (runs, folds) or
-        (data sets, runs, folds, repetitions).
+        (data sets, runs, folds, repetitions). Or what `stack_tables` made of them, whose design,
+        algorithms and prior then hold.
     design : Design, optional
         How the losses of every table came about. None: each table is a bare array.
     algorithms : sequence of str, optional
@@ -165,7 +176,11 @@ def order_many(
         "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
         **test_arguments,
     }  # fmt: skip
-    stack = _stack(losses, design, algorithms, subset_values, prior)
+    stack = losses
+    if not isinstance(stack, ProblemStack):
+        stack = stack_tables(
+            losses, design=design, algorithms=algorithms, subset_values=subset_values, prior=prior
+        )
     # the first table shows what is refused, and what the procedure's defaults are
     shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
     many = PROCEDURES[procedure].load_many()
@@ -188,9 +203,25 @@ def order_many(
     return _by_learner(stack, decided, shown)
 
 
-def _stack(
-    losses: Any, design: Any, algorithms: Any, subset_values: Any, prior: Prior
+def stack_tables(
+    losses: Any,
+    *,
+    design: Design | None = None,
+    algorithms: Sequence[str] | None = None,
+    subset_values: Any = None,
+    prior: Prior = None,
 ) -> ProblemStack:
+    """Many tables with their design and preference, made ready once for several procedures.
+
+    Parameters
+    ----------
+    losses, design, algorithms, subset_values, prior
+        As for `order_many`, which takes the result in place of the losses.
+
+    Returns
+    -------
+    ProblemStack
+    """
     array = finite_array(losses, "losses", min_ndim=3)
     if array.ndim not in (3, 4, 6) or not len(array):
         raise ArgumentError(
@@ -273,17 +304,13 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMan
     square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
     if (rank == np.arange(stack.learners)).all():
         square = ...
-    recommended = _numbered(places, decided.recommended[:, np.newaxis])[:, 0]
-    claims = decided.claims[square]
-    pvalue = decided.pvalue[square]
     return OrderMany(
-        recommended=recommended,
+        recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
         means=np.take_along_axis(stack.means, rank, axis=1),
         order=_numbered(places, decided.order),
         prior=places,
-        claims=claims,
-        adequate=_adequate(recommended, claims, ~np.isnan(pvalue).all(axis=(1, 2))),
-        pvalue=pvalue,
+        claims=decided.claims[square],
+        pvalue=decided.pvalue[square],
         adjusted_pvalue=decided.adjusted_pvalue[square],
         names=stack.names,
         procedure=shown.procedure,
@@ -295,14 +322,7 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMan
 
 def _numbered(places: Ints, at: Ints) -> Ints:
     """The learners at places (B, m); -1 stays."""
+    if (places == np.arange(places.shape[1])).all():
+        return at
     found = np.take_along_axis(places, np.maximum(at, 0), axis=1)
     return np.where(at == NOBODY, NOBODY, found)
-
-
-def _adequate(recommended: Ints, claims: Bools, tested: Bools) -> Bools:
-    """Those not shown to be worse than the recommended one; that one alone without any test."""
-    B, K = claims.shape[:2]
-    taken = np.arange(K) == recommended[:, np.newaxis]
-    worse = claims[np.arange(B), np.maximum(recommended, 0)]
-    adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
-    return adequate & (recommended != NOBODY)[:, np.newaxis]

@@ -14,6 +14,12 @@ from bestofk.papers.printed_figures import printed_table
 SETS = ("iris", "vote")
 
 
+def by_means(means, shape):
+    """Losses of learners that all differ."""
+    folds = np.array(means)[:, None, None] + 0.001 * np.arange(10).reshape(5, 2)
+    return np.broadcast_to(folds, (*shape, 5, 5, 2))
+
+
 def decisions(multitest, *, test_first=None, edges=None):
     """Decisions of as many runs as `multitest` has columns."""
     multitest = np.array(multitest)
@@ -27,8 +33,8 @@ def decisions(multitest, *, test_first=None, edges=None):
             "MultiTest": multitest,
         },
         edges=graph,
-        underlined=np.zeros((*multitest.shape, 5, 5), dtype=bool),
-        order=np.broadcast_to([4, 2, 3, 1, 0], (*multitest.shape, 5)),
+        losses=by_means([5, 4, 2, 3, 1], multitest.shape),
+        alpha=0.05,
     )
 
 

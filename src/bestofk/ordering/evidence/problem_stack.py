@@ -166,8 +166,11 @@ def _stay_alone(stack: ProblemStack) -> Any:
     """(B,): some learner's losses are so large or small that they are tested in another unit."""
     parts = [stack.values] if stack.subset_values is None else [stack.values, stack.subset_values]
     odd = np.zeros(len(stack), dtype=bool)
+    low, high = _SQUARES_FIT
     for part in parts:
-        largest = np.abs(part).reshape(len(stack), stack.learners, -1).max(axis=2)
-        low, high = _SQUARES_FIT
+        sizes = np.abs(part)
+        if sizes.max() < high and np.logical_or(sizes > low, sizes == 0.0).all():
+            continue
+        largest = sizes.reshape(len(stack), stack.learners, -1).max(axis=2)
         odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
     return odd

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats
-from bestofk.multiple.newman_keuls import underline_ends
-from bestofk.ordering import order_many
+from bestofk.ordering import order_many, stack_tables
 from bestofk.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
 
 PROCEDURES = ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
@@ -28,15 +27,13 @@ class Decisions:
     """What each procedure chose in every run.
 
     `chosen` maps a procedure to an array over the leading axes: the number of the learner, or
-    -1 where no best was found; `edges` (..., K, K) are those of MultiTest, `underlined`
-    (..., K, K) says which two positions in the order of the means stand on one line.
+    -1 where no best was found; `edges` (..., K, K) are those of MultiTest.
     """
 
     chosen: dict[str, Choices]
     edges: Flags
-    underlined: Flags
-    order: Choices
-    """(..., K): learners by ascending mean."""
+    losses: Floats
+    alpha: float
 
 
 def decide(
@@ -63,8 +60,8 @@ def decide(
     {'Anova': -1, 'TestFirst': 1, 'Newman-Keuls': 1, 'MultiTest': 1}
     """
     lead, K = losses.shape[:-3], losses.shape[-3]
-    tables = losses.reshape(-1, *losses.shape[-3:])
-    asked: dict[str, Any] = {"prior": "listed", "alpha": alpha}
+    tables = stack_tables(losses.reshape(-1, *losses.shape[-3:]), prior="listed")
+    asked: dict[str, Any] = {"alpha": alpha}
     pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction}
     found = {
         "Anova": order_many(tables, procedure="anova-choice", **asked),
@@ -73,13 +70,11 @@ def decide(
         # as published
         "MultiTest": order_many(tables, family="prior", guard=False, **pairs, **asked),
     }
-    order, ends = underline_ends(losses.reshape(*losses.shape[:-2], -1), alpha)
-    reach = np.maximum.accumulate(ends, axis=-1)[..., np.newaxis]
     return Decisions(
         chosen={name: many.recommended.reshape(lead) for name, many in found.items()},
         edges=found["MultiTest"].edges.reshape(*lead, K, K),
-        underlined=np.triu(np.arange(K) < reach, 1),
-        order=order,
+        losses=losses,
+        alpha=alpha,
     )
 
 

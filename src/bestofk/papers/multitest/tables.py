@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestofk.checks import Floats
+from bestofk.multiple.newman_keuls import underline_ends
 from bestofk.ordering.procedures.graph import sort_by_overrides
 from bestofk.papers.comparison import Beside, WordsBeside, chance
 from bestofk.papers.multitest.decisions import NOT_FOUND, PROCEDURES, Choices, Decisions, Flags
@@ -243,17 +244,16 @@ def _most(chosen: Choices) -> str:
 
 def _line_words(decisions: Decisions, row: int) -> str:
     """The most frequent underlines, as ``(5 2) (4 3) 1``."""
+    losses = decisions.losses[row]
+    orders, ends = underline_ends(losses.reshape(*losses.shape[:-2], -1), decisions.alpha)
     shown = []
-    for one_line, order in zip(
-        decisions.underlined[row], (decisions.order[row] + 1).tolist(), strict=True
-    ):
-        K = len(order)
-        lines, reach = [], -1
-        for start in range(K):
-            stop = max([start, *np.flatnonzero(one_line[start]).tolist()])
+    for order, line_ends in zip((orders + 1).tolist(), ends.tolist(), strict=True):
+        lines, reach = [], 0
+        for start, end in enumerate(line_ends):
+            stop = max(start + 1, end)
             if stop > reach:
-                line = " ".join(str(k) for k in order[start : stop + 1])
-                lines.append(f"({line})" if stop > start else line)
+                line = " ".join(str(k) for k in order[start:stop])
+                lines.append(f"({line})" if stop > start + 1 else line)
                 reach = stop
         shown.append(" ".join(lines))
     words, count = np.unique(shown, return_counts=True)
