@@ -248,21 +248,33 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:
+def tests(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: bool) -> None:
     """Every shipped test and MultiTest itself on the paper's problems, as tables.
 
     Type I error, power at three differences and replicability of every test that two learners on
     one data set can be judged by; and of MultiTest, how often it errs on equal learners, finds the
     truly best, and says the same again.
     """
-    from bestofk.lab.tests_table import write_worth
+    from bestofk.lab.tests_table import write_tests
 
     with warnings_as_lines():
-        paths = write_worth(
+        paths = write_tests(
             out, sets=sets, random_state=seed, jobs=jobs, store=store, progress=not quiet
         )
     for path in paths:
         click.echo(str(path))
+
+
+measure.add_command(
+    click.Command(
+        "worth",
+        params=tests.params,
+        callback=tests.callback,
+        help="The former name of `measure tests`.",
+        hidden=True,
+        context_settings=_HELP,
+    )
+)
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:

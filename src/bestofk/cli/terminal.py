@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.ordering.registry import decides_by
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
 from bestofk.wording import duration, printable, pvalue_words
@@ -80,7 +81,7 @@ def print_graph(out: Console, decision: Order) -> None:
 
     from bestofk.report.figures.kinds.terminal_graph import text_graph
 
-    by_preference = decision.procedure == "multitest" and decision.preference.stated
+    by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""
     if graph:
         out.print(Text(f"By preference:\n{graph}"))

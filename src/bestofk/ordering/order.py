@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState
 from bestofk.errors import ArgumentError, DesignError
 from bestofk.ordering.evidence.as_problem import as_problem
@@ -14,8 +15,8 @@ from bestofk.ordering.preference import Prior
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
 
-BESIDE = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "none")
-"""Corrections that a family of learners, not of pairs, can have."""
+FOR_LEARNERS = "holm"
+"""The correction of a family of learners where that of the decision is made for all pairs."""
 
 
 def order(
@@ -133,5 +134,7 @@ def _interval_verdict(problem: Problem, decision: Order) -> Any:
         runs.reshape(shape),
         names=[str(name) for name in problem.names],
         alpha=decision.alpha,
-        correction=decision.correction if decision.correction in BESIDE else "holm",
+        correction=FOR_LEARNERS
+        if CORRECTIONS[decision.correction].needs_all_pairs
+        else decision.correction,
     )

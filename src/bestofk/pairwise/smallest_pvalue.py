@@ -10,6 +10,8 @@ from bestofk.checks import probability, side, whole
 
 SMALLEST = sys.float_info.min
 """What a positive probability is given as where it is smaller than any normal number."""
+EXACT_BELOW = 25
+"""Below so many disagreements McNemar's test counts exactly, where it may choose."""
 
 
 def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
@@ -55,6 +57,18 @@ def smallest_mcnemar_pvalue(n: int) -> float:
 
     n = whole(n, "n", at_least=0)
     return max(float(chi2_sf((n - 1) ** 2 / n, 1.0)), SMALLEST) if n > 1 else 1.0
+
+
+def smallest_switching_mcnemar_pvalue(n: int) -> float:
+    """The same where few disagreements are counted exactly (``exact="auto"``).
+
+    Examples
+    --------
+    >>> smallest_switching_mcnemar_pvalue(7) == smallest_pvalue(7)
+    True
+    """
+    exact = smallest_pvalue(min(n, EXACT_BELOW - 1))
+    return exact if n < EXACT_BELOW else min(exact, smallest_mcnemar_pvalue(n))
 
 
 def fewest_units(smallest: Callable[[int], float], comparisons: int, alpha: float = 0.05) -> int:

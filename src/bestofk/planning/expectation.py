@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import BestOfKError
+from bestofk.ordering.registry import decides_by
 from bestofk.wording import number
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def expected(order: Order) -> CorrectedMinimum | None:
     from bestofk.selection_bias import corrected_minimum
 
     problem = order.problem
-    by_mean = not order.preference.stated or order.procedure == "most-wins"
+    by_mean = not order.preference.stated or decides_by(order.procedure) == "wins"
     if problem is None or not by_mean or order.recommended != order.smallest_mean:
         return None
     if problem.values.size > MOST_NUMBERS:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.losses.losses import Losses
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.result import Order, Standing
@@ -68,7 +69,7 @@ def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Tab
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
     if standings:
-        several = order.evidence.family.size > 1 and order.correction != "none"
+        several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
         caption += (
             "; worse by: how much worse than the recommended one, with "
             f"{level_words(order.alpha)} intervals"

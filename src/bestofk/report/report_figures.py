@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from bestofk.errors import BestOfKError
 from bestofk.losses.losses import Losses
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.registry import resolve
 from bestofk.report.figures.picture import Picture
@@ -40,7 +41,7 @@ class _Figure:
 
 
 def _multitest(order: Order, _: Losses) -> bool:
-    return order.procedure == "multitest" and order.preference.stated
+    return decides_by(order.procedure) == "steps" and order.preference.stated
 
 
 def _few(order: Order, losses: Losses) -> bool:

@@ -85,4 +85,4 @@ class Family:
 
     def interval_level(self) -> float:
         """The level of each interval, so that all of them hold together (Bonferroni)."""
-        return 1.0 - self.alpha / (1 if self.correction == "none" else self.size)
+        return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
@@ -159,7 +160,7 @@ def comparisons_of(
         )
     if isinstance(value, PosthocResult):
         p = value.matrix()
-        none = value.correction == "none"
+        none = not CORRECTIONS[value.correction].adjusts
         adjusted = "not adjusted" if none else f"adjusted by {value.correction}"
         return _finished(
             value.means,
