@@ -16,7 +16,7 @@ from .procedures.multinomial_selection import (
 from .procedures.multitest import multitest as multitest
 from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
-from .registry import PROCEDURES as PROCEDURES
+from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .result import Order as Order, Standing as Standing
 from .sensitivity import (
     AlphaPath as AlphaPath,
