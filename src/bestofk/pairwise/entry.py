@@ -27,7 +27,7 @@ from typing import Any, Literal
 from bestofk.registry import Assumption, FunctionEntry, Speed
 
 PowerModel = Literal[
-    "t", "corrected t", "five by two F", "five by two t", "signed rank", "permutation",
+    "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
     "disagreements", "unknown",
 ]  # fmt: skip
 """How `bestofk.planning` finds the power: ``"t"`` from the standard error and the degrees of

@@ -74,7 +74,7 @@ def assume(
 
 _UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
     "signed rank": (signed_rank_power, EFFICIENCY),
-    "permutation": (permutation_power, 1.0),
+    "sign flips": (permutation_power, 1.0),
     "t": (units_t_power, 1.0),
 }
 """Power and efficiency on independent units."""

@@ -136,7 +136,7 @@ def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], Seen]:
         "five by two F": _halvings,
         "five by two t": _halvings,
         "disagreements": _disagreements,
-        "permutation": _units,
+        "sign flips": _units,
         "signed rank": _units,
     }
     if choice.entry is not None and choice.entry.power in builders:
@@ -217,7 +217,7 @@ def _units(raw: _Raw) -> Seen:
     if raw.model == "signed rank":
         seen, sd = np.array([pseudomedian(row) for row in d]).reshape(-1, 2).T
         power, efficiency = signed_rank_power, EFFICIENCY
-    elif raw.model == "permutation":
+    elif raw.model == "sign flips":
         sd, power = d.std(axis=1, ddof=1) if n > 1 else np.zeros(len(d)), permutation_power
     else:
         error, df = raw.t_parts()

@@ -24,6 +24,8 @@ class PlanEntry:
     takes: tuple[str, ...] = ()
     """The numbers it takes, in the order in which the specification writes them: of runs, folds,
     splits, samples, test_fraction."""
+    by_keyword: tuple[str, ...] = ()
+    """Numbers that may be given too, but by keyword only."""
     by_name: bool = True
     """The specification starts with its name; otherwise its pattern tells."""
     fixed: Mapping[str, int] = field(default_factory=dict)
@@ -71,6 +73,7 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
         doi="10.1111/j.2517-6161.1974.tb00994.x",
         takes=("folds",),
+        by_keyword=("runs",),
     ),
     PlanEntry(
         name="halves",

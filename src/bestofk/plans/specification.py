@@ -60,7 +60,7 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
     name, written = _read(spec)
     takes = PLANS[name].takes
     if not written and takes:
-        welcome = ("runs", *takes) if name == "kfold" else takes
+        welcome = (*PLANS[name].by_keyword, *takes)
         unknown = [argument for argument in given if argument not in welcome]
         missing = [argument for argument in takes if argument not in given]
         if unknown or missing:

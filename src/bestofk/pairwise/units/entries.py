@@ -36,7 +36,7 @@ UNIT_TESTS = (
         ),
         interval="the shifts that the test does not reject",
         speed="drawn",
-        power="permutation",
+        power="sign flips",
         remarks=(
             Remark(
                 words="The permutation test is exact under exchangeability, but one data set "
