@@ -28,9 +28,9 @@ NAMED = ("test", "correction", "procedure", "variant", "name", "learner")
 NAMES = {*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES, *CORRECTIONS, *LEARNERS} - WORDS
 ALLOWED = {
     "papers": "published experiments name their tests, learners and corrections",
-    "lab/tests_table.py": "the settings of the measured tables",
-    "lab/claims_table.py": "the settings of the measured tables",
-    "lab/chosen_table.py": "the settings of the measured tables",
+    "lab/tables/tests_table.py": "the settings of the measured tables",
+    "lab/tables/claims_table.py": "the settings of the measured tables",
+    "lab/tables/chosen_table.py": "the settings of the measured tables",
     "cli/measure.py": "learners where none is named",
     "cli/calibrate.py": "learners where none is named",
     "run/contenders.py": "learners where none is named",

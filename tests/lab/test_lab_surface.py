@@ -303,7 +303,7 @@ def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_tables_of_all_tests(tmp_path: Path) -> None:
-    from bestofk.lab import tests_table
+    from bestofk.lab.tables import tests_table
 
     made = list(tests_table.rows_on_many_sets(20, 0))
     over_sets = {

@@ -79,7 +79,7 @@ def print_graph(out: Console, decision: Order) -> None:
     """Where the data override the preference, as a small graph; nothing where they do not."""
     from rich.text import Text
 
-    from bestofk.report.figures.kinds.terminal_graph import text_graph
+    from bestofk.report.figures.kinds.text_graph import text_graph
 
     by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import refuse
-from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
 from bestofk.lab.false_claims import decisions, shown_options, told
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation import Simulation
+from bestofk.lab.type1_error import setting
 from bestofk.wording import number
 
 BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"

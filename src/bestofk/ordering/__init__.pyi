@@ -1,6 +1,12 @@
 from .evidence.evidence import Evidence as Evidence, Pair as Pair
 from .evidence.family import Family as Family
 from .evidence.margin import MarginVerdict as MarginVerdict
+from .orders_by import (
+    AlphaPath as AlphaPath,
+    PriorPath as PriorPath,
+    orders_by_alpha as orders_by_alpha,
+    orders_by_prior as orders_by_prior,
+)
 from .preference import Preference as Preference
 from .procedures.anova_choice import (
     anova_choice as anova_choice,
@@ -18,9 +24,3 @@ from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .result import Order as Order, Standing as Standing
-from .sensitivity import (
-    AlphaPath as AlphaPath,
-    PriorPath as PriorPath,
-    orders_by_alpha as orders_by_alpha,
-    orders_by_prior as orders_by_prior,
-)

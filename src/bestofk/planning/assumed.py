@@ -14,7 +14,7 @@ from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.choose_test import automatic_tests
 from bestofk.pairwise.entry import PowerModel
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.planning.designs import Disagreements, Halvings, Planned, Splits, Units
+from bestofk.planning.designs import Disagreements, Halvings, Planned, PlannedSplits, Units
 from bestofk.planning.observed import units_t_power
 from bestofk.planning.power_five_by_two import five_by_two_f_power, five_by_two_t_power
 from bestofk.planning.power_permutation import permutation_power
@@ -181,7 +181,7 @@ def _resampled(
         if entry.power == "corrected t"
     )
     one_of(fitting if test == "auto" else test, "test", (fitting,))
-    planned = Splits(
+    planned = PlannedSplits(
         sd=spread,
         runs=wanted.runs if repeated else folds,
         folds=folds,

@@ -14,7 +14,14 @@ from bestofk.checks import Floats
 from bestofk.errors import DesignError
 from bestofk.pairwise.entry import PowerModel
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.planning.designs import Disagreements, Halvings, KnownError, Planned, Splits, Units
+from bestofk.planning.designs import (
+    Disagreements,
+    Halvings,
+    KnownError,
+    Planned,
+    PlannedSplits,
+    Units,
+)
 from bestofk.planning.power_five_by_two import five_by_two_f_power, five_by_two_t_power
 from bestofk.planning.power_permutation import permutation_power
 from bestofk.planning.power_signed_rank import EFFICIENCY, signed_rank_power
@@ -163,7 +170,7 @@ def _splits(raw: _Raw) -> Seen:
         )
         return known, None
     ratio = _test_ratio(raw.problem, raw.choice)
-    splits = Splits(
+    splits = PlannedSplits(
         sd=error / float(np.sqrt(1.0 / n + ratio)),
         runs=runs,
         folds=design.folds,

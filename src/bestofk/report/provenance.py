@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from bestofk.losses.losses import Losses
 from bestofk.ordering.result import Order
-from bestofk.report.output_table import Column, Table
+from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
@@ -155,14 +155,14 @@ def _compare_call(order: Order | None, study: Study) -> str:
     )
 
 
-def origin_tables(study: Study | None) -> list[Table]:
+def origin_tables(study: Study | None) -> list[OutputTable]:
     """Fingerprints and settings of learners and data sets."""
     spec = None if study is None else study.spec
     if spec is None:
         return []
     learners, datasets = spec.learners[:MOST_LISTED], spec.datasets[:MOST_LISTED]
     return [
-        Table(
+        OutputTable(
             name="learner-origins",
             caption=f"The {counted(len(spec.learners), 'learner')}: settings and fingerprints",
             columns=(
@@ -183,7 +183,7 @@ def origin_tables(study: Study | None) -> list[Table]:
                 ),
             ),
         ),
-        Table(
+        OutputTable(
             name="data-origins",
             caption=f"The {counted(len(spec.datasets), 'data set')}: sizes and fingerprints",
             columns=(

@@ -21,7 +21,7 @@ FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class DrawnFigure:
     """A figure of a page."""
 
     name: str
@@ -141,12 +141,12 @@ def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
     return found
 
 
-def figures_of(order: Order | None, losses: Losses | None) -> list[Drawn]:
+def figures_of(order: Order | None, losses: Losses | None) -> list[DrawnFigure]:
     """The figures as SVG for a page."""
     if order is None or losses is None:
         return []
     return [
-        Drawn(
+        DrawnFigure(
             name=figure.name,
             caption=figure.caption,
             svg=Markup(svg(picture)),

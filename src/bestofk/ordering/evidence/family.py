@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.checks import Floats, one_of, probability
+from bestofk.checks import Floats, Ints, one_of, probability
 from bestofk.errors import ArgumentError
-from bestofk.ordering.procedures.graph import Ints
 
 FAMILIES = ("all", "prior", "control")
 

@@ -12,7 +12,7 @@ from bestofk.papers.calibrated.panel import (
     HALVES,
     PANEL,
     SETS,
-    Drawn,
+    DrawnLosses,
     PanelTest,
     draw,
     problem_of,
@@ -70,7 +70,7 @@ def replicability_tables(
     return found
 
 
-def _all_agree(drawn: Drawn, test: PanelTest, df: float | None) -> list[float]:
+def _all_agree(drawn: DrawnLosses, test: PanelTest, df: float | None) -> list[float]:
     """In percent, by level."""
     rejected = drawn.rejected(test, df=df, alphas=ALPHAS)
     # the paper counts rejections, whichever learner they favour

@@ -13,7 +13,7 @@ from bestofk.papers.calibrated.panel import (
     LEFT,
     PANEL,
     SETS,
-    Drawn,
+    DrawnLosses,
     PanelTest,
     draw,
     problem_of,
@@ -26,7 +26,7 @@ TALLEST = 20
 """Degrees of freedom that the figure shows."""
 
 
-def long_draw(request: Request, one: str) -> Drawn:
+def long_draw(request: Request, one: str) -> DrawnLosses:
     """100 runs and 100 random splits of every data set."""
     return draw(
         problem_of(one), request, seed=request.seed, runs=STEPS[-1],
@@ -34,7 +34,7 @@ def long_draw(request: Request, one: str) -> Drawn:
     )  # fmt: skip
 
 
-def second_figure(drawn: Drawn) -> tuple[list[Beside], dict[str, str], list[str]]:
+def second_figure(drawn: DrawnLosses) -> tuple[list[Beside], dict[str, str], list[str]]:
     """Calibrated df and the Type I error there, for every test and number of runs."""
     tests = (*PANEL, *LEFT)
     df: Floats = np.full((len(tests), len(STEPS)), np.nan)
@@ -75,7 +75,7 @@ def second_figure(drawn: Drawn) -> tuple[list[Beside], dict[str, str], list[str]
 
 
 def fourth_figure(
-    drawn_by_set: dict[str, Drawn], calibrated_on: Drawn
+    drawn_by_set: dict[str, DrawnLosses], calibrated_on: DrawnLosses
 ) -> tuple[list[Beside], dict[str, str]]:
     """Type I error and power of the tests, calibrated at each number of runs."""
     from bestofk.intervals import clopper_pearson

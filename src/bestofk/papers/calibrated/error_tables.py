@@ -17,7 +17,7 @@ from bestofk.papers.calibrated.panel import (
     PRINTED_SETS,
     RUNS,
     SETS,
-    Drawn,
+    DrawnLosses,
     draw,
     problem_of,
 )
@@ -79,7 +79,7 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Beside]:
     return [whole, _columns(whole, 2, "Table 2, class probability .2 to .5")]
 
 
-def fourth_table(calibrated_on: Drawn, df: dict[str, float | None], sets: int) -> Beside:
+def fourth_table(calibrated_on: DrawnLosses, df: dict[str, float | None], sets: int) -> Beside:
     """Type I error at four levels, on the data sets that the tests were calibrated on."""
     rows = [
         100 * calibrated_on.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
@@ -121,7 +121,7 @@ def seventh_table(request: Request, df: float | None) -> Beside:
     )  # fmt: skip
 
 
-def _percent(drawn: Drawn, row: str, df: dict[str, float | None]) -> float:
+def _percent(drawn: DrawnLosses, row: str, df: dict[str, float | None]) -> float:
     test = next(test for test in PANEL if test.row == row)
     return float(100 * drawn.rejected(test, df=df[row]).mean())
 

@@ -71,7 +71,7 @@ def problem_of(one: str, *, class_probability: float = 0.5) -> DataProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
+class DrawnLosses:
     """Losses on the same data sets by each way of splitting them."""
 
     by_way: dict[str, Simulation]
@@ -90,7 +90,7 @@ class Drawn:
         """The df with which a test keeps its level on these data sets."""
         return calibrate(test.test, simulation=self.by_way[test.way], alpha=ALPHA)
 
-    def first_runs(self, runs: int) -> Drawn:
+    def first_runs(self, runs: int) -> DrawnLosses:
         """As if there had been no more runs, and no more splits."""
         whole, splits = self.by_way["runs"], self.by_way["splits"]
         kept = splits.design.with_(
@@ -99,7 +99,7 @@ class Drawn:
             n_test=None if splits.design.n_test is None else splits.design.n_test[:runs],
         )
         fewer = replace(splits, losses=splits.losses[..., :runs, :], design=kept)
-        return Drawn(by_way={**self.by_way, "runs": whole.first_runs(runs), "splits": fewer})
+        return DrawnLosses(by_way={**self.by_way, "runs": whole.first_runs(runs), "splits": fewer})
 
 
 def draw(
@@ -112,7 +112,7 @@ def draw(
     repeats: int = 1,
     ways: Sequence[Way] = ("runs", "splits"),
     learners: Any = LEARNERS,
-) -> Drawn:
+) -> DrawnLosses:
     """Losses of the learners on data sets of a problem, by every way that is asked for."""
     plans = {"runs": f"{runs}x10", "splits": f"resample:{runs}:0.1", "halves": "5x2"}
     found: dict[str, Simulation] = {}
@@ -130,10 +130,10 @@ def draw(
         )
     if "runs" in found:
         found["first run"] = found["runs"].first_runs(1)
-    return Drawn(by_way=found)
+    return DrawnLosses(by_way=found)
 
 
-def degrees(drawn: Drawn, variant: str) -> dict[str, float | None]:
+def degrees(drawn: DrawnLosses, variant: str) -> dict[str, float | None]:
     """The df of every test of the panel by its row; None where none keeps the level."""
     found: dict[str, float | None] = {}
     for test in PANEL:

@@ -20,7 +20,7 @@ from bestofk.papers.intervals.evidence import (
 )
 from bestofk.papers.intervals.simulation import (
     STEPS,
-    Problem,
+    WonErrors,
     draw_problem,
     problem_of,
     simulate,
@@ -86,7 +86,7 @@ def run_piece(piece: Piece) -> Floats:
     return np.column_stack(parts)
 
 
-def printed_problem() -> Problem:
+def printed_problem() -> WonErrors:
     """The winners and sizes of test sets of the printed Table 1."""
     theoretical = printed_table("intervals", "1", "theoretical")
     sizes = printed_table("intervals", "1", "n_t")

@@ -21,7 +21,7 @@ SMALLEST, LARGEST = 10, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class WonErrors:
     """32 data sets: on each one algorithm that is best, and a size of test sets.
 
     Attributes
@@ -37,7 +37,9 @@ class Problem:
     errors: Floats
 
 
-def problem_of(dp: float, winners: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Problem:
+def problem_of(
+    dp: float, winners: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
+) -> WonErrors:
     """The problem in which these algorithms win and the mean error of A_i is 0.30 + (i - 1) dp.
 
     Where A_i, with w_i wins, does not win, its error is (32 m_i - 0.2 w_i) / (32 - w_i).
@@ -52,10 +54,12 @@ def problem_of(dp: float, winners: npt.NDArray[np.int64], sizes: npt.NDArray[np.
     means = FIRST_MEAN + dp * np.arange(ALGORITHMS)
     others = (DATASETS * means - BEST * wins) / (DATASETS - wins)
     won = winners[np.newaxis] == np.arange(ALGORITHMS)[:, np.newaxis]
-    return Problem(winners=winners, sizes=sizes, errors=np.where(won, BEST, others[:, np.newaxis]))
+    return WonErrors(
+        winners=winners, sizes=sizes, errors=np.where(won, BEST, others[:, np.newaxis])
+    )
 
 
-def draw_problem(dp: float, rng: np.random.Generator) -> Problem:
+def draw_problem(dp: float, rng: np.random.Generator) -> WonErrors:
     """Winners uniform over the algorithms, sizes over 10 to 20, independent from set to set.
 
     An algorithm that wins too often cannot have its mean (A5 at dp = 0.1 with more than 12 wins
@@ -69,7 +73,7 @@ def draw_problem(dp: float, rng: np.random.Generator) -> Problem:
 
 
 def simulate(
-    problem: Problem, simulations: int, rng: np.random.Generator, *, outliers: bool = False
+    problem: WonErrors, simulations: int, rng: np.random.Generator, *, outliers: bool = False
 ) -> Floats:
     """Errors of shape (simulations, 5, 32, 5 folds, 30 repetitions), by equations (33) to (37).
 
@@ -91,7 +95,7 @@ def simulate(
 
 
 def simulate_means(
-    problem: Problem,
+    problem: WonErrors,
     simulations: int,
     rng: np.random.Generator,
     *,

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk.adjust import CORRECTIONS
-from bestofk.checks import Floats
+from bestofk.checks import Bools, Floats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
 from bestofk.ordering.evidence.evidence import Signs
-from bestofk.ordering.procedures.graph import Bools
 from bestofk.ordering.words.sentences import correction_words, family_words
 from bestofk.report.figures.captions import interval_words, p_words
 

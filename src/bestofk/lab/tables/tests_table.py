@@ -11,11 +11,12 @@ from typing import Any
 
 from bestofk.checks import whole
 from bestofk.lab.calibrate import calibrate
-from bestofk.lab.error_rates import power, type1_error
 from bestofk.lab.outcomes import ALPHAS, outcomes
+from bestofk.lab.power import power
 from bestofk.lab.replicability import replicability
 from bestofk.lab.simulate import simulate
 from bestofk.lab.simulation import Simulation
+from bestofk.lab.type1_error import type1_error
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from bestofk.problems.gaussian_classes import GaussianClasses

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestofk.checks import probability
+from bestofk.checks import Bools, Ints, probability
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.preference import Name
-from bestofk.ordering.procedures.graph import Bools, Ints, sort_by_overrides
+from bestofk.ordering.procedures.graph import sort_by_overrides
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.wording import number, shortened

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.case_table import Case, Row, fill, markdown
 from bestofk.lab.simulation import Simulation
+from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 
@@ -92,7 +92,7 @@ def write_chosen(
     Parameters
     ----------
     out, pattern, smoke, random_state, jobs, again, told
-        As for `bestofk.lab.claims_table.write_claims`.
+        As for `bestofk.lab.tables.claims_table.write_claims`.
     """
     folder = Path(out)
     path, text = folder / "chosen.csv", folder / "chosen.md"
