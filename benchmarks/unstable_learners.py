@@ -28,14 +28,14 @@ import numpy as np
 
 from bestofk.adjust import adjust
 from bestofk.data.encoded import Encoded
+from bestofk.learners.predict import predict_subsets
 from bestofk.learners.registry import learner
-from bestofk.learners.whole_plan import predict_subsets
 from bestofk.pairwise.splits.bayle_cv_z import bayle_cv_z
 from bestofk.pairwise.splits.conservative_z import conservative_z
 from bestofk.pairwise.splits.half_sampling_t import half_sampling_t
 from bestofk.pairwise.splits.nested_cv import nested_cv_t, nested_cv_z
-from bestofk.pairwise.splits.pooled_half_sampling_t import study_factor
 from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
+from bestofk.pairwise.splits.study_factor import study_factor
 from bestofk.pairwise.splits.subset_parts import corrected_variance, variance_at_half
 from bestofk.plans.plan import plan
 from bestofk.tails import pvalue_of_t

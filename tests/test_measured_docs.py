@@ -180,7 +180,7 @@ def test_published_cases_are_all_there(name: str) -> None:
     path = DOCS / "measured" / f"{name}.csv"
     if not path.exists():
         pytest.skip("not measured yet")
-    from bestofk.lab import chosen_table, claims_table
+    from bestofk.lab.tables import chosen_table, claims_table
 
     wanted = {"claims": claims_table.claims_cases, "chosen": chosen_table.chosen_cases}[name]()
     rows = measured(name)

@@ -7,8 +7,12 @@ from . import (
     pairwise as pairwise,
     planning as planning,
 )
+from .corrected_minimum import (
+    CorrectedMinimum as CorrectedMinimum,
+    corrected_minimum as corrected_minimum,
+)
 from .data.dataset import DataSet as DataSet
-from .data.embedded import load as load
+from .data.load import load as load
 from .data.read_dataset import read_dataset as read_dataset
 from .errors import (
     ArgumentError as ArgumentError,
@@ -35,8 +39,4 @@ from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study
-from .selection_bias import (
-    CorrectedMinimum as CorrectedMinimum,
-    corrected_minimum as corrected_minimum,
-)
 from .version import __version__ as __version__

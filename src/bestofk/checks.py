@@ -10,6 +10,8 @@ import numpy.typing as npt
 from bestofk.errors import ArgumentError
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
 Alternative = Literal["two-sided", "greater", "less"]
 ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
 RandomState = int | np.random.Generator | None

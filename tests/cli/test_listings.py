@@ -18,3 +18,12 @@ def test_listings(run, verb, count):
     for row in rows:
         assert row["name"] in text
         assert row["summary"] in text
+
+
+def test_the_former_name_of_measure_tests_still_works_and_is_not_listed(run):
+    code, out, _ = run("measure", "worth", "--help")
+    assert code == 0
+    assert "former name" in out
+    _, listed, _ = run("measure", "--help")
+    assert "  tests " in listed
+    assert "  worth " not in listed

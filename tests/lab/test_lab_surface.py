@@ -302,17 +302,17 @@ def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert said.count("\n") == 1
 
 
-def test_tables_of_what_tests_are_worth(tmp_path: Path) -> None:
-    from bestofk.lab import tests_table as worth
+def test_tables_of_all_tests(tmp_path: Path) -> None:
+    from bestofk.lab.tables import tests_table
 
-    made = list(worth.worth_on_many_sets(20, 0))
+    made = list(tests_table.rows_on_many_sets(20, 0))
     over_sets = {
         entry.name
         for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values())
         if "datasets" in entry.covers
     }
     assert {row["test"] for row in made} == over_sets
-    written = worth._write(tmp_path / "table", made, "bestofk measure worth")
+    written = tests_table._write(tmp_path / "table", made, "bestofk measure tests")
     assert [path.name for path in written] == ["table.csv", "table.md"]
-    assert "Made by `bestofk measure worth`" in written[1].read_text()
+    assert "Made by `bestofk measure tests`" in written[1].read_text()
     assert written[0].read_text().count("\n") == len(made) + 1

@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk.data.encoded import Encoded
 from bestofk.errors import ArgumentError
+from bestofk.learners.predict import predict_encoded_splits
 from bestofk.learners.tan import TreeAugmentedNaiveBayes
-from bestofk.learners.whole_plan import predict_encoded_splits
 from bestofk.plans.plan import plan
 
 

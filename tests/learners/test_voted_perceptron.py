@@ -7,8 +7,8 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk.data.encoded import Encoded
 from bestofk.errors import ArgumentError
+from bestofk.learners.predict import predict_encoded_splits
 from bestofk.learners.voted_perceptron import VotedPerceptron
-from bestofk.learners.whole_plan import predict_encoded_splits
 from bestofk.plans.plan import plan
 
 

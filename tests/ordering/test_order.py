@@ -194,7 +194,7 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
     for name, entry in PROCEDURES.items():
         assert entry.load() is getattr(bk.ordering, name.replace("-", "_"))
         if entry.takes_losses:
-            asked = {"margin": 0.01} if name == "cheapest-adequate" else {}
+            asked = {"margin": 0.01} if entry.decides_by == "adequacy" else {}
             decision = bk.order(cross_validated(), procedure=name, prior="listed", **asked)
             assert decision.procedure == name
             assert decision.explain()

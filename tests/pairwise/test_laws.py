@@ -10,10 +10,9 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS
 
 ENTRIES = tuple(PAIRWISE_TESTS.values())
 every_test = pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.name)
-WITHOUT_INTERVAL = ("signed-rank-bayes",)
 every_test_with_interval = pytest.mark.parametrize(
     "entry",
-    [entry for entry in ENTRIES if entry.name not in WITHOUT_INTERVAL],
+    [entry for entry in ENTRIES if entry.interval],
     ids=lambda entry: entry.name,
 )
 
@@ -382,3 +381,7 @@ def test_registry_entry_is_complete(entry):
     assert entry.paper
     assert entry.load().__doc__.strip()
     assert set(entry.sides) <= {"two-sided", "greater", "less"}
+    assert entry.assumptions
+    assert entry.called
+    assert entry.citations
+    assert set(entry.covers) >= {one.situation for one in entry.automatic}

@@ -13,7 +13,8 @@ from bestofk.pairwise.splits.bayle_cv_z import bayle_cv_z
 from bestofk.pairwise.splits.conservative_z import conservative_z
 from bestofk.pairwise.splits.half_sampling_t import half_sampling_t
 from bestofk.pairwise.splits.nested_cv import nested_cv_t, nested_cv_z
-from bestofk.pairwise.splits.pooled_half_sampling_t import pooled_half_sampling_t, study_factor
+from bestofk.pairwise.splits.pooled_half_sampling_t import pooled_half_sampling_t
+from bestofk.pairwise.splits.study_factor import study_factor
 
 # Two runs of two folds: differences .04 .04 .02 .04, mean .035, S^2 = .0003 / 3, hence the
 # corrected variance (1/4 + 1) .0001 = .000125. Two halvings of two folds: sides .05 and .04, .02

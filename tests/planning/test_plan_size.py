@@ -120,7 +120,10 @@ def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
         ({"design": "resample:1:0.1", "sd": 1}, "at least 2 are needed"),
         ({"design": "10x10", "sd": 1, "test": "wilcoxon"}, "corrected-repeated-kfold-t"),
         ({"datasets": 1, "sd": 1}, "datasets must be a whole number of at least 2"),
-        ({"datasets": 5, "sd": 1, "test": "sign"}, "test must be one of 'wilcoxon'"),
+        (
+            {"datasets": 5, "sd": 1, "test": "sign"},
+            "test must be one of 'permutation', 'paired-t', 'wilcoxon'",
+        ),
         ({"instances": 50}, "discordance (how often"),
         ({"instances": 50, "discordance": 0.1, "difference": 0.2}, "at most the discordance"),
         ({"instances": 50, "discordance": 2}, "discordance must be strictly between 0 and 1"),

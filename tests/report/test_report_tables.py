@@ -12,7 +12,7 @@ import bestofk as bk
 from bestofk import multiple, pairwise
 from bestofk.ordering.one_test import run_test
 from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
-from bestofk.report.output_table import Column, Table
+from bestofk.report.output_table import Column, OutputTable
 
 HOSTILE = [
     '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "a|b*c_d`e`",
@@ -103,7 +103,7 @@ def test_cells_of_every_kind():
     }  # fmt: skip
     for kind, (cells, shown) in kinds.items():
         assert Column(key="k", title="k", kind=kind, cells=cells).shown() == shown
-    assert len(Table(name="none", caption="", columns=())) == 0
+    assert len(OutputTable(name="none", caption="", columns=())) == 0
 
 
 @pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])

@@ -8,8 +8,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk.errors import ArgumentError, DesignError
+from bestofk.learners.predict import predict_plan, predict_split_by_split
 from bestofk.learners.registry import LEARNERS, learner
-from bestofk.learners.whole_plan import predict_plan, predict_split_by_split
 from bestofk.losses.losses import Losses
 from bestofk.plans import plan
 from bestofk.plans.design import Design, Subsets
@@ -318,7 +318,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     with one chance in 10,000 of a false alarm on each side.
     """
     from bestofk.data.encoded import Encoded
-    from bestofk.learners.whole_plan import predict_subsets
+    from bestofk.learners.predict import predict_subsets
     from bestofk.pairwise.splits.nested_cv import nested_cv_t
     from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
 

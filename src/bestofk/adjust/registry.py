@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from bestofk.adjust.all_pairs import bergmann_hommel, shaffer
+from bestofk.adjust.all_pairs import MOST_LEARNERS, bergmann_hommel, shaffer
 from bestofk.adjust.stepwise import (
     benjamini_hochberg,
     benjamini_yekutieli,
@@ -45,6 +45,16 @@ class Correction:
         p-values are two-sided and the direction of a claim is the sign of its statistic.
     needs_all_pairs : bool
         It is made for the two-sided p-values of all pairs of K learners, and takes `pairs`.
+    adjusts : bool
+        False for the one that leaves p-values as they are.
+    most_learners : int or None
+        So many learners it takes at most; None: any number.
+    family : str
+        The file that holds it.
+    called : str
+        What the methods section of a paper calls it.
+    citations : tuple of str
+        Keys of ``report/references.bib``, or of `bibtex`.
     paper : str
         Whose idea it is.
     doi : str or None
@@ -58,8 +68,17 @@ class Correction:
     any_dependence: bool
     directions: bool
     needs_all_pairs: bool = False
+    adjusts: bool = True
+    most_learners: int | None = None
+    family: str = ""
+    called: str = ""
+    citations: tuple[str, ...] = ()
+    bibtex: str = ""
     paper: str = ""
     doi: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", self.family or self.name)
 
     def __call__(self, pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
         """The p-values adjusted; `pairs` goes to the corrections that need it."""
@@ -79,6 +98,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         directions=True,
         paper="Dunn 1961, Multiple comparisons among means",
         doi="10.1080/01621459.1961.10482090",
+        family="stepwise",
+        called="Bonferroni's method",
+        citations=("dunn1961multiple",),
     ),
     Correction(
         name="holm",
@@ -88,6 +110,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         any_dependence=True,
         directions=True,
         paper="Holm 1979, A simple sequentially rejective multiple test procedure",
+        family="stepwise",
+        called="Holm's method",
+        citations=("holm1979simple",),
     ),
     Correction(
         name="shaffer",
@@ -99,6 +124,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         needs_all_pairs=True,
         paper="Shaffer 1986, Modified sequentially rejective multiple test procedures",
         doi="10.1080/01621459.1986.10478341",
+        family="all-pairs",
+        called="Shaffer's static method",
+        citations=("shaffer1986modified", "garcia2008extension"),
     ),
     Correction(
         name="bergmann-hommel",
@@ -111,6 +139,10 @@ CORRECTIONS: Registry[Correction] = Registry(
         paper="Bergmann and Hommel 1988, Improvements of general multiple test procedures for "
         "redundant systems of hypotheses",
         doi="10.1007/978-3-642-52307-6_8",
+        family="all-pairs",
+        called="the method of Bergmann and Hommel",
+        citations=("bergmann1988improvements", "garcia2008extension"),
+        most_learners=MOST_LEARNERS,
     ),
     Correction(
         name="hochberg",
@@ -121,6 +153,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         directions=False,
         paper="Hochberg 1988, A sharper Bonferroni procedure for multiple tests of significance",
         doi="10.1093/biomet/75.4.800",
+        family="stepwise",
+        called="Hochberg's method",
+        citations=("hochberg1988sharper",),
     ),
     Correction(
         name="benjamini-hochberg",
@@ -131,6 +166,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         directions=False,
         paper="Benjamini and Hochberg 1995, Controlling the false discovery rate",
         doi="10.1111/j.2517-6161.1995.tb02031.x",
+        family="stepwise",
+        called="the method of Benjamini and Hochberg",
+        citations=("benjamini1995controlling",),
     ),
     Correction(
         name="benjamini-yekutieli",
@@ -142,6 +180,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         paper="Benjamini and Yekutieli 2001, The control of the false discovery rate in multiple "
         "testing under dependency",
         doi="10.1214/aos/1013699998",
+        family="stepwise",
+        called="the method of Benjamini and Yekutieli",
+        citations=("benjamini2001control",),
     ),
     Correction(
         name="none",
@@ -150,6 +191,9 @@ CORRECTIONS: Registry[Correction] = Registry(
         guarantee="",
         any_dependence=True,
         directions=False,
+        family="stepwise",
+        called="no correction",
+        adjusts=False,
     ),
 )
 

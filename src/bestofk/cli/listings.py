@@ -152,7 +152,7 @@ def datasets(as_json: bool) -> None:
       bestofk datasets
       bestofk datasets --json
     """
-    from bestofk.data.embedded import DATASETS
+    from bestofk.data.load import DATASETS
 
     if as_json:
         echo_json(

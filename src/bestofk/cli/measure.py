@@ -64,7 +64,7 @@ def type1(**given: Any) -> None:
 
     With --data the labels of your own rows are shuffled, so that nothing can be learnt from them.
     """
-    from bestofk.lab.error_rates import type1_error
+    from bestofk.lab.type1_error import type1_error
 
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         rows = own_rows(given["data"], given["target"])
@@ -85,7 +85,7 @@ def power(**given: Any) -> None:
 
     With --data and --by, one learner meets itself made worse by so much on your own rows.
     """
-    from bestofk.lab.error_rates import power as measure_power
+    from bestofk.lab.power import power as measure_power
     from bestofk.problems.registry import problem
 
     asked = _asked(given)
@@ -170,7 +170,7 @@ def claims(**given: Any) -> None:
       bestofk measure claims --table --smoke --case 'folds/*/K=2/*' --out measured
     """
     if given["table"]:
-        from bestofk.lab.claims_table import write_claims
+        from bestofk.lab.tables.claims_table import write_claims
 
         _write(write_claims, given, store=given["store"])
         return
@@ -197,7 +197,7 @@ def chosen(**given: Any) -> None:
       bestofk measure chosen --table --smoke --case 'all equal/*' --out measured
     """
     if given["table"]:
-        from bestofk.lab.chosen_table import write_chosen
+        from bestofk.lab.tables.chosen_table import write_chosen
 
         _write(write_chosen, given)
         return
@@ -253,19 +253,31 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
 @click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
 @click.option("--quiet", is_flag=True, help="No progress.")
-def worth(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
+def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
     """Every shipped test and MultiTest itself on the paper's problems, as tables.
 
     Type I error, power at three differences and replicability of every test that two learners on
     one data set can be judged by; and of MultiTest, how often it errs on equal learners, finds the
     truly best, and says the same again.
     """
-    from bestofk.lab.tests_table import write_worth
+    from bestofk.lab.tables.tests_table import write_tests
 
     with warnings_as_lines():
-        paths = write_worth(out, sets=sets, random_state=seed, progress=not quiet, **running)
+        paths = write_tests(out, sets=sets, random_state=seed, progress=not quiet, **running)
     for path in paths:
         click.echo(str(path))
+
+
+measure.add_command(
+    click.Command(
+        "worth",
+        params=tests.params,
+        callback=tests.callback,
+        help="The former name of `measure tests`.",
+        hidden=True,
+        context_settings=_HELP,
+    )
+)
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:

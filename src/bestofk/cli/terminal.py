@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.ordering.registry import decides_by
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
 from bestofk.wording import duration, printable, pvalue_words
@@ -78,9 +79,9 @@ def print_graph(out: Console, decision: Order) -> None:
     """Where the data override the preference, as a small graph; nothing where they do not."""
     from rich.text import Text
 
-    from bestofk.report.figures.kinds.terminal_graph import text_graph
+    from bestofk.report.figures.kinds.text_graph import text_graph
 
-    by_preference = decision.procedure == "multitest" and decision.preference.stated
+    by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""
     if graph:
         out.print(Text(f"By preference:\n{graph}"))

@@ -11,9 +11,9 @@ from bestofk.checks import whole
 from bestofk.errors import ArgumentError
 from bestofk.lab.simulation_result import Simulation
 from bestofk.learners.plan_errors import errors_of, plan_errors
+from bestofk.learners.predict import predict_plan, seed_names
 from bestofk.learners.specification import named_learners
 from bestofk.learners.split_marks import SplitMarks
-from bestofk.learners.whole_plan import predict_plan, seed_names
 from bestofk.plans.design import Design
 from bestofk.plans.splits import Splits
 from bestofk.problems.binary_attributes import BinaryAttributes

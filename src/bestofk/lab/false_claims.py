@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.type1_error import setting
 from bestofk.ordering.order import order
 from bestofk.ordering.order_many import OrderMany
 from bestofk.ordering.result import Order

@@ -15,8 +15,8 @@ from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
 from bestofk.errors import RunError
 from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
+from bestofk.learners.predict import predict_plan, predict_subsets, seed_names
 from bestofk.learners.split_marks import SplitMarks
-from bestofk.learners.whole_plan import predict_plan, predict_subsets, seed_names
 from bestofk.plans.splits import Splits
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.generator import dataset_of

@@ -269,9 +269,9 @@ def _of_all(
         tables = 1.0 - tables
     if entry.random:
         arguments = {"random_state": simulation.random_state, **arguments}
-    if entry.name == "newman-keuls":
-        # its first step, which decides whether any learners differ, is Tukey's range test
-        function = MULTIPLE_TESTS["tukey"].load()
+    if entry.first_step:
+        # which decides whether any learners differ
+        function = MULTIPLE_TESTS[entry.first_step].load()
     if entry.batch:
         pvalue = np.asarray(function(tables, **arguments).pvalue, dtype=np.float64)
     else:

@@ -102,7 +102,7 @@ class Replicability:
 
     def as_json(self) -> dict[str, Any]:
         """For strict JSON."""
-        from bestofk.lab.error_rates import setting
+        from bestofk.lab.type1_error import setting
 
         rows = []
         for at, alpha in enumerate(self.alphas):

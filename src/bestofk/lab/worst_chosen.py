@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import refuse
-from bestofk.lab.error_rates import setting
 from bestofk.lab.estimate_truth import known_truth
 from bestofk.lab.false_claims import decided, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.type1_error import setting
 from bestofk.renamed import renamed_arguments
 from bestofk.wording import number
 

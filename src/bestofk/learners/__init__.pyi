@@ -1,7 +1,7 @@
-from .foreign import for_data as for_data
-from .registry import LEARNERS as LEARNERS, Learner as Learner, learner as learner
-from .specification import named_learners as named_learners, parse_learner as parse_learner
-from .whole_plan import (
+from .for_data import for_data as for_data
+from .predict import (
     predict_plan as predict_plan,
     predict_split_by_split as predict_split_by_split,
 )
+from .registry import LEARNERS as LEARNERS, Learner as Learner, learner as learner
+from .specification import named_learners as named_learners, parse_learner as parse_learner

@@ -29,7 +29,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     that no training row holds are never predicted.
 
     A learner writes `_fit_encoded` and `_predict_encoded`; where it can, `_proba_encoded`
-    (which gives it `predict_proba`), and `_predict_plan` (see `bestofk.learners.whole_plan`).
+    (which gives it `predict_proba`), and `_predict_plan` (see `bestofk.learners.predict`).
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
     >>> list(named_learners(["max", SVC(), "log=logistic"]))
     ['max', 'SVC', 'log']
     """
-    from bestofk.learners.foreign import check_estimator_like
+    from bestofk.learners.for_data import check_estimator_like
 
     if isinstance(learners, str):
         raise ArgumentError(f"learners must be a list of learners; got {learners!r} alone.")
@@ -162,7 +162,7 @@ def _parameters(arguments: str, text: str, kind: str) -> dict[str, Any]:
 def _imported(module: str, attribute: str, params: dict[str, Any], text: str) -> Any:
     from importlib import import_module
 
-    from bestofk.learners.foreign import check_estimator_like
+    from bestofk.learners.for_data import check_estimator_like
 
     if not all(part.isidentifier() for part in (*module.split("."), attribute)):
         raise ArgumentError(

@@ -106,8 +106,8 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         codes, offset = _codes(encoded.values, encoded.cardinality)
         from bestofk.learners import tan_kernel as kernel
+        from bestofk.learners.predict import predict_encoded_splits
         from bestofk.learners.split_marks import SplitMarks
-        from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None:

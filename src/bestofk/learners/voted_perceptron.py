@@ -101,8 +101,8 @@ class VotedPerceptron(EncodedClassifier):
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.predict import predict_encoded_splits
         from bestofk.learners.split_marks import SplitMarks
-        from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None:

@@ -20,9 +20,6 @@ from bestofk.presenting import Presented
 
 __all__ = ["PosthocResult", "posthoc"]
 
-_SHORT = {"t": "kfold-t"}
-"""The plain paired t test has the name of its use on folds in the registry."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PosthocResult(Presented):
@@ -88,7 +85,8 @@ class PosthocResult(Presented):
             self.pairs, self.adjusted_pvalues, self.means, named, alpha, "mean loss"
         )
         against = "" if self.control is None else f" against {named[self.control]}"
-        how = "not adjusted" if self.correction == "none" else f"adjusted by {self.correction}"
+        adjusts = CORRECTIONS[self.correction].adjusts
+        how = f"adjusted by {self.correction}" if adjusts else "not adjusted"
         return (
             f"{extremes_words(self.means, named, 'mean loss')} {pairs} The p-values are those of "
             f"two-sided {self.test} tests{against}, {how}."
@@ -191,7 +189,7 @@ def _by_name(
     test: str, Y: Floats, control: int | None, pairs: npt.NDArray[np.intp], arguments: Any
 ) -> tuple[str, Floats, Floats]:
     """All pairs in one call of a test from the registry."""
-    entry = PAIRWISE_TESTS[_SHORT.get(test, test)]
+    entry = PAIRWISE_TESTS[_full_name(test)]
     if entry.bayesian:
         raise ArgumentError(f"test must be one with a p-value; {entry.name!r} has none to adjust.")
     if Y.ndim != 1 + entry.axes:
@@ -225,3 +223,11 @@ def _one_by_one(
         statistics[row] = float(getattr(found, "statistic", 0.0))
         pvalues[row] = float(p)
     return statistics, pvalues
+
+
+def _full_name(test: str) -> str:
+    """The registered name of a test, from that or from its shorthand."""
+    for entry in PAIRWISE_TESTS.values():
+        if entry.shorthand and entry.shorthand == test:
+            return entry.name
+    return test

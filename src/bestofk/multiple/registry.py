@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bestofk.registry import FunctionEntry, Registry
+from bestofk.registry import Assumption, FunctionEntry, Registry, Speed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,19 +25,61 @@ class MultipleTest(FunctionEntry):
     """It takes right answers (1 or 0) on the instances of one test set, not losses."""
     takes_alpha: bool = False
     """The function wants the level."""
-    batch: bool = False
-    """Leading axes are separate tests."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What it takes for granted; empty: the report says that it is not stated."""
+    sides: tuple[str, ...] = ("two-sided",)
+    interval: str = ""
+    """How intervals of the differences are found, in words; empty: there are none."""
+    speed: Speed = "one by one"
     random: bool = False
     """The function takes `random_state`."""
+    needs_repetitions: bool = False
+    """It compares the spread of repetitions of every loss; one loss each tells it nothing."""
+    first_step: str = ""
+    """The registered test that gives the p-value of its first step, where it has none itself."""
+    caution: str = ""
+    """What a verdict says of its error rate beyond the assumptions, as measured; may be empty."""
 
     @property
     def axes(self) -> int:
         """Number of axes of one table."""
         return self.shape.split(")")[0].count(",") + 1
 
+    @property
+    def batch(self) -> bool:
+        """Leading axes are separate tests."""
+        return self.speed != "one by one"
+
 
 _SPLITS = ("kfold", "repeated-kfold", "5x2", "resample", "bootstrap")
 _BLOCKS = ("datasets", *_SPLITS)
+
+_EQUAL_SAMPLES = Assumption(
+    claim="The losses of all learners are normal, independent, and spread equally.",
+    check="equal variances",
+    why="learners that met the same folds are not independent samples",
+)
+_INDEPENDENT_SAMPLES = Assumption(
+    claim="The losses of all learners are independent samples of the same shape.",
+    check="doubtful",
+    why="Learners that met the same folds are not independent samples.",
+)
+_SAME_SPREAD = Assumption(
+    claim="All differences between learners are normal and spread equally (sphericity).",
+    check="cannot be checked",
+    why="The corrections of Greenhouse and Geisser and of Huynh and Feldt allow for unequal "
+    "spread.",
+)
+_INDEPENDENT_BLOCKS = Assumption(
+    claim="The {units} are independent of each other.",
+    check="cannot be checked",
+    why="Folds of one data set share training rows and are not.",
+)
+_EXCHANGEABLE = Assumption(
+    claim="Equal learners could be exchanged within every data set.",
+    check="cannot be checked",
+    why="The data sets must be independent of each other.",
+)
 
 MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
     "test of K learners",
@@ -49,7 +91,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         paper="Fisher 1925, Statistical methods for research workers; Yildiz and Alpaydin 2006",
         doi="10.1109/TPAMI.2006.61",
         shape="(K, L)",
-        batch=True,
+        speed="vectorised",
+        called="one-way analysis of variance",
+        citations=("fisher1925statistical",),
+        assumptions=(_EQUAL_SAMPLES,),
     ),
     MultipleTest(
         name="repeated-measures-anova",
@@ -58,6 +103,9 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         covers=_BLOCKS,
         paper="Greenhouse and Geisser 1959, On methods in the analysis of profile data",
         doi="10.1007/BF02289823",
+        called="repeated-measures analysis of variance",
+        citations=("greenhouse1959methods",),
+        assumptions=(_SAME_SPREAD,),
     ),
     MultipleTest(
         name="newman-keuls",
@@ -69,6 +117,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         shape="(K, L)",
         posthoc=True,
         takes_alpha=True,
+        called="the Newman-Keuls range test",
+        citations=("newman1939distribution", "keuls1952use"),
+        assumptions=(_EQUAL_SAMPLES,),
+        first_step="tukey",
     ),
     MultipleTest(
         name="tukey",
@@ -79,6 +131,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.2307/3001913",
         shape="(K, L)",
         posthoc=True,
+        called="Tukey's honestly significant difference",
+        citations=("tukey1949comparing",),
+        assumptions=(_EQUAL_SAMPLES,),
+        interval="the studentized range times the standard error",
     ),
     MultipleTest(
         name="kruskal-wallis",
@@ -88,7 +144,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         paper="Kruskal and Wallis 1952, Use of ranks in one-criterion variance analysis",
         doi="10.1080/01621459.1952.10483441",
         shape="(K, L)",
-        batch=True,
+        speed="vectorised",
+        called="the Kruskal-Wallis test",
+        citations=("kruskal1952use",),
+        assumptions=(_INDEPENDENT_SAMPLES,),
     ),
     MultipleTest(
         name="friedman",
@@ -98,7 +157,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         paper="Friedman 1937, The use of ranks; Iman and Davenport 1980, Approximations of the "
         "critical region of the Friedman statistic",
         doi="10.1080/01621459.1937.10503522",
-        batch=True,
+        speed="vectorised",
+        called="Friedman's test with Iman and Davenport's F",
+        citations=("friedman1937use", "iman1980approximations"),
+        assumptions=(_INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="nemenyi",
@@ -109,6 +171,9 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         "comparisons of classifiers over multiple data sets",
         posthoc=True,
         takes_alpha=True,
+        called="Nemenyi's test",
+        citations=("nemenyi1963distribution", "demsar2006statistical"),
+        assumptions=(_INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="cochran-q",
@@ -119,7 +184,10 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.1093/biomet/37.3-4.256",
         shape="(K, N) correct",
         zero_one=True,
-        batch=True,
+        speed="vectorised",
+        called="Cochran's Q test",
+        citations=("cochran1950comparison",),
+        assumptions=(_INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="looney",
@@ -131,6 +199,9 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.1016/0167-8655(88)90016-5",
         shape="(K, N) correct",
         zero_one=True,
+        called="Looney's F test",
+        citations=("looney1988statistical",),
+        assumptions=(_INDEPENDENT_BLOCKS,),
     ),
     MultipleTest(
         name="bootstrap-a",
@@ -142,6 +213,9 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
         random=True,
+        called="Bootstrap-A",
+        citations=("otero2014bootstrap",),
+        assumptions=(_EXCHANGEABLE,),
     ),
     MultipleTest(
         name="bootstrap-b",
@@ -153,5 +227,9 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
         random=True,
+        called="Bootstrap-B",
+        citations=("otero2014bootstrap",),
+        assumptions=(_EXCHANGEABLE,),
+        needs_repetitions=True,
     ),
 )

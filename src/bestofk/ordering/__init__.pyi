@@ -9,6 +9,12 @@ from .order_many import (
     order_many as order_many,
     stack_tables as stack_tables,
 )
+from .orders_by import (
+    AlphaPath as AlphaPath,
+    PriorPath as PriorPath,
+    orders_by_alpha as orders_by_alpha,
+    orders_by_prior as orders_by_prior,
+)
 from .preference import Preference as Preference
 from .procedures.anova_choice import (
     anova_choice as anova_choice,
@@ -24,11 +30,5 @@ from .procedures.multinomial_selection import (
 from .procedures.multitest import multitest as multitest
 from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
 from .procedures.test_first import test_first as test_first
-from .registry import PROCEDURES as PROCEDURES
+from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .result import Order as Order, Standing as Standing
-from .sensitivity import (
-    AlphaPath as AlphaPath,
-    PriorPath as PriorPath,
-    orders_by_alpha as orders_by_alpha,
-    orders_by_prior as orders_by_prior,
-)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.evidence.as_problem import as_problem
@@ -14,8 +15,8 @@ from bestofk.ordering.preference import Prior
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
 
-OF_LEARNERS = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "none")
-"""Corrections that a family of learners, not of pairs, can have."""
+FOR_LEARNERS = "holm"
+"""The correction of a family of learners where that of the decision is made for all pairs."""
 
 
 def order(
@@ -143,5 +144,7 @@ def _interval_verdict(problem: Problem, decided: Order) -> Any:
         runs.reshape(shape),
         names=[str(name) for name in problem.names],
         alpha=decided.alpha,
-        correction=decided.correction if decided.correction in OF_LEARNERS else "holm",
+        correction=FOR_LEARNERS
+        if CORRECTIONS[decided.correction].needs_all_pairs
+        else decided.correction,
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats, RandomState, finite_array
+from bestofk.checks import Bools, Floats, Ints, RandomState, finite_array
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.problem import (
     Problem,
@@ -22,7 +22,6 @@ from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.order import order
 from bestofk.ordering.preference import Name, Prior, places_by, preference_ranks, without_noise
 from bestofk.ordering.procedures.decided import NOBODY, Decided, untested
-from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import rope_argument
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
@@ -87,7 +86,8 @@ class OrderMany:
     def smallest_mean(self) -> Ints:
         """The learner with the smallest mean loss, the most preferred of equal ones."""
         means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
-        return self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        smallest: Ints = self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        return smallest
 
     @property
     def adequate(self) -> Bools:
@@ -95,10 +95,11 @@ class OrderMany:
         B, K = self.order.shape
         taken = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
-        tested = ~np.isnan(self.pvalue).all(axis=(1, 2))
+        tested: Bools = ~np.all(np.isnan(self.pvalue), axis=(1, 2))
         # without any test it stands alone
         adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
-        return adequate & (self.recommended != NOBODY)[:, np.newaxis]
+        adequate &= (self.recommended != NOBODY)[:, np.newaxis]
+        return adequate
 
     @property
     def edges(self) -> Bools:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from bestofk.registry import FunctionEntry, Registry, resolve
 
@@ -14,14 +14,24 @@ _MULTITEST = (
 )
 
 
+DecidesBy = Literal["steps", "adequacy", "wins", "one challenge", "reasons"]
+"""Candidates step by step, from a preference; what is shown to be good enough; significant wins;
+whether one learner beats all that are preferred to it; or what its `reasons` say."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Procedure(FunctionEntry):
     """What the library knows of one procedure."""
 
+    title: str = ""
+    """Its name at the start of a sentence."""
+    decides_by: DecidesBy = "reasons"
     takes_test: bool = False
     """It decides from pairwise tests, which may be chosen, with a correction."""
     options: tuple[str, ...] = ()
     """What of the decision may be chosen: correction, family, control, margin, rope, guard."""
+    proved_with: str = ""
+    """The only correction with which an error rate is proved; empty: with any that promises one."""
     takes_losses: bool = True
     """It decides from losses; otherwise it wants scores or posteriors of every instance."""
     many: str = ""
@@ -43,6 +53,10 @@ PROCEDURES: Registry[Procedure] = Registry(
         doi="10.1109/TPAMI.2006.61",
         takes_test=True,
         options=("correction", "family", "control", "margin", "rope", "guard"),
+        title="MultiTest",
+        called="MultiTest",
+        citations=("yildiz2006ordering",),
+        decides_by="steps",
     ),
     Procedure(
         name="cheapest-adequate",
@@ -53,6 +67,10 @@ PROCEDURES: Registry[Procedure] = Registry(
         doi="10.1080/01621459.1986.10478341",
         takes_test=True,
         options=("correction", "margin", "rope"),
+        title="Cheapest adequate",
+        called="the cheapest adequate learner, by tests of non-inferiority over all pairs",
+        citations=("holm1979simple", "shaffer1986modified"),
+        decides_by="adequacy",
     ),
     Procedure(
         name="test-first",
@@ -63,6 +81,11 @@ PROCEDURES: Registry[Procedure] = Registry(
         doi="10.1109/TPAMI.2006.61",
         takes_test=True,
         options=("correction",),
+        title="TestFirst",
+        called="TestFirst",
+        citations=("yildiz2006ordering",),
+        decides_by="one challenge",
+        proved_with="bonferroni",
     ),
     Procedure(
         name="anova-choice",
@@ -71,6 +94,9 @@ PROCEDURES: Registry[Procedure] = Registry(
         summary="the most preferred, if ANOVA sees no difference at all",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
+        title="The ANOVA choice",
+        called="the ANOVA choice",
+        citations=("yildiz2006ordering",),
     ),
     Procedure(
         name="newman-keuls-choice",
@@ -79,6 +105,10 @@ PROCEDURES: Registry[Procedure] = Registry(
         summary="the most preferred of those that Newman-Keuls cannot tell from the first",
         paper=_MULTITEST,
         doi="10.1109/TPAMI.2006.61",
+        title="The Newman-Keuls choice",
+        called="the Newman-Keuls choice",
+        citations=("yildiz2006ordering",),
+        family="anova-choice",
     ),
     Procedure(
         name="most-wins",
@@ -88,6 +118,10 @@ PROCEDURES: Registry[Procedure] = Registry(
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,
         options=("correction", "family", "control", "margin", "rope"),
+        title="Most wins",
+        called="the number of significant wins",
+        citations=("ler-fundamentals",),
+        decides_by="wins",
     ),
     Procedure(
         name="roc-hull",
@@ -96,6 +130,9 @@ PROCEDURES: Registry[Procedure] = Registry(
         paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
         doi="10.1023/A:1007601015854",
         takes_losses=False,
+        title="The ROC convex hull",
+        called="the ROC convex hull",
+        citations=("provost2001robust",),
     ),
     Procedure(
         name="multinomial-selection",
@@ -104,5 +141,13 @@ PROCEDURES: Registry[Procedure] = Registry(
         paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",
         doi="10.1016/S0031-3203(01)00203-3",
         takes_losses=False,
+        title="Multinomial selection",
+        called="multinomial selection",
+        citations=("alsing2002multinomial",),
     ),
 )
+
+
+def decides_by(procedure: str) -> DecidesBy:
+    """How a procedure decides; one that is not registered says so in its reasons."""
+    return PROCEDURES[procedure].decides_by if procedure in PROCEDURES else "reasons"

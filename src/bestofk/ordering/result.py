@@ -13,6 +13,7 @@ from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.ordering.procedures.graph import Step, steps_of
+from bestofk.ordering.registry import decides_by
 from bestofk.presenting import Reported
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class Order(Reported):
     @property
     def steps(self) -> tuple[Step, ...]:
         """Every step of the ordering: the candidates, and the one taken."""
-        if self.procedure != "multitest" or not self.preference.stated:
+        if decides_by(self.procedure) != "steps" or not self.preference.stated:
             return ()
         names = self.prior
         return tuple(

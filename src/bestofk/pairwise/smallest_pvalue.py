@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from bestofk.checks import probability, side, whole
+from bestofk.checks import side, whole
 
 SMALLEST = sys.float_info.min
 """What a positive probability is given as where it is smaller than any normal number."""
+EXACT_BELOW = 25
+"""Below so many disagreements McNemar's test counts exactly, where it may choose."""
 
 
 def smallest_pvalue(n: int, alternative: str = "two-sided") -> float:
@@ -57,38 +58,16 @@ def smallest_mcnemar_pvalue(n: int) -> float:
     return max(float(chi2_sf((n - 1) ** 2 / n, 1.0)), SMALLEST) if n > 1 else 1.0
 
 
-def fewest_units(smallest: Callable[[int], float], comparisons: int, alpha: float = 0.05) -> int:
-    """From how many units on a discrete test can decide anything in a family.
-
-    Parameters
-    ----------
-    smallest : callable
-        The smallest p-value of n units, such as `smallest_pvalue`, or that of an entry of the
-        registry of pairwise tests. It must not grow with n.
-    comparisons : int
-        The factor of the smallest p-value in the correction: the number of comparisons, for
-        Bonferroni's, Holm's, Shaffer's and Bergmann and Hommel's.
-    alpha : float
-        Level of the family.
-
-    Returns
-    -------
-    int
-        The smallest n with ``comparisons * smallest(n) <= alpha``.
+def smallest_switching_mcnemar_pvalue(n: int) -> float:
+    """The same where few disagreements are counted exactly (``exact="auto"``).
 
     Examples
     --------
-    Ten pairs of five learners:
-
-    >>> fewest_units(smallest_pvalue, 10), 10 * smallest_pvalue(8), 10 * smallest_pvalue(9)
-    (9, 0.078125, 0.0390625)
+    >>> smallest_switching_mcnemar_pvalue(7) == smallest_pvalue(7)
+    True
     """
-    comparisons = whole(comparisons, "comparisons", at_least=1)
-    alpha = probability(alpha, "alpha")
-    n = 1
-    while comparisons * smallest(n) > alpha:
-        n += 1
-    return n
+    exact = smallest_pvalue(min(n, EXACT_BELOW - 1))
+    return exact if n < EXACT_BELOW else min(exact, smallest_mcnemar_pvalue(n))
 
 
 def never_zero(p: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,15 +11,16 @@ import numpy as np
 
 from bestofk.checks import Floats, one_of, positive, probability, whole
 from bestofk.errors import ArgumentError
-from bestofk.planning.designs import Disagreements, Halvings, Planned, Splits, Units
+from bestofk.ordering.evidence.choose_test import automatic_tests
+from bestofk.pairwise.entry import PowerModel
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.planning.designs import Disagreements, Halvings, Planned, PlannedSplits, Units
 from bestofk.planning.observed import units_t_power
 from bestofk.planning.power_five_by_two import five_by_two_f_power, five_by_two_t_power
 from bestofk.planning.power_permutation import permutation_power
 from bestofk.planning.power_signed_rank import EFFICIENCY, signed_rank_power
 
-PAIRED_T = "paired-t"
-"""The paired t test over data sets."""
-
+_HALVES: tuple[PowerModel, ...] = ("five by two F", "five by two t")
 _LEFT_OUT = float(np.exp(-1.0))
 """Share of the rows that a bootstrap sample leaves out."""
 
@@ -59,7 +61,7 @@ def assume(
         return _test_set(instances, sd, disagree, difference, test, level)
     if datasets is not None:
         n = whole(datasets, "datasets", at_least=2)
-        test = one_of("wilcoxon" if test == "auto" else test, "test", tuple(_UNITS))
+        test = one_of(_automatic("datasets") if test == "auto" else test, "test", _unit_tests())
         spread = np.array([_spread(sd, "data set")])
         return Assumed(
             planned=_units(spread, n, "data sets", test, level),
@@ -70,15 +72,36 @@ def assume(
     return _resampled(design, rows, sd, disagree, test, level)
 
 
-_UNITS: dict[str, Any] = {
-    "wilcoxon": (signed_rank_power, EFFICIENCY),
-    "permutation": (permutation_power, 1.0),
-    PAIRED_T: (units_t_power, 1.0),
+_UNITS: dict[PowerModel, tuple[Callable[[Any, int, float], Floats], float]] = {
+    "signed rank": (signed_rank_power, EFFICIENCY),
+    "sign flips": (permutation_power, 1.0),
+    "t": (units_t_power, 1.0),
 }
+"""Power and efficiency on independent units."""
+
+
+def _model(test: str) -> PowerModel:
+    return PAIRWISE_TESTS[test].power
+
+
+def _automatic(situation: str, *, zero_one: bool = False) -> str:
+    """The test that `order` would take."""
+    return next(
+        entry.name for entry, _ in automatic_tests(situation) if zero_one or not entry.zero_one
+    )
+
+
+def _unit_tests() -> tuple[str, ...]:
+    """The tests on independent units of which the power is known."""
+    return tuple(
+        entry.name
+        for entry in PAIRWISE_TESTS.values()
+        if "datasets" in entry.covers and entry.power in _UNITS
+    )
 
 
 def _units(sd: Floats, n: int, unit: str, test: str, level: float) -> Units:
-    power, efficiency = _UNITS[test]
+    power, efficiency = _UNITS[_model(test)]
     return Units(sd=sd, n=n, unit=unit, effect_power=power, efficiency=efficiency, level=level)
 
 
@@ -93,9 +116,12 @@ def _test_set(
     n = whole(instances, "instances", at_least=2)
     words = f"one test set of {n} instances"
     if test == "auto":
-        test = "mcnemar" if sd is None else "permutation"
-    one_of(test, "test", ("mcnemar", *_UNITS))
-    if test != "mcnemar":
+        test = _automatic("test-set", zero_one=sd is None)
+    by_disagreement = [
+        name for name, entry in PAIRWISE_TESTS.items() if entry.power == "disagreements"
+    ]
+    one_of(test, "test", (*by_disagreement, *_unit_tests()))
+    if test not in by_disagreement:
         spread = np.array([_spread(sd, "instance")])
         return Assumed(planned=_units(spread, n, "instances", test, level), design=words, test=test)
     if discordance is None:
@@ -142,15 +168,20 @@ def _resampled(
     )
     assert tested is not None
     spread = np.array([_fold_spread(sd, discordance, rows, tested)])
-    if wanted.kind == "cv" and (wanted.runs, folds) == (5, 2) and test in (
-        "auto", "5x2cv-f", "5x2cv-t"
-    ):  # fmt: skip
-        test = "5x2cv-f" if test == "auto" else test
+    situation = design.situations(n_datasets=1)[0]
+    by_halves = [name for name, entry in PAIRWISE_TESTS.items() if entry.power in _HALVES]
+    if situation == "5x2" and test in ("auto", *by_halves):
+        test = _automatic(situation) if test == "auto" else test
         return Assumed(planned=_halvings(spread, test, rows, level), design=words, test=test)
     repeated = wanted.kind in ("cv", "loo")
-    fitting = "corrected-repeated-kfold-t" if repeated else "corrected-resampled-t"
+    fitting = next(
+        entry.name
+        for name in design.situations(n_datasets=1)
+        for entry, _ in automatic_tests(name)
+        if entry.power == "corrected t"
+    )
     one_of(fitting if test == "auto" else test, "test", (fitting,))
-    planned = Splits(
+    planned = PlannedSplits(
         sd=spread,
         runs=wanted.runs if repeated else folds,
         folds=folds,
@@ -167,7 +198,7 @@ def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings
     return Halvings(
         sd=sd,
         effect_power=partial(five_by_two_f_power, correlation=0.5)
-        if test == "5x2cv-f"
+        if _model(test) == "five by two F"
         else five_by_two_t_power,
         mean_variance=0.5,
         rows=rows,

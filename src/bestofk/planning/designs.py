@@ -55,7 +55,7 @@ class Planned(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Splits:
+class PlannedSplits:
     """Folds of several runs, or random splits, under the corrected t test.
 
     The n = runs * folds differences have standard deviation `sd` (corrected for the correlation

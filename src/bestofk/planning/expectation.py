@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import BestOfKError
+from bestofk.ordering.registry import decides_by
 from bestofk.wording import number
 
 if TYPE_CHECKING:
+    from bestofk.corrected_minimum import CorrectedMinimum
     from bestofk.ordering.result import Order
-    from bestofk.selection_bias import CorrectedMinimum
 
 MOST_NUMBERS = 200_000
 """Losses up to which the bootstrap is quick; of more, the choice hardly flatters a mean."""
@@ -17,10 +18,10 @@ MOST_NUMBERS = 200_000
 
 def expected(order: Order) -> CorrectedMinimum | None:
     """The loss to expect of the recommended learner, where it was chosen by its mean."""
-    from bestofk.selection_bias import corrected_minimum
+    from bestofk.corrected_minimum import corrected_minimum
 
     problem = order.problem
-    by_mean = not order.preference.stated or order.procedure == "most-wins"
+    by_mean = not order.preference.stated or decides_by(order.procedure) == "wins"
     if problem is None or not by_mean or order.recommended != order.smallest_mean:
         return None
     if problem.values.size > MOST_NUMBERS:

@@ -12,11 +12,21 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import DesignError
-from bestofk.planning.designs import Disagreements, Halvings, KnownError, Planned, Splits, Units
+from bestofk.pairwise.entry import PowerModel
+from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.planning.designs import (
+    Disagreements,
+    Halvings,
+    KnownError,
+    Planned,
+    PlannedSplits,
+    Units,
+)
 from bestofk.planning.power_five_by_two import five_by_two_f_power, five_by_two_t_power
 from bestofk.planning.power_permutation import permutation_power
 from bestofk.planning.power_signed_rank import EFFICIENCY, signed_rank_power
 from bestofk.planning.power_t import t_power
+from bestofk.wording import joined
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence.choose_test import Choice
@@ -28,6 +38,8 @@ _AT_A_TIME = 1 << 20
 """Differences held at a time."""
 _WALSH = 300
 """Differences of which all Walsh averages are made; of more, so many quantiles stand for all."""
+_BY_ERROR: tuple[PowerModel, ...] = ("t", "corrected t", "unknown")
+"""Where the power comes from the standard error of a result, if it has one."""
 _POOLED = 200
 """Learners from which the correlation of runs is estimated."""
 _NO_SPREAD = 1e-9
@@ -56,6 +68,11 @@ class _Raw:
     df: float | None
     level: float
     rows: int | None
+
+    @property
+    def model(self) -> PowerModel:
+        """Where the power comes from; a function of the caller's is taken for a t test."""
+        return "t" if self.choice.entry is None else self.choice.entry.power
 
     def t_parts(self) -> tuple[Floats, float]:
         """Standard errors and degrees of freedom, of a test that has them."""
@@ -122,26 +139,26 @@ def _error(results: list[Any]) -> tuple[Floats | None, float | None]:
 
 
 def _builder(problem: Problem, choice: Choice) -> Callable[[_Raw], Seen]:
-    named = {
-        "5x2cv-f": _halvings,
-        "5x2cv-t": _halvings,
-        "mcnemar": _disagreements,
-        "permutation": _units,
-        "wilcoxon": _units,
+    builders: dict[PowerModel, Callable[[_Raw], Seen]] = {
+        "five by two F": _halvings,
+        "five by two t": _halvings,
+        "disagreements": _disagreements,
+        "sign flips": _units,
+        "signed rank": _units,
     }
-    if choice.name in named:
-        return named[choice.name]
+    if choice.entry is not None and choice.entry.power in builders:
+        return builders[choice.entry.power]
     situation = problem.situations[0] if problem.situations else ""
     return _units if situation in ("datasets", "test-set") else _splits
 
 
 def _splits(raw: _Raw) -> Seen:
     error, df = raw.t_parts()
-    design, name = raw.problem.design, raw.choice.name
+    design = raw.problem.design
     n = design.runs * design.folds
     unit = "splits" if design.kind in ("resample", "bootstrap") else "runs"
     runs = n if unit == "splits" else design.runs
-    corrected = name in ("corrected-repeated-kfold-t", "corrected-resampled-t")
+    corrected = raw.model == "corrected t"
     if not corrected or df != n - 1:
         why = (
             f"its degrees of freedom were measured for {runs} {unit}"
@@ -153,7 +170,7 @@ def _splits(raw: _Raw) -> Seen:
         )
         return known, None
     ratio = _test_ratio(raw.problem, raw.choice)
-    splits = Splits(
+    splits = PlannedSplits(
         sd=error / float(np.sqrt(1.0 / n + ratio)),
         runs=runs,
         folds=design.folds,
@@ -172,7 +189,7 @@ def _halvings(raw: _Raw) -> Seen:
     combined = partial(five_by_two_f_power, correlation=correlation)
     halvings = Halvings(
         sd=np.sqrt(within),
-        effect_power=combined if raw.choice.name == "5x2cv-f" else five_by_two_t_power,
+        effect_power=combined if raw.model == "five by two F" else five_by_two_t_power,
         mean_variance=correlation + (0.5 - correlation) / 5.0,
         rows=raw.rows,
         level=raw.level,
@@ -204,10 +221,10 @@ def _units(raw: _Raw) -> Seen:
     seen: Floats | None = None
     efficiency = 1.0
     power: Callable[[Any, int, float], Floats]
-    if raw.choice.name == "wilcoxon":
+    if raw.model == "signed rank":
         seen, sd = np.array([pseudomedian(row) for row in d]).reshape(-1, 2).T
         power, efficiency = signed_rank_power, EFFICIENCY
-    elif raw.choice.name == "permutation":
+    elif raw.model == "sign flips":
         sd, power = d.std(axis=1, ddof=1) if n > 1 else np.zeros(len(d)), permutation_power
     else:
         error, df = raw.t_parts()
@@ -279,8 +296,9 @@ def _test_ratio(problem: Problem, choice: Choice) -> float:
 
 
 def _not_planned(choice: Choice) -> DesignError:
+    others = [name for name, entry in PAIRWISE_TESTS.items() if entry.power not in _BY_ERROR]
     return DesignError(
         f"plan_size: the power of test {choice.name!r} is not known here; tests that can be "
-        "planned for are the t tests on folds and splits with a standard error, 5x2cv-f, "
-        "5x2cv-t, wilcoxon, permutation, the paired t test and mcnemar."
+        "planned for are the t tests with a standard error, and "
+        f"{joined(others)}."
     )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats, one_of, probability
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.evidence.family import FAMILIES, Family
@@ -110,7 +111,7 @@ def pairs_of_problem(
 
 def adjusted_level(family: Family) -> float:
     """The level of one pair at the first step of the correction, both sides together."""
-    level = family.alpha if family.correction == "none" else family.alpha / family.size
+    level = family.alpha / (family.size if CORRECTIONS[family.correction].adjusts else 1)
     # a one-sided test at level a shows what a two-sided one at level 2 a shows
     return min(2.0 * level, 0.99) if family.name == "prior" else level
 

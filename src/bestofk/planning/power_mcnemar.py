@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.pairwise.units.mcnemar import EXACT_BELOW
+from bestofk.pairwise.smallest_pvalue import EXACT_BELOW
 
 _MOST_TERMS = 401
 

@@ -65,8 +65,8 @@ def signed_rank_power(effect: Any, n: int, level: float) -> Floats:
         return np.asarray((below + np.searchsorted(shifts, -effect, side="left")) / len(shifts))
     if 0.5 ** (n - 1) > level:
         return np.zeros(effect.shape)
-    worth = EFFICIENCY * n
-    return t_power(effect * np.sqrt(worth), worth - 1.0, level)
+    effective = EFFICIENCY * n
+    return t_power(effect * np.sqrt(effective), effective - 1.0, level)
 
 
 @lru_cache(maxsize=4096)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.planning.designs import NO_SPREAD, Disagreements, Planned, Units
 from bestofk.wording import counted
 
@@ -112,7 +113,7 @@ def _what_is_planned(plan: PlanSize) -> str:
     if plan.family == "prior":
         sides, level = "one-sided", plan.level / 2.0
     shared = ""
-    if plan.comparisons > 1 and plan.correction != "none":
+    if plan.comparisons > 1 and CORRECTIONS[plan.correction].adjusts:
         what = "comparisons with the control" if plan.family == "control" else "pairs"
         shared = f" ({plan.alpha:g} over {plan.comparisons} {what})"
     design = plan.design[:1].upper() + plan.design[1:]

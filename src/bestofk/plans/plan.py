@@ -14,7 +14,9 @@ from bestofk.errors import ArgumentError
 from bestofk.plans import remarks
 from bestofk.plans.design import Design, Subsets
 from bestofk.plans.folds import FoldOf, deal, deal_groups, distinct_partitions
-from bestofk.plans.labels import Labelling, are_labels, column_of, is_categorical
+from bestofk.plans.known_rows import KnownRows, known_rows
+from bestofk.plans.labels import Labelling
+from bestofk.plans.marked_rows import marked_rows
 from bestofk.plans.random_bits import seed_of
 from bestofk.plans.random_splits import (
     draw_with_replacement,
@@ -22,23 +24,10 @@ from bestofk.plans.random_splits import (
     split_at_random,
     split_groups_at_random,
 )
+from bestofk.plans.registry import PLANS
 from bestofk.plans.specification import Specification, specify
 from bestofk.plans.splits import Split, Splits
 from bestofk.plans.subsets import halves, nested
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Rows:
-    """What is known of the rows: how many, their classes (to stratify by) and their groups."""
-
-    n: int
-    classes: Labelling | None
-    groups: Labelling | None
-    notes: tuple[str, ...]
-
-    @property
-    def strata(self) -> Labelling:
-        return self.classes if self.classes is not None else Labelling.single(self.n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +44,8 @@ class Plan:
     stratified: bool | None
     seed: int
     subsets: Subsets | None = None
+    form: str = ""
+    """The name of a registered plan that marks the rows by a function of its own."""
 
     @property
     def spec(self) -> str:
@@ -66,6 +57,7 @@ class Plan:
                 folds=self.folds,
                 test_fraction=self.test_fraction,
                 subsets=self.subsets,
+                form=self.form,
             )
         )
 
@@ -95,7 +87,15 @@ class Plan:
 
     def materialise(self, n: int, y: Any = None, groups: Any = None) -> Splits:
         """All the splits for `n` rows as one value; see `splits` for `y` and `groups`."""
-        rows = self._rows(whole(n, "the number of rows", at_least=0), y, groups)
+        rows = known_rows(
+            whole(n, "the number of rows", at_least=0),
+            y,
+            groups,
+            stratified=self.stratified,
+            leave_one_out=self.kind == "loo",
+        )
+        if self.form:
+            return self._marked(rows)
         if self.kind == "cv":
             return self._cross_validation(rows)
         if self.kind == "loo":
@@ -119,37 +119,9 @@ class Plan:
         )
         return f"The plan {self.spec!r}: {design.describe()}{tested}, {strata}, seed {self.seed}."
 
-    def _rows(self, n: int, y: Any, groups: Any) -> _Rows:
-        if n < 2:
-            raise ArgumentError(f"A plan needs at least 2 rows to train and test on; got {n}.")
-        classes, notes = None, []
-        target = None if y is None else column_of(y, "y", n)
-        if self.stratified and target is None:
-            raise ArgumentError("stratified=True needs the labels y; got none.")
-        labelled = target is not None and (is_categorical(y) or are_labels(target))
-        if self.stratified and not labelled:
-            raise ArgumentError(
-                "stratified=True needs class labels in y; got numbers with a fractional part or "
-                "times."
-            )
-        if target is not None and labelled and self.stratified is not False:
-            classes = Labelling.of(target, "y")
-            notes += remarks.one_class(classes)
-            if self.stratified is None:
-                notes += remarks.many_classes(classes, target.dtype.kind in "iuf")
-        parts = None if groups is None else Labelling.of(column_of(groups, "groups", n), "groups")
-        if parts is not None and parts.count < 2:
-            raise ArgumentError(
-                f"groups must name at least 2 groups, to train on and to test; "
-                f"got only {parts.names[0]!r}."
-            )
-        if self.kind == "loo":
-            classes, notes = None, []
-        return _Rows(n=n, classes=classes, groups=parts, notes=tuple(notes))
-
     def _value(
         self,
-        rows: _Rows,
+        rows: KnownRows,
         marks: npt.NDArray[Any],
         notes: list[str],
         *,
@@ -178,7 +150,7 @@ class Plan:
             subset_marks=subset_marks,
         )
 
-    def _cross_validation(self, rows: _Rows) -> Splits:
+    def _cross_validation(self, rows: KnownRows) -> Splits:
         assert self.folds is not None
         runs, folds, n = self.runs, self.folds, rows.n
         units, unit = (n, "rows") if rows.groups is None else (rows.groups.count, "groups")
@@ -211,7 +183,7 @@ class Plan:
             subset_marks=self._subset_marks(rows, fold_of),
         )
 
-    def _subset_marks(self, rows: _Rows, fold_of: FoldOf) -> FoldOf | None:
+    def _subset_marks(self, rows: KnownRows, fold_of: FoldOf) -> FoldOf | None:
         """The folds of the runs on parts of the rows."""
         if self.subsets is None:
             return None
@@ -227,7 +199,30 @@ class Plan:
             seed=self.seed,
         )
 
-    def _leave_one_out(self, rows: _Rows) -> Splits:
+    def _marked(self, rows: KnownRows) -> Splits:
+        """The splits that the function of a registered plan marks."""
+        marks = marked_rows(
+            PLANS[self.form],
+            rows.n,
+            seed=self.seed,
+            classes=None if rows.classes is None else rows.classes.codes,
+            groups=None if rows.groups is None else rows.groups.codes,
+            runs=self.runs,
+            folds=self.folds,
+            test_fraction=self.test_fraction,
+        )
+        return self._value(
+            rows,
+            marks.marks,
+            [],
+            kind=self.kind,
+            runs=self.runs,
+            n_train=rows.n - marks.n_test,
+            n_test=marks.n_test,
+            stratified=False,
+        )
+
+    def _leave_one_out(self, rows: KnownRows) -> Splits:
         notes = []
         if rows.groups is None:
             kind, codes = "loo", np.arange(rows.n)
@@ -247,7 +242,7 @@ class Plan:
             stratified=False,
         )
 
-    def _random_splits(self, rows: _Rows) -> Splits:
+    def _random_splits(self, rows: KnownRows) -> Splits:
         assert self.test_fraction is not None
         assert self.folds is not None
         n_test = rows_to_test(rows.n, self.test_fraction)
@@ -280,7 +275,7 @@ class Plan:
             stratified=rows.classes is not None,
         )
 
-    def _bootstrap(self, rows: _Rows) -> Splits:
+    def _bootstrap(self, rows: KnownRows) -> Splits:
         assert self.folds is not None
         notes: list[str] = []
         strata = rows.strata
@@ -415,4 +410,5 @@ def plan(
         stratified=None if stratified is None else bool(stratified),
         seed=seed_of(random_state),
         subsets=understood.subsets,
+        form=understood.form,
     )

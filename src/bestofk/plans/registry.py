@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from bestofk.registry import Registry
 
@@ -20,6 +21,25 @@ class PlanEntry:
     """The `kind` of the Design that comes out."""
     paper: str
     doi: str | None = None
+    takes: tuple[str, ...] = ()
+    """The numbers it takes, in the order in which the specification writes them: of runs, folds,
+    splits, samples, test_fraction."""
+    by_keyword: tuple[str, ...] = ()
+    """Numbers that may be given too, but by keyword only."""
+    by_name: bool = True
+    """The specification starts with its name; otherwise its pattern tells."""
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    """Numbers that are always the same: runs, folds."""
+    function: str = ""
+    """Where the function is that marks the rows, as ``package.module:name``; empty for the plans
+    that `Plan` makes itself. It is called with the number of rows and, by keyword, `seed`,
+    `classes` and `groups` (whole numbers from 0, or None), `runs` and `folds`, and `test_fraction`.
+    For the kind "cv" it gives (runs, n) whole numbers, the fold that tests each row; for the kind
+    "resample" (folds, n) booleans, whether a split tests the row."""
+    family: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", self.family or self.name)
 
 
 PLANS: Registry[PlanEntry] = Registry(
@@ -31,6 +51,8 @@ PLANS: Registry[PlanEntry] = Registry(
         summary="runs of k-fold cross-validation, each run with its own random folds",
         kind="cv",
         paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
+        takes=("runs", "folds"),
+        by_name=False,
     ),
     PlanEntry(
         name="5x2",
@@ -40,6 +62,7 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="cv",
         paper="Dietterich 1998, Approximate statistical tests",
         doi="10.1162/089976698300017197",
+        by_name=False,
     ),
     PlanEntry(
         name="kfold",
@@ -49,6 +72,8 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="cv",
         paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
         doi="10.1111/j.2517-6161.1974.tb00994.x",
+        takes=("folds",),
+        by_keyword=("runs",),
     ),
     PlanEntry(
         name="halves",
@@ -59,6 +84,7 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="cv",
         paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
         doi="10.1023/A:1024068626366",
+        by_name=False,
     ),
     PlanEntry(
         name="nested",
@@ -70,6 +96,7 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
         "well does it do it?",
         doi="10.1080/01621459.2023.2197686",
+        by_name=False,
     ),
     PlanEntry(
         name="holdout",
@@ -78,6 +105,8 @@ PLANS: Registry[PlanEntry] = Registry(
         summary="one random split; the share of the rows that is tested",
         kind="holdout",
         paper="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
+        takes=("test_fraction",),
+        fixed={"folds": 1},
     ),
     PlanEntry(
         name="resample",
@@ -87,6 +116,7 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="resample",
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
         doi="10.1023/A:1024068626366",
+        takes=("splits", "test_fraction"),
     ),
     PlanEntry(
         name="loo",
@@ -105,5 +135,6 @@ PLANS: Registry[PlanEntry] = Registry(
         kind="bootstrap",
         paper="Efron 1983, Estimating the error rate of a prediction rule",
         doi="10.1080/01621459.1983.10477973",
+        takes=("samples",),
     ),
 )

@@ -14,15 +14,6 @@ from bestofk.plans.registry import PLANS
 _RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 
-# What each form takes, in the order in which the specification writes it.
-_TAKES: dict[str, tuple[str, ...]] = {
-    "rxk": ("runs", "folds"),
-    "kfold": ("folds",),
-    "holdout": ("test_fraction",),
-    "resample": ("splits", "test_fraction"),
-    "loo": (),
-    "bootstrap": ("samples",),
-}
 _HALVES = re.compile(r"halves\s*:\s*(\d+)\s*[x×*]\s*(\d+)")
 _LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
@@ -37,8 +28,12 @@ class Specification:
     """Folds of a run, random splits or samples; None for leave-one-out, which takes every row."""
     test_fraction: float | None
     subsets: Subsets | None = None
+    form: str = ""
+    """The name of a registered plan that marks the rows by a function of its own."""
 
     def __str__(self) -> str:
+        if self.form:
+            return ":".join([self.form, *map(repr, self._numbers(PLANS[self.form].takes))])
         if self.kind == "cv":
             runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
             return runs + _written(self.subsets)
@@ -47,6 +42,11 @@ class Specification:
         if self.kind == "resample":
             return f"resample:{self.folds}:{self.test_fraction!r}"
         return "loo" if self.kind == "loo" else f"bootstrap:{self.folds}"
+
+    def _numbers(self, takes: tuple[str, ...]) -> list[float | None]:
+        """What was given, in the order of `takes`."""
+        known = {"runs": self.runs, "test_fraction": self.test_fraction}
+        return [known.get(argument, self.folds) for argument in takes]
 
 
 def specify(spec: Any, given: dict[str, Any]) -> Specification:
@@ -58,9 +58,9 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
     if plus:
         return _with_subsets(specify(runs, given), rest, spec)
     name, written = _read(spec)
-    takes = _TAKES[name]
+    takes = PLANS[name].takes
     if not written and takes:
-        welcome = ("runs", *takes) if name == "kfold" else takes
+        welcome = (*PLANS[name].by_keyword, *takes)
         unknown = [argument for argument in given if argument not in welcome]
         missing = [argument for argument in takes if argument not in given]
         if unknown or missing:
@@ -114,9 +114,9 @@ def _read(spec: str) -> tuple[str, list[Any]]:
     if crossed:
         return "rxk", [int(crossed[1]), int(crossed[2])]
     head, colon, tail = text.partition(":")
-    if head not in _TAKES or head == "rxk":
+    if head not in PLANS or not PLANS[head].by_name:
         raise _unknown(spec, head, colon + tail)
-    takes = _TAKES[head]
+    takes = PLANS[head].takes
     if not colon:
         return head, []
     parts = tail.split(":")
@@ -142,16 +142,15 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
             clean[argument] = probability(value, where)
         else:
             clean[argument] = whole(value, where, at_least=_LEAST[argument])
+    entry = PLANS[name]
+    clean = {**entry.fixed, **clean}
     return Specification(
-        kind="cv" if name in ("rxk", "kfold") else name,
+        kind=entry.kind,
         runs=clean.get("runs", 1),
-        folds=clean.get("folds", clean.get("splits", clean.get("samples", _only(name)))),
+        folds=clean.get("folds", clean.get("splits", clean.get("samples"))),
         test_fraction=clean.get("test_fraction"),
+        form=name if entry.function else "",
     )
-
-
-def _only(name: str) -> int | None:
-    return 1 if name == "holdout" else None
 
 
 def _refuse_keywords(
@@ -184,10 +183,12 @@ def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
     crossed = _RUNS_BY_FOLDS.search(head)
     if crossed:
         return UnknownNameError("plan", spec, [f"{crossed[1]}x{crossed[2]}"])
-    names = [name for name in _TAKES if name != "rxk"]
+    names = [name for name, entry in PLANS.items() if entry.by_name]
     near = get_close_matches(head, names, n=2, cutoff=0.6)
     if near:
-        meant = [name + tail if tail and _TAKES[name] else PLANS[name].example for name in near]
+        meant = [
+            name + tail if tail and PLANS[name].takes else PLANS[name].example for name in near
+        ]
         return UnknownNameError("plan", spec, meant)
     return UnknownNameError("plan", spec, [entry.example for entry in PLANS.values()])
 

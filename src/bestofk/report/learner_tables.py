@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.losses.losses import Losses
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import level_words
-from bestofk.report.output_table import Column, Table
+from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.study import Cost, FailedCell
 from bestofk.wording import number
 
 
-def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Table:
+def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> OutputTable:
     """Every learner: its place, its mean, how it stands to the recommended one, and its cost."""
     names = list(order.order if len(order.order) > 1 else order.prior)
     ranked = len(order.order) > 1
@@ -68,13 +69,13 @@ def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Tab
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
     if standings:
-        several = order.evidence.family.size > 1 and order.correction != "none"
+        several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
         caption += (
             "; worse by: how much worse than the recommended one, with "
             f"{level_words(order.alpha)} intervals"
             f"{' that hold for all pairs together' if several else ''}"
         )
-    return Table(name="learners", caption=caption, columns=tuple(columns))
+    return OutputTable(name="learners", caption=caption, columns=tuple(columns))
 
 
 def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
@@ -98,11 +99,11 @@ def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
     ]
 
 
-def costs_table(costs: Mapping[str, Cost]) -> Table:
+def costs_table(costs: Mapping[str, Cost]) -> OutputTable:
     """What a fit costs, where nothing was decided."""
     names = list(costs)
     first = Column(key="learner", title="Learner", kind="name", cells=names)
-    return Table(
+    return OutputTable(
         name="learners", caption="The learners", columns=(first, *_cost_columns(names, costs))
     )
 
@@ -122,7 +123,7 @@ def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> lis
     return found
 
 
-def pairs_table(evidence: Evidence) -> Table:
+def pairs_table(evidence: Evidence) -> OutputTable:
     """Every pair that was tested, in the user's metric."""
     names, metric = evidence.names, evidence.metric
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
@@ -166,21 +167,21 @@ def pairs_table(evidence: Evidence) -> Table:
     caption = f"The pairs: {metric.mean} of A minus that of B, {sides} p-values"
     if evidence.alternative != "two-sided":
         caption += "; only whether B is better was tested"
-    return Table(name="pairs", caption=caption, columns=tuple(columns))
+    return OutputTable(name="pairs", caption=caption, columns=tuple(columns))
 
 
 def _finite(values: Any) -> list[float | None]:
     return [value if np.isfinite(value) else None for value in values.tolist()]
 
 
-def datasets_table(losses: Losses) -> Table | None:
+def datasets_table(losses: Losses) -> OutputTable | None:
     """Mean loss of every learner on every data set, where there are several."""
     if len(losses.datasets) < 2:
         return None
     means = losses.by_dataset(missing="available") if losses.complete else None
     if means is None:
         return None
-    return Table(
+    return OutputTable(
         name="datasets",
         caption=f"Mean {losses.metric.name} by data set",
         columns=(
@@ -193,14 +194,14 @@ def datasets_table(losses: Losses) -> Table | None:
     )
 
 
-def failures_table(failures: Sequence[FailedCell]) -> Table | None:
+def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
     """Cells without a loss, counted by learner, data set and reason."""
     if not failures:
         return None
     counts = Counter((cell.learner, cell.dataset, cell.kind, cell.reason) for cell in failures)
     rows = counts.most_common()
     learner, dataset, kind, reason = zip(*(row for row, _ in rows), strict=True)
-    return Table(
+    return OutputTable(
         name="failures",
         caption="Fits that gave no loss",
         columns=(

@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 from markupsafe import Markup
 
-from bestofk.adjust import CORRECTIONS, MOST_LEARNERS
+from bestofk.adjust import CORRECTIONS
 from bestofk.checks import Floats
 from bestofk.ordering.preference import without_noise
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.wording import number
 
@@ -25,7 +26,7 @@ def live_data(order: Order) -> dict[str, object] | None:
     other than all pairs, and p-values that are not numbers.
     """
     evidence = order.evidence
-    if order.procedure != "multitest" or evidence.family.name != "all":
+    if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
         return None
     if not np.isfinite(evidence.pvalue).all():
         return None
@@ -53,9 +54,8 @@ def adjusted_by_all(order: Order) -> dict[str, Floats]:
     names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
     found = {order.correction: evidence.adjusted_pvalue}
     for name in names:
-        if name not in found and not (
-            name == "bergmann-hommel" and len(order.prior) > MOST_LEARNERS
-        ):
+        most = CORRECTIONS[name].most_learners
+        if name not in found and (most is None or len(order.prior) <= most):
             found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
     return found
 

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.losses.losses import Losses
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
-from bestofk.report.citations import CORRECTIONS, PROCEDURES, TESTS, Cited, bibtex, reference
+from bestofk.report.citations import (
+    Bibliography,
+    Cited,
+    cited_correction,
+    cited_procedure,
+    cited_test,
+)
 from bestofk.report.names import latex_text
 from bestofk.run.study import Study
 from bestofk.version import __version__
@@ -27,7 +35,7 @@ class Methods:
 
 def methods_of(order: Order | None, losses: Losses | None, study: Study | None = None) -> Methods:
     """The paragraph for a decision."""
-    cited: list[str] = []
+    cited = Bibliography()
     sentences = [_what(order, losses, study)]
     if order is not None:
         sentences += _how(order, cited)
@@ -38,13 +46,13 @@ def methods_of(order: Order | None, losses: Losses | None, study: Study | None =
     marked = " ".join(sentence.replace("\n", " ") for sentence in sentences if sentence)
     pieces = marked.split(_MARK)
     plain = "".join(
-        f" ({'; '.join(map(reference, piece.split(',')))})" if place % 2 else piece
+        f" ({'; '.join(map(cited.reference, piece.split(',')))})" if place % 2 else piece
         for place, piece in enumerate(pieces)
     )
     latex = "".join(
         f"~\\cite{{{piece}}}" if place % 2 else _latex(piece) for place, piece in enumerate(pieces)
     )
-    return Methods(plain_text=plain, latex=latex, bibtex=bibtex(cited) if cited else "")
+    return Methods(plain_text=plain, latex=latex, bibtex=cited.bibtex())
 
 
 def _latex(piece: str) -> str:
@@ -54,12 +62,10 @@ def _latex(piece: str) -> str:
     return f"{before}{latex_text(piece)}{after}"
 
 
-def _cite(one: Cited | None, words: str, cited: list[str]) -> str:
-    if one is None:
-        return words
+def _cite(one: Cited, cited: Bibliography) -> str:
     if not one.keys:
         return one.words
-    cited.extend(one.keys)
+    cited.cite(one)
     return f"{one.words}{_MARK}{','.join(one.keys)}{_MARK}"
 
 
@@ -81,9 +87,17 @@ def _what(order: Order | None, losses: Losses | None, study: Study | None) -> st
     return f"We compared {' '.join(filter(None, [who, where]))} by {design}{what}{seed}."
 
 
-def _how(order: Order, cited: list[str]) -> list[str]:
-    procedure = _cite(PROCEDURES.get(order.procedure), order.procedure, cited)
-    test = _cite(TESTS.get(order.test), f"the test {order.test}", cited)
+def _judge_of_repetitions() -> Cited:
+    from bestofk.multiple.registry import MULTIPLE_TESTS
+
+    return next(
+        cited_test(entry.name) for entry in MULTIPLE_TESTS.values() if entry.needs_repetitions
+    )
+
+
+def _how(order: Order, cited: Bibliography) -> list[str]:
+    procedure = _cite(cited_procedure(order.procedure), cited)
+    test = _cite(cited_test(order.test), cited)
     prior = "without a preference"
     if order.preference.stated:
         prior = f"with the preference {shortened([str(name) for name in order.prior], 12)}"
@@ -96,13 +110,13 @@ def _how(order: Order, cited: list[str]) -> list[str]:
     family = counted(len(evidence), "comparison")
     if evidence.family.size == 1:
         adjusted = "one comparison"
-    elif order.correction == "none":
+    elif not CORRECTIONS[order.correction].adjusts:
         adjusted = f"without correction for the {family}"
     else:
-        correction = _cite(CORRECTIONS.get(order.correction), order.correction, cited)
+        correction = _cite(cited_correction(order.correction), cited)
         adjusted = f"with p-values adjusted by {correction} over {family}"
     sentences = [f"Pairs of learners were compared by {test}, {sides}, {adjusted}."]
-    if order.procedure == "multitest" and not order.preference.stated:
+    if decides_by(order.procedure) == "steps" and not order.preference.stated:
         sentences.append(
             f"The learner with the {order.metric.smallest} {order.metric.mean} was recommended; "
             f"claims of significance are at level {order.alpha:g} over all of them."
@@ -112,7 +126,7 @@ def _how(order: Order, cited: list[str]) -> list[str]:
         sentences.append(
             f"The learners were {verb} by {procedure} at level {order.alpha:g} {prior}."
         )
-        if order.procedure == "multitest" and order.guard:
+        if decides_by(order.procedure) == "steps" and order.guard:
             sentences.append(
                 "A candidate was passed over where a preferred learner that was struck out had "
                 f"the {order.metric.smaller} {order.metric.mean}."
@@ -120,6 +134,6 @@ def _how(order: Order, cited: list[str]) -> list[str]:
     if order.margin is not None:
         sentences.append(f"Differences of up to {order.margin:g} were taken not to matter.")
     if order.beside is not None:
-        beside = _cite(TESTS["bootstrap-b"], "", cited)
-        sentences.append(f"Repetitions of stochastic learners were judged by {beside}.")
+        judged = _cite(_judge_of_repetitions(), cited)
+        sentences.append(f"Repetitions of stochastic learners were judged by {judged}.")
     return sentences

@@ -37,7 +37,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class OutputTable:
     """Columns under a caption."""
 
     name: str

@@ -13,7 +13,7 @@ from bestofk.ordering.one_test import TestReport
 from bestofk.ordering.result import Order
 from bestofk.report.learner_tables import costs_table, learners_table, pairs_table
 from bestofk.report.names import html_sentence, paragraphs
-from bestofk.report.output_table import Column, Table
+from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.study import Study
 from bestofk.wording import number
 
@@ -24,7 +24,7 @@ MOST_NUMBERS = 8
 """So many numbers of an array are shown."""
 
 
-def table_of(value: Any) -> Table:
+def table_of(value: Any) -> OutputTable:
     """The table that says most of a result."""
     if isinstance(value, Study):
         if value.decision is None:
@@ -68,11 +68,11 @@ def _names(value: Order | TestReport) -> tuple[object, ...]:
     return value.prior if isinstance(value, Order) else value.names
 
 
-def _fields_table(value: Any) -> Table:
+def _fields_table(value: Any) -> OutputTable:
     """Any other result: its numbers by name."""
     found = {field.name: getattr(value, field.name) for field in fields(value) if field.repr}
     rows = {name: _text(one) for name, one in found.items() if not _says_nothing(one)}
-    return Table(
+    return OutputTable(
         name="result",
         caption=type(value).__name__,
         columns=(

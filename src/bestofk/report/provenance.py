@@ -13,7 +13,7 @@ from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
 from bestofk.ordering.result import Order
 from bestofk.pairwise.calibration import Calibration
-from bestofk.report.output_table import Column, Table
+from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
@@ -181,14 +181,14 @@ def _compare_call(order: Order | None, study: Study) -> str:
     return _call("study = bk.compare", arguments + asked)
 
 
-def origin_tables(study: Study | None) -> list[Table]:
+def origin_tables(study: Study | None) -> list[OutputTable]:
     """Fingerprints and settings of learners and data sets."""
     spec = None if study is None else study.spec
     if spec is None:
         return []
     learners, datasets = spec.learners[:MOST_LISTED], spec.datasets[:MOST_LISTED]
     return [
-        Table(
+        OutputTable(
             name="learner-origins",
             caption=f"The {counted(len(spec.learners), 'learner')}: settings and fingerprints",
             columns=(
@@ -209,7 +209,7 @@ def origin_tables(study: Study | None) -> list[Table]:
                 ),
             ),
         ),
-        Table(
+        OutputTable(
             name="data-origins",
             caption=f"The {counted(len(spec.datasets), 'data set')}: sizes and fingerprints",
             columns=(

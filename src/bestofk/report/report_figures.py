@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from bestofk.errors import BestOfKError
 from bestofk.losses.losses import Losses
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.registry import resolve
 from bestofk.report.figures.picture import Picture
@@ -20,7 +21,7 @@ FEW = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class DrawnFigure:
     """A figure of a page."""
 
     name: str
@@ -40,7 +41,7 @@ class _Figure:
 
 
 def _multitest(order: Order, _: Losses) -> bool:
-    return order.procedure == "multitest" and order.preference.stated
+    return decides_by(order.procedure) == "steps" and order.preference.stated
 
 
 def _few(order: Order, losses: Losses) -> bool:
@@ -140,12 +141,12 @@ def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
     return found
 
 
-def figures_of(order: Order | None, losses: Losses | None) -> list[Drawn]:
+def figures_of(order: Order | None, losses: Losses | None) -> list[DrawnFigure]:
     """The figures as SVG for a page."""
     if order is None or losses is None:
         return []
     return [
-        Drawn(
+        DrawnFigure(
             name=figure.name,
             caption=figure.caption,
             svg=Markup(svg(picture)),

@@ -31,7 +31,7 @@ from bestofk.report.learner_tables import (
 from bestofk.report.live import corrections, live_data, script_json
 from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
-from bestofk.report.output_table import Table
+from bestofk.report.output_table import OutputTable
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.report_figures import figures_of
 from bestofk.report.verdict_groups import GROUPS, groups_of
@@ -197,7 +197,7 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     return lines
 
 
-def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> list[Table]:
+def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> list[OutputTable]:
     costs = None if study is None else study.costs
     found = []
     if order is not None:
@@ -225,12 +225,12 @@ def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -
     return [f"Nothing: all {losses.values.size} losses count."]
 
 
-def _failures(study: Study | None) -> list[Table]:
+def _failures(study: Study | None) -> list[OutputTable]:
     table = None if study is None else failures_table(study.failures)
     return [] if table is None else [table]
 
 
-def _shown(table: Table, *, folded: bool = False) -> ShownTable:
+def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
     return ShownTable(
         name=table.name,
         caption=table.caption,

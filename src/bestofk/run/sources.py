@@ -47,7 +47,7 @@ def _dataset(given: Any) -> DataSet:
 
 def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     """A file, or the name of an embedded data set when no such file exists."""
-    from bestofk.data.embedded import DATASETS, load
+    from bestofk.data.load import DATASETS, load
     from bestofk.data.read_dataset import read_dataset
 
     text = os.fspath(source)

@@ -11,9 +11,9 @@ from bestofk.learners.c45.c45 import C45
 from bestofk.learners.c45.prune_kernel import added_errors
 from bestofk.learners.c45.test_kernel import entropy_terms
 from bestofk.learners.c45.tree_kernel import predict_splits
+from bestofk.learners.predict import predict_encoded_splits
 from bestofk.learners.sorted_columns import sort_columns
 from bestofk.learners.split_marks import SplitMarks
-from bestofk.learners.whole_plan import predict_encoded_splits
 from bestofk.plans.plan import plan
 
 # Quinlan, C4.5 (1993), Figure 1-1: outlook, temperature, humidity, windy, class.

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from bestofk.data.encoded import Encoded
 from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
-from bestofk.learners.whole_plan import predict_encoded_splits
+from bestofk.learners.predict import predict_encoded_splits
 from bestofk.plans.plan import plan
 
 

@@ -22,7 +22,7 @@ from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.roc_curves import layout_roc
 from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_prior
-from bestofk.report.figures.kinds.terminal_graph import text_graph
+from bestofk.report.figures.kinds.text_graph import text_graph
 from bestofk.report.figures.kinds.underlines import layout_underlines
 
 

@@ -169,8 +169,8 @@ class C45(ProbabilisticClassifier):
         return shares
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
+        from bestofk.learners.predict import predict_encoded_splits
         from bestofk.learners.split_marks import SplitMarks
-        from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None or (self._uses_seed() and not isinstance(self.random_state, int)):

@@ -105,8 +105,8 @@ class NaiveBayes(ProbabilisticClassifier):
         return codes
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
+        from bestofk.learners.predict import predict_encoded_splits
         from bestofk.learners.split_marks import SplitMarks
-        from bestofk.learners.whole_plan import predict_encoded_splits
 
         marks = SplitMarks.of(splits)
         if marks is None:

@@ -117,7 +117,7 @@ class NearestMean(EncodedClassifier):
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners.nearest_mean import means_kernel as kernel
-        from bestofk.learners.whole_plan import predict_encoded_splits
+        from bestofk.learners.predict import predict_encoded_splits
 
         if splits.fold_of is None or splits.folds < 2:
             return predict_encoded_splits(self, encoded, splits)

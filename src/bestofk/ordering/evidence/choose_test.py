@@ -16,9 +16,8 @@ from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.evidence.problem import BOTH_PARTS, Problem
 from bestofk.ordering.evidence.variance_factor import subset_facts
 from bestofk.pairwise.calibration import Calibration, read_calibration
+from bestofk.pairwise.entry import Automatic
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
-from bestofk.pairwise.smallest_pvalue import smallest_pvalue as smallest_of_signs
-from bestofk.pairwise.units.mcnemar import EXACT_BELOW
 
 SITUATION_WORDS = {
     "kfold": "one run of k folds",
@@ -32,42 +31,6 @@ SITUATION_WORDS = {
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
 }
-
-_AUTOMATIC = {
-    "5x2": (
-        "5x2cv-f",
-        "the two halves of a run share no training row, and the order of the folds does not matter",
-    ),
-    "repeated-kfold": (
-        "corrected-repeated-kfold-t",
-        "its variance is corrected for training rows that folds and runs share",
-    ),
-    "kfold": (
-        "corrected-repeated-kfold-t",
-        "its variance is corrected for training rows that the folds share",
-    ),
-    "resample": (
-        "corrected-resampled-t",
-        "its variance is corrected for training rows that the splits share",
-    ),
-    "bootstrap": (
-        "corrected-resampled-t",
-        "its variance is corrected for training rows that the samples share",
-    ),
-    "nested": (
-        "nested-cv-t",
-        "its variance is what pairs of folds left out together show, however unstable the learners",
-    ),
-    "halves": (
-        "half-sampling-t",
-        "its variance is what halves of the rows show, however unstable the learners",
-    ),
-    "datasets": (
-        "wilcoxon",
-        "it is exact for ranks of the differences, so that no single data set decides",
-    ),
-}
-"""Situation: (test, why), for test="auto"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,10 +130,9 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
-    if entry.name == "mcnemar" and choice.arguments.get("exact") == "auto":
-        # few disagreements are counted exactly
-        exact = smallest_of_signs(min(n, EXACT_BELOW - 1))
-        return exact if n < EXACT_BELOW else min(exact, float(entry.smallest_pvalue(n)))
+    as_decided = entry.decision_arguments.items() <= choice.arguments.items()
+    if entry.decision_smallest_pvalue is not None and as_decided:
+        return float(entry.decision_smallest_pvalue(n))
     return float(entry.smallest_pvalue(n))
 
 
@@ -185,25 +147,27 @@ def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
 
 def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
     """What a reader must know of this test on these losses."""
-    if entry.name == "5x2cv-t":
-        return (
-            "The 5x2cv-t test takes its numerator from the fold listed first: in another order of "
-            "the runs and folds the verdict may be another. That of 5x2cv-f does not depend on it.",
-        )
-    if entry.name != "permutation" or problem.n_datasets < 2:
-        return ()
+    said = []
+    for remark in entry.remarks:
+        if remark.when == "always":
+            said.append(remark.words)
+            continue
+        dataset, share = _dominating(problem)
+        if share > 0.5:
+            said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
+    return tuple(said)
+
+
+def _dominating(problem: Problem) -> tuple[str, float]:
+    """The data set with the largest share of the sum of squares, and that share."""
+    if problem.n_datasets < 2:
+        return "", 0.0
     values = problem.sample(1)
     squares = np.square(values - values.mean(axis=0))
     share = squares.sum(axis=0) / max(float(squares.sum()), np.finfo(float).tiny)
     worst = int(share.argmax())
-    if share[worst] <= 0.5:
-        return ()
     name = f"data set {worst + 1}" if problem.losses is None else problem.losses.datasets[worst]
-    return (
-        f"The permutation test is exact under exchangeability, but one data set ({name}) carries "
-        f"{100 * share[worst]:.0f} % of the sum of squares: the others hardly count. The Wilcoxon "
-        "test does not have this weakness.",
-    )
+    return name, float(share[worst])
 
 
 def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
@@ -226,26 +190,42 @@ def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, s
             "learner. Give losses by fold, by data set or by test instance."
         )
     situation = situations[0]
-    if situation == "test-set":
-        if _is_zero_one(problem):
-            name, why = "mcnemar", "the losses are right or wrong on the same instances"
-        else:
-            name, why = "permutation", "it is exact for the mean over instances of one test set"
-    else:
-        name, why = _AUTOMATIC[situation]
-    reason = f"chosen for {SITUATION_WORDS[situation]}: {why}"
+    entry, found = next(
+        (entry, found)
+        for entry, found in automatic_tests(situation)
+        if not found.fallback and (not entry.zero_one or _is_zero_one(problem))
+    )
+    words = SITUATION_WORDS[situation]
+    reason = f"chosen for {words}: {found.why}"
     if problem.bare and problem.values.shape[1] == 1:
         reason += "; an array of two axes is taken as one run of folds"
-    exact = PAIRWISE_TESTS[name].smallest_pvalue
-    if situation == "datasets" and family is not None and exact is not None:
-        smallest = family.smallest_adjusted(float(exact(problem.n_datasets)))
+    instead = fallback_test(situation)
+    if instead is not None and family is not None and entry.smallest_pvalue is not None:
+        other, found = instead
+        n = units(problem)
+        smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
         if smallest > family.alpha:
-            return PAIRWISE_TESTS["paired-t"], (
-                f"chosen for several data sets: with {problem.n_datasets} of them the {name} test "
-                f"cannot give an adjusted p-value below {smallest:.2g}; the paired t test can, if "
-                "the differences are about normal"
+            return other, (
+                f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
+                f"adjusted p-value below {smallest:.2g}; {other.called} can, {found.why}"
             )
-    return PAIRWISE_TESTS[name], reason
+    return entry, reason
+
+
+def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
+    """The tests that may be taken unasked in a situation, the first choice first."""
+    found = [
+        (entry, one)
+        for entry in PAIRWISE_TESTS.values()
+        for one in entry.automatic
+        if one.situation == situation
+    ]
+    return sorted(found, key=lambda pair: pair[1].rank)
+
+
+def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
+    """The test that is taken where the exact one cannot reach the level; None: there is none."""
+    return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
 
 
 def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
@@ -349,8 +329,7 @@ def _facts(
         if not entry.takes_df:
             raise ArgumentError(f"df does not apply to test {entry.name!r}; leave it out.")
         facts["df"] = df
-    if entry.name == "mcnemar":
-        facts["exact"] = "auto"
+    facts |= entry.decision_arguments
     if entry.random:
         facts["random_state"] = random_state
     return facts | subset_facts(problem, entry)

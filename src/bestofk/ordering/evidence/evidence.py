@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
+from bestofk.checks import Bools, Floats, Ints
 from bestofk.errors import ArgumentError
 from bestofk.losses.metric import Metric
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.presenting import Presented
 
 if TYPE_CHECKING:

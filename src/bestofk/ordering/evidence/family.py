@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.checks import Floats, one_of, probability
+from bestofk.checks import Floats, Ints, one_of, probability
 from bestofk.errors import ArgumentError
-from bestofk.ordering.procedures.graph import Ints
 
 FAMILIES = ("all", "prior", "control")
 
@@ -85,4 +84,4 @@ class Family:
 
     def interval_level(self) -> float:
         """The level of each interval, so that all of them hold together (Bonferroni)."""
-        return 1.0 - self.alpha / (1 if self.correction == "none" else self.size)
+        return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)

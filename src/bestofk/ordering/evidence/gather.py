@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk.checks import Floats
+from bestofk.checks import Bools, Floats
 from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Signs
 from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.evidence.problem import Problem
-from bestofk.ordering.procedures.graph import Bools
 from bestofk.pairwise.all_pairs import all_pairs
 
 _LOSSES_AT_A_TIME = 1 << 17
@@ -93,7 +92,7 @@ def pairs_of_tables(
     ``"prior"`` only the less preferred learner of a pair can be shown to be better.
     """
     alternative = family.alternative if alternative is None else alternative
-    first, second = family.pairs()
+    first, _ = family.pairs()
     per_table = len(first) * int(np.prod(values.shape[2:]))
     step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
     parts = [

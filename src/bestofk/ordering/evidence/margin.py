@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, positive
+from bestofk.checks import Bools, Floats, positive
 from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Name
 from bestofk.ordering.evidence.gather import compare_in
 from bestofk.ordering.evidence.problem import Problem
-from bestofk.ordering.procedures.graph import Bools
 
 NOT_WORSE = "not worse by more than the margin"
 

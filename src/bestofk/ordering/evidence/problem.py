@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats, finite_array, one_of
+from bestofk.checks import Bools, Floats, finite_array, one_of
 from bestofk.errors import ArgumentError, DesignError
 from bestofk.losses.metric import Metric
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, Prior, arrange
-from bestofk.ordering.procedures.graph import Bools
 from bestofk.plans.design import Design
 from bestofk.wording import counted
 

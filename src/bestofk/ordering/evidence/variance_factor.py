@@ -14,7 +14,7 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     if not entry.subsets or parts is None or design.subsets is None:
         return {}
     if entry.pooled:
-        from bestofk.pairwise.splits.pooled_half_sampling_t import study_factor
+        from bestofk.pairwise.splits.study_factor import study_factor
 
         return {"factor": study_factor(problem.values, parts)}
     sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}

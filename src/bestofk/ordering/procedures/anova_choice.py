@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk.checks import probability
+from bestofk.checks import Ints, probability
 from bestofk.errors import DesignError
 from bestofk.multiple import anova, newman_keuls
 from bestofk.multiple.newman_keuls import underline_ends
@@ -16,7 +16,6 @@ from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Name, Prior
 from bestofk.ordering.procedures.decided import NOBODY, Decided, only, untested
-from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, mean_words, named
 from bestofk.wording import in_words, number, pvalue_words

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, RandomState
+from bestofk.checks import Bools, Floats, Ints, RandomState
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.margin import against_margin, margin_pvalues
@@ -21,7 +21,6 @@ from bestofk.ordering.procedures.decided import (
     judge_group,
     untested,
 )
-from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import multitest
 from bestofk.ordering.result import Order
 
@@ -127,7 +126,7 @@ def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
 def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:
     """(B, K): the adequate by preference, then the others by their means; (B,): the first."""
     K = means.shape[1]
-    adequate = (shown | np.eye(K, dtype=bool)).all(axis=2)
+    adequate: Bools = np.all(shown | np.eye(K, dtype=bool), axis=2)
     by_mean = np.argsort(np.argsort(means, axis=1, kind="stable"), axis=1, kind="stable")
     order = np.argsort(np.where(adequate, np.arange(K), K + by_mean), axis=1, kind="stable")
     return order, np.where(adequate.any(axis=1), order[:, 0], NOBODY)

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bestofk.checks import Floats
+from bestofk.checks import Bools, Floats, Ints
 from bestofk.ordering.evidence.gather import pairs_of_tables
 from bestofk.ordering.evidence.problem_stack import Asked, Group, ProblemStack, groups_of
-from bestofk.ordering.procedures.graph import Bools, Ints
 
 NOBODY = -1
 """The place of a learner that was not found."""

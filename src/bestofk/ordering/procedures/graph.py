@@ -7,11 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
+from bestofk.checks import Bools, Floats, Ints
 from bestofk.errors import ArgumentError
-
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,11 +94,12 @@ def _sorted(overrides: Bools, means: Floats | None) -> Ints:
 def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
     """The place of the learner to take in each table; `outgoing` is -1 for those that are gone."""
     free = outgoing == 0
+    first: npt.NDArray[np.intp] = np.argmax(free, axis=1)
     if means is None:
-        return np.argmax(free, axis=1)
+        return first
     struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf), axis=1)
     allowed = free & (means <= struck)
-    taken = np.argmax(allowed, axis=1)
+    taken: npt.NDArray[np.intp] = np.argmax(allowed, axis=1)
     lost = ~allowed[np.arange(len(taken)), taken]
     if lost.any():
         # only where a test by ranks contradicts the means

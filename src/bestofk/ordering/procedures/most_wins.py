@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import RandomState
+from bestofk.checks import Bools, Ints, RandomState
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.margin import against_margin
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Name, Prior
 from bestofk.ordering.procedures.decided import NOBODY, Decided, tested_many
-from bestofk.ordering.procedures.graph import Bools, Ints
 from bestofk.ordering.procedures.multitest import multitest
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, mean_words, named

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, RandomState
+from bestofk.checks import Bools, Floats, Ints, RandomState
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.choose_test import choose_test, smallest_pvalue, units
@@ -19,7 +19,7 @@ from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
 from bestofk.ordering.preference import Prior, without_noise
 from bestofk.ordering.procedures.decided import Decided, tested_many
-from bestofk.ordering.procedures.graph import Bools, Ints, sort_by_overrides
+from bestofk.ordering.procedures.graph import sort_by_overrides
 from bestofk.ordering.result import Order
 
 

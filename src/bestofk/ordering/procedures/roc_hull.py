@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, finite_array, positive, probability
+from bestofk.checks import Floats, Ints, finite_array, positive, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.preference import Name
-from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.words.sentences import listing
 from bestofk.wording import number
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, RandomState
+from bestofk.checks import Floats, Ints, RandomState
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.choose_test import Choice, choose_test, smallest_pvalue, units
 from bestofk.ordering.evidence.evidence import Evidence
@@ -16,7 +16,6 @@ from bestofk.ordering.evidence.gather import PairColumns, compare_in, no_pairs
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior, without_noise
 from bestofk.ordering.procedures.decided import NOBODY, Decided, distinct, only, untested
-from bestofk.ordering.procedures.graph import Ints
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, is_are, mean_words, named
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from bestofk.ordering.evidence.choose_test import smallest_pvalue, units
+from bestofk.ordering.evidence.choose_test import fallback_test, smallest_pvalue, units
 from bestofk.ordering.preference import Name
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.words.sentences import (
     LISTED,
     called,
@@ -38,7 +39,7 @@ def headline_of(order: Order) -> str:
         parts.append(undecidable(order))
     if order.reasons:
         parts.extend(order.reasons)
-    elif order.procedure == "cheapest-adequate":
+    elif decides_by(order.procedure) == "adequacy":
         parts.extend(_cheapest_adequate(order))
     elif order.preference.stated:
         parts.extend(_by_preference(order))
@@ -67,8 +68,10 @@ def undecidable(order: Order) -> str:
     if needed is None:
         return sentence
     other = ""
-    if several and order.test != "paired-t":
-        other = "; the paired t test (paired-t) could decide, if the differences are about normal"
+    instead = fallback_test(problem.situations[0]) if problem.situations else None
+    if instead is not None and order.test != instead[0].name:
+        entry, found = instead
+        other = f"; {entry.called} ({entry.name}) could decide, {found.why}"
     return f"{sentence} At least {needed} are needed{other}."
 
 

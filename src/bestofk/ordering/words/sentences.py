@@ -10,6 +10,7 @@ import numpy as np
 from bestofk.adjust import CORRECTIONS
 from bestofk.losses.metric import Metric
 from bestofk.ordering.preference import Name
+from bestofk.ordering.registry import PROCEDURES, decides_by
 from bestofk.wording import (
     counted,
     interval_words,
@@ -26,15 +27,6 @@ if TYPE_CHECKING:
 
 LISTED = 6
 """So many learners are named before the rest is only counted."""
-
-PROCEDURE_WORDS = {
-    "multitest": "MultiTest",
-    "test-first": "TestFirst",
-    "anova-choice": "The ANOVA choice",
-    "newman-keuls-choice": "The Newman-Keuls choice",
-    "most-wins": "Most wins",
-    "cheapest-adequate": "Cheapest adequate",
-}
 
 _QUALITIES = {
     "fit_time": "are quicker to fit",
@@ -169,9 +161,9 @@ def _by(difference: float) -> str:
 
 def _order_sentence(order: Order) -> str:
     names, by_mean = chain(order.order), f"Order by {order.metric.mean}"
-    if order.procedure == "most-wins":
+    if decides_by(order.procedure) == "wins":
         return f"Order by significant wins: {names}."
-    if order.procedure == "cheapest-adequate":
+    if decides_by(order.procedure) == "adequacy":
         if order.recommended is None:
             return f"{by_mean}: {names}."
         return (
@@ -217,7 +209,7 @@ def _margin_sentences(order: Order) -> list[str]:
         for verdict, words in _MARGIN_WORDS.items()
         if verdict in groups
     ]
-    if order.procedure == "cheapest-adequate":
+    if decides_by(order.procedure) == "adequacy":
         said.append(
             f"The chance that {called(order.recommended)} is worse than the truly best one by the "
             f"margin or more is at most {order.alpha:g}."
@@ -267,7 +259,7 @@ def _posterior_sentences(order: Order) -> list[str]:
 
 
 def _preference_sentence(order: Order) -> str:
-    if not order.preference.stated or order.procedure not in ("multitest", "cheapest-adequate"):
+    if not order.preference.stated or (decides_by(order.procedure) not in ("steps", "adequacy")):
         return ""
     kind, words = order.preference.kind, order.preference.words
     if kind == "panel":
@@ -287,7 +279,7 @@ def _preference_sentence(order: Order) -> str:
         prior = f"From the cheapest to the most expensive: {chain(order.prior)}."
     else:
         prior = f"Your preference was {chain(order.prior)}."
-    if order.procedure != "multitest":
+    if decides_by(order.procedure) != "steps":
         return prior
     edges = order.edges
     shown = listing(f"{called(j)} over {called(i)}" for i, j in edges)
@@ -389,12 +381,12 @@ def promise(order: Order) -> str:
         )
     hold = "If the test's assumptions hold, "
     at_most = f"is at most {order.alpha:g}"
-    if order.procedure == "test-first":
+    if decides_by(order.procedure) == "one challenge":
         return _promise_of_test_first(order, hold, at_most)
     correction = CORRECTIONS[family.correction]
     if family.size == 1:
         return f"{hold}the chance of a wrong claim {at_most}."
-    if family.correction == "none":
+    if not correction.adjusts:
         return (
             f"{hold}the chance of a wrong claim {at_most} for each pair; that of a wrong claim "
             f"about any of the {family.size} pairs is larger."
@@ -411,7 +403,7 @@ def _promise_of_test_first(order: Order, hold: str, at_most: str) -> str:
     A wrong choice of learner f takes the rejection of a true hypothesis about f, at
     alpha / (K - 1); K - 1 learners can be chosen so.
     """
-    if order.correction != "bonferroni":
+    if order.correction != PROCEDURES[order.procedure].proved_with:
         return "With this correction no error rate is proved for TestFirst."
     return (
         f"{hold}the chance that TestFirst chooses a learner that is not better than all "

@@ -16,11 +16,8 @@ from bestofk.pairwise.result import (
     scalar_or_array,
     tail_level,
 )
-from bestofk.pairwise.smallest_pvalue import never_zero
+from bestofk.pairwise.smallest_pvalue import EXACT_BELOW, never_zero
 from bestofk.tails import chi2_sf, normal_quantile, pvalue_of_count, pvalue_of_z
-
-EXACT_BELOW = 25
-"""Disagreements below which ``exact="auto"`` takes the binomial distribution."""
 
 
 def mcnemar(

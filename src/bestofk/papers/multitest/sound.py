@@ -46,8 +46,8 @@ class SoundRun:
 def sound_errors(task: SoundRun) -> Counts:
     """(10, 10, 2): wrong and tested rows of every fold."""
     from bestofk.data.read_dataset import read_dataset
+    from bestofk.learners.predict import predict_plan
     from bestofk.learners.registry import learner
-    from bestofk.learners.whole_plan import predict_plan
     from bestofk.plans.plan import plan
 
     data = read_dataset(task.path, target="class", name=task.name)

@@ -1,5 +1,5 @@
 from .kinds.rate_curves import Rates as Rates
-from .kinds.terminal_graph import text_graph as text_graph
+from .kinds.text_graph import text_graph as text_graph
 from .paint import paint as paint, save_figure as save_figure
 from .picture import Picture as Picture
 from .registry import (

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.errors import ArgumentError
-from bestofk.ordering.words.sentences import PROCEDURE_WORDS, correction_words, level_words
+from bestofk.ordering.registry import PROCEDURES
+from bestofk.ordering.words.sentences import correction_words, level_words
 from bestofk.wording import pvalue_words
 
 if TYPE_CHECKING:
@@ -56,7 +58,9 @@ def losses_of(value: Any, losses: Any = None) -> Losses | None:
 
 def basis(order: Order) -> str:
     """``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``"""
-    procedure = PROCEDURE_WORDS.get(order.procedure, order.procedure)
+    procedure = order.procedure
+    if procedure in PROCEDURES:
+        procedure = PROCEDURES[procedure].title or procedure
     if not order.test:
         return f"{procedure}, alpha = {order.alpha:g}."
     correction = correction_words(order.evidence) if len(order.evidence) else ""
@@ -67,7 +71,8 @@ def p_words(order: Order) -> str:
     """What the p-values of the evidence are."""
     if order.evidence.family.size == 1:
         return "the p-value"
-    return "the p-value, not adjusted" if order.correction == "none" else "the adjusted p-value"
+    adjusted = CORRECTIONS[order.correction].adjusts
+    return "the adjusted p-value" if adjusted else "the p-value, not adjusted"
 
 
 def interval_words(order: Order) -> str:
@@ -76,7 +81,7 @@ def interval_words(order: Order) -> str:
     level = level_words(order.alpha)
     if family.size == 1:
         return f"Interval: {level}."
-    if family.correction == "none":
+    if not CORRECTIONS[family.correction].adjusts:
         return f"Intervals: {level}, for each pair alone."
     return f"Intervals: {level}, for all pairs together."
 

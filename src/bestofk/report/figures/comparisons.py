@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
+from bestofk.adjust import CORRECTIONS
+from bestofk.checks import Bools, Floats
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
 from bestofk.ordering.evidence.evidence import Signs
-from bestofk.ordering.procedures.graph import Bools
 from bestofk.ordering.words.sentences import correction_words, family_words
 from bestofk.report.figures.captions import interval_words, p_words
 
@@ -159,7 +159,7 @@ def comparisons_of(
         )
     if isinstance(value, PosthocResult):
         p = value.matrix()
-        none = value.correction == "none"
+        none = not CORRECTIONS[value.correction].adjusts
         adjusted = "not adjusted" if none else f"adjusted by {value.correction}"
         return _finished(
             value.means,

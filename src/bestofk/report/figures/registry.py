@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
+from bestofk.ordering.registry import decides_by
 from bestofk.registry import Registry, resolve
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _steps(order: Order) -> bool:
 
 
 def _multitest(order: Order) -> bool:
-    return order.procedure == "multitest" and order.preference.stated
+    return decides_by(order.procedure) == "steps" and order.preference.stated
 
 
 def _standings(order: Order) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.errors import BestOfKError
-from bestofk.learners.whole_plan import predict_subsets, seed_names
+from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.evaluation.judge import (
@@ -291,7 +291,7 @@ def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
         raise UnscoredError("raised", estimator.reason)
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"
-    from bestofk.learners.foreign import check_estimator_like, for_data
+    from bestofk.learners.for_data import check_estimator_like, for_data
 
     if rows.plain:
         # numbers without gaps: any estimator takes them, and nothing need be looked up

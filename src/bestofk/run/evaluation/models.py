@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 from typing import Any
 
-from bestofk.learners.whole_plan import seed_names
+from bestofk.learners.predict import seed_names
 
 TRUSTED = ("sklearn", "bestofk")
 """Packages whose learners may run in this process, which they do not crash, and share rows."""

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.ordering.procedures.graph import Bools
+from bestofk.checks import Bools, Floats
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.comparisons import Comparisons, two_sided_comparisons_of
 from bestofk.report.figures.paint import paint

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.errors import ArgumentError
 from bestofk.ordering.words.sentences import correction_words, family_words
 from bestofk.report.figures.axis_marks import x_axis
@@ -219,7 +220,7 @@ def _columns(order: Order, standings: tuple[Standing, ...]) -> list[list[str]]:
         else short_p(one.adjusted_pvalue, order.alpha)
         for one in standings
     ]
-    adjusted = order.correction != "none" and order.evidence.family.size > 1
+    adjusted = CORRECTIONS[order.correction].adjusts and order.evidence.family.size > 1
     found = [["adjusted p" if adjusted else "p", *p]]
     if order.margins:
         cells = [
@@ -275,7 +276,7 @@ def _reading(order: Order, *, beyond: bool) -> str:
         f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
         f"{correction_words(evidence)}."
     )
-    if evidence.family.size > 1 and order.correction == "none":
+    if evidence.family.size > 1 and not CORRECTIONS[order.correction].adjusts:
         parts.append("The p-values are not adjusted.")
     return " ".join(parts)
 

@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
+from bestofk.ordering.registry import decides_by
 from bestofk.report.figures.captions import basis, decision_of, preferring
 from bestofk.report.figures.kinds.multitest_graph import arc_height, draw_arcs, draw_nodes, edges_of
 from bestofk.report.figures.paint import paint
@@ -65,7 +66,7 @@ def layout_steps(value: Any) -> StepsLayout:
     doi:10.1109/TPAMI.2006.61, Fig. 2.
     """
     order = decision_of(value)
-    if order.procedure != "multitest":
+    if decides_by(order.procedure) != "steps":
         raise ArgumentError(
             f"figure 'steps': the order must come from 'multitest', which has steps; got one from "
             f"{order.procedure!r}."

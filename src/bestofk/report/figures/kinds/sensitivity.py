@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bestofk.ordering.sensitivity import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
+from bestofk.ordering.orders_by import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import basis, preferring
 from bestofk.report.figures.paint import paint

@@ -35,7 +35,7 @@ def predict_plan(
     ----------
     estimator : scikit-learn estimator
         Not fitted, and left as it is. Where it needs numbers, nominal columns and missing cells
-        are prepared inside each split (see `bestofk.learners.foreign`).
+        are prepared inside each split (see `bestofk.learners.for_data`).
     data : DataSet
         The rows.
     splits : Splits
@@ -85,7 +85,7 @@ def predict_split_by_split(
     seeds: Sequence[int] | None = None,
 ) -> list[Codes]:
     """The same as `predict_plan` by one public fit and predict for every split."""
-    from bestofk.learners.foreign import for_data
+    from bestofk.learners.for_data import for_data
 
     estimator = for_data(estimator, data.X)
     classes = data.encoded().classes

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestofk.checks import probability
+from bestofk.checks import Bools, Ints, probability
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering.preference import Name
-from bestofk.ordering.procedures.graph import Bools, Ints, sort_by_overrides
+from bestofk.ordering.procedures.graph import sort_by_overrides
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.wording import number, shortened
 
@@ -241,7 +242,7 @@ def _shown_better(order: Order) -> Callable[[Ints, Ints], Bools]:
 
 
 def _must_be_multitest(order: Order, where: str) -> None:
-    if order.procedure != "multitest":
+    if decides_by(order.procedure) != "steps":
         raise ArgumentError(
             f"{where}: the order must come from 'multitest'; got one from {order.procedure!r}."
         )

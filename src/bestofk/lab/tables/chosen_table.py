@@ -1,4 +1,4 @@
-"""The published table of what is recommended: procedures against learners of known worth."""
+"""The published table of what is recommended: procedures against learners of known losses."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.case_table import Case, Row, fill, markdown
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 MARGIN = 0.02
 TABLES, SMOKE = 2000, 20
 NUMBERS_OF_SETS = (12, 30)
-WORTHS: dict[str, dict[str, Any]] = {
+LEARNERS_GIVEN: dict[str, dict[str, Any]] = {
     "the second is the worst and noisy": {
         "means": (0.27, 0.40, 0.25),
         "sds": (0.01, 0.25, 0.01),
@@ -49,14 +49,14 @@ def chosen_cases(tables: int = TABLES) -> list[Case]:
     """All cases, those that share their losses one after another."""
     return [
         Case(
-            name=f"{worth}/{n} data sets/{decision}",
+            name=f"{given}/{n} data sets/{decision}",
             problem=ManyDataSets(datasets=n, **settings),
             sets=tables,
             decision=decision,
             by=MARGIN,
             within=MARGIN / 2,
         )
-        for worth, settings in WORTHS.items()
+        for given, settings in LEARNERS_GIVEN.items()
         for n in NUMBERS_OF_SETS
         for decision in DECISIONS
     ]
@@ -94,7 +94,7 @@ def write_chosen(
     Parameters
     ----------
     out, pattern, smoke, random_state, n_jobs, engine, scheduler, again, say
-        As for `bestofk.lab.claims_table.write_claims`.
+        As for `bestofk.lab.tables.claims_table.write_claims`.
     """
     folder = Path(out)
     path, text = folder / "chosen.csv", folder / "chosen.md"

@@ -6,7 +6,7 @@ import pytest
 import bestofk as bk
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.ordering import most_wins, multitest
-from bestofk.ordering.sensitivity import orders_by_alpha, orders_by_prior
+from bestofk.ordering.orders_by import orders_by_alpha, orders_by_prior
 
 
 def table(n, seed, runs=3, folds=4):

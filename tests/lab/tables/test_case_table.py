@@ -13,8 +13,8 @@ from scipy import stats
 
 from bestofk.cli import main
 from bestofk.errors import ArgumentError
-from bestofk.lab import case_table, chosen_table, claims_table
-from bestofk.lab.case_table import Case, fill, select
+from bestofk.lab.tables import case_table, chosen_table, claims_table
+from bestofk.lab.tables.case_table import Case, fill, select
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 CASES = [

@@ -1,4 +1,4 @@
-"""What every shipped test, and MultiTest itself, is worth: tables made by one command."""
+"""Error, power and replicability of every test, and of MultiTest: tables by one command."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import Any
 
 from bestofk.checks import whole
 from bestofk.lab.calibrate import calibrate
-from bestofk.lab.error_rates import power, type1_error
 from bestofk.lab.outcomes import ALPHAS, outcomes
+from bestofk.lab.power import power
 from bestofk.lab.replicability import replicability
 from bestofk.lab.simulate import simulate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.type1_error import type1_error
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from bestofk.problems.gaussian_classes import GaussianClasses
@@ -36,7 +37,7 @@ SLOW = 100
 Row = dict[str, Any]
 
 
-def write_worth(
+def write_tests(
     out: str | os.PathLike[str],
     *,
     sets: int = 1000,
@@ -60,18 +61,18 @@ def write_worth(
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     running = {"random_state": random_state, **running}
-    command = f"bestofk measure worth --sets {sets} --seed {random_state}"
+    command = f"bestofk measure tests --sets {sets} --seed {random_state}"
     written = []
     for name, rows in (
-        ("tests", worth_of_tests(sets, running)),
-        ("many_data_sets", worth_on_many_sets(sets, random_state)),
-        ("multitest", worth_of_multitest(max(10, sets // 2), running)),
+        ("tests", rows_of_tests(sets, running)),
+        ("many_data_sets", rows_on_many_sets(sets, random_state)),
+        ("multitest", rows_of_multitest(max(10, sets // 2), running)),
     ):
         written += _write(folder / name, list(rows), command)
     return written
 
 
-def worth_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
+def rows_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
     """Tests of two learners on one data set: naive Bayes against C4.5 on the paper's problems."""
     for plan in PLANS:
         null = simulate(plan=plan, sets=sets, **running)
@@ -84,7 +85,7 @@ def worth_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
         for entry in _entries():
             if not set(entry.covers) & set(situations):
                 continue
-            slow = entry.name in MULTIPLE_TESTS and not MULTIPLE_TESTS[entry.name].batch
+            slow = entry.speed == "one by one"
             used = [_first(one, SLOW) for one in (null, *networks, again)] if slow else [
                 null, *networks, again]  # fmt: skip
             dfs: list[float | None] = [None]
@@ -125,7 +126,7 @@ def _found(test: str, made: Simulation, df: float | None = None) -> str:
     return f"{100 * outcomes(made, test, df=df, alpha=ALPHA).rejected[:, 0].mean():.1f}"
 
 
-def worth_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
+def rows_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
     """Tests over data sets, on independent normal losses: 5 learners, the first better by a shift.
 
     Pairwise tests compare the first with the second. The shift is in standard deviations of a
@@ -134,9 +135,8 @@ def worth_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
     for entry in _entries():
         if "datasets" not in entry.covers:
             continue
-        often = REPETITIONS if entry.name == "bootstrap-b" else 1
-        batch = entry.batch if isinstance(entry, MultipleTest) else not entry.random
-        n = sets if batch else min(sets, 200)
+        often = REPETITIONS if getattr(entry, "needs_repetitions", False) else 1
+        n = sets if entry.speed == "vectorised" else min(sets, 200)
         shown = f"{MANY_SETS} x {often} repetitions" if often > 1 else str(MANY_SETS)
         row: Row = {"test": entry.name, "data sets": shown, "sets": n}
         shape = {"datasets": MANY_SETS, "repetitions": often}
@@ -155,7 +155,7 @@ def worth_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
         yield row
 
 
-def worth_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
+def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
     """MultiTest as published, on five equal learners and on five with the best preferred least."""
     for plan, test in (("5x2", "5x2cv-t"), ("10x10", "corrected-repeated-kfold-t")):
         equal = simulate(EQUAL, "binary", plan, sets=sets, **running)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.lab.case_table import Case, Row, fill, markdown
 from bestofk.lab.false_claims import false_claims
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets

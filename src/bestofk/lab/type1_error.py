@@ -1,0 +1,187 @@
+"""Type I error: how often a test rejects where nothing is to be found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk.errors import ArgumentError
+from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
+from bestofk.lab.rate import Curve, Rate
+from bestofk.lab.simulation_result import Simulation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TypeOneError:
+    """How often a test rejects where the learners are equal.
+
+    Attributes
+    ----------
+    test : str
+        The test or procedure.
+    alphas, rates : tuples
+        Levels, and the share of data sets on which it rejects, with exact intervals.
+    outcomes : Outcomes
+        The p-values and verdicts.
+    simulation : Simulation
+        The losses that they came from.
+    """
+
+    test: str
+    alphas: tuple[float, ...]
+    rates: tuple[Rate, ...]
+    outcomes: Outcomes
+    simulation: Simulation
+
+    def rate(self, alpha: float = 0.05) -> Rate:
+        """The Type I error at a level; any level for tests that have p-values."""
+        if alpha in self.alphas:
+            return self.rates[self.alphas.index(alpha)]
+        (alpha,) = levels(alpha)
+        if self.outcomes.pvalue is None:
+            raise ArgumentError(
+                f"alpha must be one of {', '.join(f'{one:g}' for one in self.alphas)}, which were "
+                f"measured; got {alpha:g}."
+            )
+        return Rate.of(int((self.outcomes.pvalue[:, 0] <= alpha).sum()), self.simulation.sets)
+
+    def curve(self, alphas: Any = None) -> Curve:
+        """The Type I error over the level, with its band."""
+        if alphas is None:
+            alphas = np.linspace(0.005, 0.2, 40)
+        found = [self.rate(float(alpha)) for alpha in alphas]
+        return Curve.of(
+            alphas, [one.count for one in found], self.simulation.sets,
+            x_name="level", name=self.test,
+        )  # fmt: skip
+
+    def explain(self) -> str:
+        """The rates in sentences."""
+        listed = "; ".join(
+            f"{one.words()} at level {100 * alpha:g} %"
+            for alpha, one in zip(self.alphas, self.rates, strict=True)
+        )
+        return (
+            f"Type I error of {self.test}: it rejects on {listed} "
+            f"({100 * self.rates[0].level:g} % intervals).\n{self._verdict()}\n"
+            f"Measured on {self.simulation.describe()}"
+        )
+
+    def _verdict(self) -> str:
+        above = [
+            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.low > a
+        ]
+        below = [
+            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.high < a
+        ]
+        if above:
+            return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
+        if below:
+            return (
+                f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
+            )
+        return "It keeps its promise, as far as so many data sets can tell."
+
+    def as_json(self) -> dict[str, Any]:
+        """For strict JSON."""
+        return {
+            "measure": "type1",
+            "test": self.test,
+            **setting(self.simulation),
+            "rates": [{"alpha": alpha, **one.as_json()} for alpha, one in
+                      zip(self.alphas, self.rates, strict=True)],
+            "explanation": self.explain(),
+        }  # fmt: skip
+
+
+def setting(simulation: Simulation) -> dict[str, Any]:
+    """What was simulated, for JSON."""
+    mean, error = simulation.mean_differences()
+    return {
+        "learners": list(simulation.learners),
+        "problem": simulation.problem.describe(),
+        "plan": simulation.plan,
+        "design": simulation.design.describe(),
+        "sets": simulation.sets,
+        "repeats": simulation.repeats,
+        "seed": simulation.random_state,
+        "mean_difference": mean,
+        "mean_difference_error": None if np.isnan(error) else error,
+        "seconds": simulation.seconds,
+    }
+
+
+def type1_error(
+    test: Test = "auto",
+    learners: Any = ("naive-bayes", "c4.5"),
+    problem: Any = "binary",
+    plan: Any = "10x10",
+    *,
+    sets: int = 1000,
+    alpha: Any = ALPHAS,
+    alternative: str = "two-sided",
+    df: Any = None,
+    procedure: str | None = None,
+    correction: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    simulation: Simulation | None = None,
+    **running: Any,
+) -> TypeOneError:
+    """How often a test says that equal learners differ.
+
+    Parameters
+    ----------
+    test : str or callable
+        A pairwise test, a test of K learners, or a function ``test(a, b)`` that gives a p-value.
+    learners, problem, plan, sets
+        What is simulated; see `simulate`. The learners should be equal on the problem.
+    alpha : float or sequence of float
+        Levels.
+    alternative, df
+        As for the test.
+    procedure, correction : str, optional
+        Measure a procedure that uses the test: how often the most preferred (first) of equal
+        learners is not its best.
+    options : mapping, optional
+        More for `order`, with a procedure: `family`, `guard`, `margin`, `prior`, ... The preference
+        is as listed by default.
+    simulation : Simulation, optional
+        Use these losses instead of simulating.
+    **running
+        `random_state`, `jobs`, `store`, `progress`, `loss`: see `simulate`.
+
+    Returns
+    -------
+    TypeOneError
+
+    References
+    ----------
+    T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
+    classification learning algorithms. Neural Computation 10, 1895-1923.
+    doi:10.1162/089976698300017197
+
+    Examples
+    --------
+    Independent normal losses are what the k-fold t test takes for granted:
+
+    >>> found = type1_error("kfold-t", problem="normal(plan='kfold:10')", sets=4000)
+    >>> found.rate(0.05).low < 0.05 < found.rate(0.05).high
+    True
+    """
+    alphas = levels(alpha)
+    made, found = ask(
+        test, learners, problem, plan, simulation=simulation, running={"sets": sets, **running},
+        asked={"procedure": procedure, "alpha": alphas, "alternative": alternative, "df": df,
+               "correction": correction, **(options or {})},
+    )  # fmt: skip
+    counts = found.rejected[:, 0].sum(axis=0)
+    return TypeOneError(
+        test=found.name,
+        alphas=alphas,
+        rates=tuple(Rate.of(int(count), made.sets) for count in counts),
+        outcomes=found,
+        simulation=made,
+    )

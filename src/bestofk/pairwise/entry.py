@@ -1,0 +1,107 @@
+"""`PairwiseTest`: everything that the library knows of one pairwise test.
+
+`covers` names the situations that a test was made for (see `bestofk.plans.design`):
+
+=================  ==============================================================
+``kfold``          one data set, one run of k folds
+``repeated-kfold`` one data set, two or more runs of k folds
+``5x2``            one data set, five runs of two folds
+``resample``       one data set, random splits into training and test rows
+``bootstrap``      one data set, bootstrap samples tested on the rows left out
+``test-set``       one test set, one loss per instance
+``datasets``       several data sets, one mean loss each
+``halves``         one data set, runs of k folds, and cross-validation on random halves of it
+``nested``         one data set, runs of k folds, and pairs of folds left out together
+``loo``            one data set, leave-one-out: one loss per row
+=================  ==============================================================
+
+`axes` is the number of trailing axes that the function takes: 2 for (runs, folds), else 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bestofk.registry import Assumption, FunctionEntry, Speed
+
+PowerModel = Literal[
+    "t", "corrected t", "five by two F", "five by two t", "signed rank", "sign flips",
+    "disagreements", "unknown",
+]  # fmt: skip
+"""How `bestofk.planning` finds the power: ``"t"`` from the standard error and the degrees of
+freedom of a result, where it has them; ``"corrected t"`` also for other numbers of runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Automatic:
+    """A situation in which the test is taken where none is asked for."""
+
+    situation: str
+    why: str
+    """The reason, after a colon; of a fallback, after "it can decide,"."""
+    rank: int = 1
+    """The first that applies is taken: a test of zero-one losses only to those."""
+    fallback: bool = False
+    """Only where the exact test of a smaller rank cannot reach the level."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """What a reader of a verdict must know; ``{dataset}`` and ``{share}`` are filled in."""
+
+    words: str
+    when: Literal["always", "one data set dominates"] = "always"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseTest(FunctionEntry):
+    """What the library knows of one pairwise test."""
+
+    covers: tuple[str, ...]
+    axes: int = 1
+    sides: tuple[str, ...] = ("two-sided", "greater", "less")
+    assumptions: tuple[Assumption, ...] = ()
+    """What it takes for granted; empty: the report says that it is not stated."""
+    automatic: tuple[Automatic, ...] = ()
+    """Where it is taken when no test is asked for."""
+    interval: str = ""
+    """How the interval of the difference is found, in words; empty: there is none."""
+    speed: Speed = "vectorised"
+    power: PowerModel = "t"
+    remarks: tuple[Remark, ...] = ()
+    takes_df: bool = False
+    """The degrees of freedom may be given, as a number."""
+    needs_sizes: bool = False
+    """The function wants `n_train` and `n_test`."""
+    takes_test_share: bool = False
+    """The function takes `test_share`, the ratio n_test / n_train of the design."""
+    takes_resolution: bool = False
+    """The function takes `resolution`, the step of which all losses are multiples."""
+    subsets: str = ""
+    """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
+    takes their losses after those of all runs in one axis, or, where `pooled`, not at all."""
+    pooled: bool = False
+    """The function wants one variance factor, found from all pairs of the study together."""
+    zero_one: bool = False
+    """The losses must be 0 or 1 for every instance."""
+    discrete: bool = False
+    """The statistic has atoms: one-sided p-values add up to more than 1."""
+    bayesian: bool = False
+    """The result is a posterior: its `pvalue` promises no rate of errors."""
+    at_least_units: int = 0
+    """On fewer data sets the result is not to be relied on, and procedures refuse it."""
+    random: bool = False
+    """The function takes `random_state`."""
+    smallest_pvalue: Callable[[int], float] | None = None
+    """The smallest two-sided p-value that n units can give; None where any can come out."""
+    caution: str = ""
+    """What a verdict says of its error rate beyond the assumptions, as measured; may be empty."""
+    shorthand: str = ""
+    """A short name that `bestofk.multiple.posthoc` takes too."""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    decision_arguments: Mapping[str, Any] = field(default_factory=dict)
+    """What a decision tells the function beyond its defaults."""
+    decision_smallest_pvalue: Callable[[int], float] | None = None
+    """`smallest_pvalue` with those; None where it is the same."""

@@ -1,0 +1,158 @@
+"""Four toys, each one file and one entry as the contributing page shows them, are found by all.
+
+The package is written to a temporary folder with the metadata of an installed one; processes that
+have the folder on their path find it, and nothing of it stays.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import bestofk
+from bestofk.errors import ArgumentError, BestOfKWarning
+from bestofk.pairwise import PAIRWISE_TESTS, PairwiseTest
+from bestofk.registry import PLUGINS
+
+TESTS = Path(__file__).resolve().parent
+PAGE = (TESTS.parent / "docs" / "contributing.md").read_text(encoding="utf-8")
+TOYS = ("toy-z", "lowest-mean", "rarest", "striped")
+
+
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory):
+    """The folder that holds the package of the contributing page."""
+    folder = tmp_path_factory.mktemp("installed")
+    package = folder / "toys"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    for block in re.findall(r"^```python\n(# toys/.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
+        path = folder / block.splitlines()[0].removeprefix("# ")
+        path.write_text(block)
+    (points,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+    named = tomllib.loads(points)["project"]["entry-points"][PLUGINS]
+    assert set(named) == set(TOYS)
+    assert {path.stem for path in package.glob("*.py")} == {
+        "__init__", *(module.removeprefix("toys.") for module in named.values())
+    }  # fmt: skip
+    metadata = folder / "toys-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
+    lines = [f"[{PLUGINS}]", *(f"{name} = {module}" for name, module in named.items())]
+    (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def python(toys):
+    """Runs Python where the package is installed, and gives what it printed."""
+    path = [str(toys), str(Path(bestofk.__file__).parents[1])]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
+
+    def run(*arguments):
+        command = [sys.executable, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=False)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        return done.stdout
+
+    return run
+
+
+def test_the_laws_find_them(python):
+    laws = [
+        "pairwise/test_laws.py",
+        "ordering/test_procedure_laws.py",
+        "learners/test_learner_laws.py",
+        "plans/test_plan_laws.py",
+    ]
+    out = python(
+        "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),
+        *(TESTS / law for law in laws),
+    )  # fmt: skip
+    passed = [line for line in out.splitlines() if line.startswith("PASSED")]
+    for toy, least in {"toy-z": 25, "lowest-mean": 6, "rarest": 5, "striped": 5}.items():
+        assert sum(toy in line for line in passed) >= least, (toy, passed)
+    assert sum("Rarest" in line for line in passed) > 30  # scikit-learn's conventions
+    for law in laws:
+        assert law in out
+
+
+LISTS = """
+from bestofk.cli import main
+for verb in ("tests", "procedures", "learners", "plans"):
+    print(f"--- {verb}")
+    main([verb])
+    print(f"--- {verb} as JSON")
+    main([verb, "--json"])
+"""
+
+
+def test_the_command_line_lists_them(python):
+    verbs = ("tests", "procedures", "learners", "plans")
+    out = dict(part.split("\n", 1) for part in python("-c", LISTS).split("--- ")[1:])
+    for verb, toy in zip(verbs, TOYS, strict=True):
+        assert toy in out[verb]
+        assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
+
+
+def test_the_tables_of_the_documentation_hold_them(python):
+    kinds = ("pairwise", "procedures", "learners", "plans")
+    code = (
+        "from bestofk.report.entry_tables import entry_table\n"
+        f"for kind in {kinds}: print(entry_table(kind))"
+    )
+    out = python("-c", code)
+    for toy in TOYS:
+        assert f"| {toy} |" in out
+
+
+def test_compare_and_its_report_use_them(python, tmp_path):
+    page = tmp_path / "report.html"
+    out = python(
+        "-m", "bestofk", "compare", "iris", "--learner", "rarest", "--learner", "max",
+        "--learner", "nmc", "--plan", "striped:5", "--test", "toy-z",
+        "--procedure", "lowest-mean", "--report", page, "--json", "--jobs", "2",
+    )  # fmt: skip
+    found = json.loads(out)
+    assert (found["procedure"], found["test"]) == ("lowest-mean", "toy-z")
+    assert found["best"] == "nmc"
+    text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
+    assert "The 5 folds are toys." in text
+    assert "toy-z cannot know." in text
+    assert "the toy Z test (Toy, 2026)" in text
+    assert "@misc{toy2026toy" in text
+    assert "the lowest mean" in text
+
+
+def test_an_entry_is_added_and_taken_back():
+    entry = PairwiseTest(
+        name="a-new-one", function="math:fsum", summary="a sum", covers=("kfold",), paper="none"
+    )
+    PAIRWISE_TESTS.add(entry)
+    try:
+        assert PAIRWISE_TESTS["a-new-one"] is entry
+        assert list(PAIRWISE_TESTS)[-1] == "a-new-one"
+        with pytest.raises(ArgumentError, match="must not be taken"):
+            PAIRWISE_TESTS.add(entry)
+    finally:
+        PAIRWISE_TESTS.remove("a-new-one")
+    assert "a-new-one" not in PAIRWISE_TESTS
+    with pytest.raises(ArgumentError, match="cannot be removed"):
+        PAIRWISE_TESTS.remove("sign")
+
+
+def test_a_broken_plugin_is_reported_and_adds_nothing(monkeypatch):
+    from importlib import metadata
+
+    from bestofk import registry
+
+    point = metadata.EntryPoint(name="broken", value="no_such_toys.at_all", group=PLUGINS)
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [point])
+    monkeypatch.setattr(registry, "_loaded", False)
+    with pytest.warns(BestOfKWarning, match="'no_such_toys.at_all' could not be loaded"):
+        len(PAIRWISE_TESTS)
