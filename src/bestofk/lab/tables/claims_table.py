@@ -16,6 +16,7 @@ from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
+from bestofk.run.default_plan import NESTED, REPEATED
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
@@ -46,12 +47,14 @@ KINDS = {"gaussian": 5, "binary": 10}
 """Columns of a learner's own block."""
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
-PLAN = "10x10"
+PLANS = {"learners": NESTED, "learners in 10x10": REPEATED}
+"""Part of the table: the plan; that of `compare` by default first."""
 
 
 def claims_cases(tables: int = TABLES, data_sets: int = DATA_SETS) -> list[Case]:
     """All cases, those that share their losses one after another."""
-    return [*_many_data_sets(tables), *_folds(tables), *_learners(data_sets)]
+    learners = (case for part in PLANS for case in _learners(data_sets, part))
+    return [*_many_data_sets(tables), *_folds(tables), *learners]
 
 
 def _many_data_sets(tables: int) -> Iterator[Case]:
@@ -88,7 +91,7 @@ def _folds(tables: int) -> Iterator[Case]:
                     )  # fmt: skip
 
 
-def _learners(data_sets: int) -> Iterator[Case]:
+def _learners(data_sets: int, part: str) -> Iterator[Case]:
     for kind, attributes in KINDS.items():
         for learner in OF_ONE_KIND:
             for rows in ROWS:
@@ -98,9 +101,9 @@ def _learners(data_sets: int) -> Iterator[Case]:
                 for K in LEARNERS:
                     for family in FAMILIES:
                         yield Case(
-                            name=f"learners/{kind}/{learner}/{rows} rows/K={K}/{family}",
+                            name=f"{part}/{kind}/{learner}/{rows} rows/K={K}/{family}",
                             problem=problem, sets=data_sets, decision=family, learner=learner,
-                            plan=PLAN, first=K,
+                            plan=PLANS[part], first=K,
                         )  # fmt: skip
 
 
@@ -169,11 +172,14 @@ def write_claims(
 PARTS = {
     "data sets": ("Many data sets", ("losses", "truth", "data sets"), "tables"),
     "folds": ("One run of k folds, zero-one losses", ("errors", "folds"), "tables"),
-    "learners": (
-        "Learners of one kind, each with its own columns, 10x10",
-        ("columns", "learner", "rows"),
-        "data sets",
-    ),
+    **{
+        part: (
+            f"Learners of one kind, each with its own columns, {plan}",
+            ("columns", "learner", "rows"),
+            "data sets",
+        )
+        for part, plan in PLANS.items()
+    },
 }
 """Parts of the table: title, what the parts of a case's name are, what was drawn."""
 CHANCE = 0.001
