@@ -138,7 +138,7 @@ def compare(
     if report_path is not None:
         study.report(report_path, command=command_line())
     if as_json:
-        echo_json({**study.as_json(), **({"report": report_path} if report_path else {})})
+        echo_json({**study.to_dict(), **({"report": report_path} if report_path else {})})
     elif quiet:
         for name in study.order:
             click.echo(name)

@@ -13,10 +13,11 @@ from bestofk.lab.estimate_truth import Truth, truth_of
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import Curve, Rate
 from bestofk.lab.simulation import Simulation
+from bestofk.presenting import Presented
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TypeOneError:
+class TypeOneError(Presented):
     """How often a test rejects where the learners are equal.
 
     Attributes
@@ -59,47 +60,46 @@ class TypeOneError:
             x_name="level", name=self.test,
         )  # fmt: skip
 
-    def explain(self) -> str:
-        """The rates in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per level."""
+        return {"alpha": self.alphas, **rate_columns(self.rates)}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level; all that were measured by default.
+        """
+        alphas = self.alphas if alpha is None else (alpha,)
+        rates = [self.rate(one) for one in alphas]
         listed = "; ".join(
-            f"{one.words()} at level {100 * alpha:g} %"
-            for alpha, one in zip(self.alphas, self.rates, strict=True)
+            f"{rate.words()} at level {100 * one:g} %"
+            for one, rate in zip(alphas, rates, strict=True)
         )
         return (
             f"Type I error of {self.test}: it rejects on {listed} "
-            f"({100 * self.rates[0].level:g} % intervals).\n{self._verdict()}\n"
-            f"Measured on {self.simulation.describe()}"
+            f"({100 * rates[0].level:g} % intervals).\n{_promise(alphas, rates)}\n"
+            f"Measured on {self.simulation.describe(names)}"
         )
 
-    def _verdict(self) -> str:
-        above = [
-            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.low > a
-        ]
-        below = [
-            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.high < a
-        ]
-        if above:
-            return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
-        if below:
-            return (
-                f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
-            )
-        return "It keeps its promise, as far as so many data sets can tell."
-
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         return {
             "measure": "type1",
             "test": self.test,
             **setting(self.simulation),
-            "rates": [{"alpha": alpha, **one.as_json()} for alpha, one in
+            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
                       zip(self.alphas, self.rates, strict=True)],
             "explanation": self.explain(),
         }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PowerPoint:
+class PowerPoint(Presented):
     """The power of a test on one problem."""
 
     truth: Truth
@@ -110,9 +110,52 @@ class PowerPoint:
     outcomes: Outcomes
     simulation: Simulation
 
+    def _columns(self) -> dict[str, Any]:
+        """One row per level."""
+        wrong = rate_columns(self.wrong)
+        return {
+            "alpha": self.outcomes.alphas,
+            **rate_columns(self.rates),
+            **{f"wrong_{name}": cells for name, cells in wrong.items()},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
+        alphas = self.outcomes.alphas
+        return {
+            **setting(self.simulation),
+            "true_difference": self.truth.difference,
+            "true_difference_error": self.truth.error,
+            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
+                      zip(alphas, self.rates, strict=True)],
+            "wrong": [{"alpha": alpha, **one.to_dict()} for alpha, one in
+                      zip(alphas, self.wrong, strict=True)],
+        }  # fmt: skip
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level, one of those that were measured; all of them by default.
+        """
+        places = measured(self.outcomes.alphas, alpha)
+        listed = "; ".join(
+            f"{self.rates[at].words()} at level {100 * self.outcomes.alphas[at]:g} %"
+            for at in places
+        )
+        wrong = max(self.wrong[at].value for at in places)
+        return (
+            f"{self.truth.explain()} It is found on {listed}; the wrong learner is found better "
+            f"on up to {100 * wrong:.1f} %. Measured on {self.simulation.describe(names)}"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Power:
+class Power(Presented):
     """How often a test notices a difference, on one problem or on several.
 
     Attributes
@@ -146,40 +189,73 @@ class Power:
             sizes.pop(), x_name="true difference", name=self.test,
         )  # fmt: skip
 
-    def explain(self) -> str:
-        """The rates in sentences."""
-        lines = [f"Power of {self.test}:"]
-        for point in self.points:
-            listed = "; ".join(
-                f"{one.words()} at level {100 * alpha:g} %"
-                for alpha, one in zip(self.alphas, point.rates, strict=True)
-            )
-            wrong = max(one.value for one in point.wrong)
-            lines.append(
-                f"- {point.truth.explain()} It is found on {listed}; the wrong learner is found "
-                f"better on up to {100 * wrong:.1f} %. Measured on {point.simulation.describe()}"
-            )
-        return "\n".join(lines)
+    def _columns(self) -> dict[str, Any]:
+        """One row per problem and level."""
+        found: dict[str, list[Any]] = {}
+        for number_of, point in enumerate(self.points):
+            held = point._columns()
+            extra = {
+                "point": [number_of] * len(self.alphas),
+                "true_difference": [point.truth.difference] * len(self.alphas),
+            }
+            for name, cells in {**extra, **held}.items():
+                found.setdefault(name, []).extend(cells)
+        return found
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level, one of those that were measured; all of them by default.
+        """
+        points = (f"- {point.explain(names=names, alpha=alpha)}" for point in self.points)
+        return "\n".join((f"Power of {self.test}:", *points))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         return {
             "measure": "power",
             "test": self.test,
-            "points": [
-                {
-                    **setting(point.simulation),
-                    "true_difference": point.truth.difference,
-                    "true_difference_error": point.truth.error,
-                    "rates": [{"alpha": alpha, **one.as_json()} for alpha, one in
-                              zip(self.alphas, point.rates, strict=True)],
-                    "wrong": [{"alpha": alpha, **one.as_json()} for alpha, one in
-                              zip(self.alphas, point.wrong, strict=True)],
-                }
-                for point in self.points
-            ],
+            "points": [point.to_dict() for point in self.points],
             "explanation": self.explain(),
         }  # fmt: skip
+
+
+def _promise(alphas: Sequence[float], rates: Sequence[Rate]) -> str:
+    """Whether the test rejects as often as it promises."""
+    pairs = list(zip(alphas, rates, strict=True))
+    above = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.low > alpha]
+    below = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.high < alpha]
+    if above:
+        return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
+    if below:
+        return f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
+    return "It keeps its promise, as far as so many data sets can tell."
+
+
+def rate_columns(rates: Sequence[Rate]) -> dict[str, Any]:
+    """Columns of rates: the share, its interval, and the count."""
+    return {
+        "rate": [one.value for one in rates],
+        "low": [one.low for one in rates],
+        "high": [one.high for one in rates],
+        "count": [one.count for one in rates],
+        "n": [one.n for one in rates],
+    }
+
+
+def measured(alphas: tuple[float, ...], alpha: float | None) -> Sequence[int]:
+    """The places of the levels to speak of: all, or the one that is asked for."""
+    if alpha is None:
+        return range(len(alphas))
+    if alpha not in alphas:
+        listed = ", ".join(f"{one:g}" for one in alphas)
+        raise ArgumentError(f"alpha must be one of {listed}, which were measured; got {alpha!r}.")
+    return (alphas.index(alpha),)
 
 
 def setting(simulation: Simulation) -> dict[str, Any]:

@@ -25,6 +25,8 @@ class MultipleTest(FunctionEntry):
     """It takes right answers (1 or 0) on the instances of one test set, not losses."""
     takes_alpha: bool = False
     """The function wants the level."""
+    takes_names: bool = False
+    """The function wants the names of the learners."""
     batch: bool = False
     """Leading axes are separate tests."""
     random: bool = False
@@ -141,6 +143,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         "an interval-valued multiple comparison procedure",
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
+        takes_names=True,
         random=True,
     ),
     MultipleTest(
@@ -152,6 +155,8 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         "an interval-valued multiple comparison procedure",
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
+        takes_alpha=True,
+        takes_names=True,
         random=True,
     ),
 )

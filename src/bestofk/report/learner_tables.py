@@ -177,7 +177,7 @@ def datasets_table(losses: Losses) -> Table | None:
     """Mean loss of every learner on every data set, where there are several."""
     if len(losses.datasets) < 2:
         return None
-    means = losses.by_dataset(missing="available") if losses.complete else None
+    means = losses.by_dataset(missing="allow") if losses.complete else None
     if means is None:
         return None
     return Table(

@@ -106,7 +106,7 @@ def choose_test(
     one_sided: bool = False,
     family: Family | None = None,
     df: Any = None,
-    random_state: Any = None,
+    random_state: Any = 0,
     **arguments: Any,
 ) -> Choice:
     """The test to use on `problem`; refuses one that does not cover its design.

@@ -6,8 +6,8 @@ that one pair has one p-value, one interval and one verdict wherever it is shown
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,7 +18,14 @@ from bestofk.errors import ArgumentError
 from bestofk.losses.metric import Metric
 from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.procedures.graph import Bools, Ints
-from bestofk.presenting import Presented
+from bestofk.presenting import (
+    Presented,
+    decided_level,
+    json_ready,
+    open_level,
+    renamed,
+    warn_renamed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,24 +38,23 @@ _PAIRS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior:
+class Posterior(Presented):
     """Probabilities about a pair, given the data and a region of practical equivalence."""
 
     a_better: float
     equivalent: float
     b_better: float
 
-    def as_json(self) -> dict[str, float]:
-        """For strict JSON."""
-        return {
-            "a_better": self.a_better,
-            "equivalent": self.equivalent,
-            "b_better": self.b_better,
-        }
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The probabilities in a sentence; `alpha` has no effect."""
+        from bestofk.ordering.words.pair_sentences import posterior_sentence
+
+        open_level(alpha)
+        return posterior_sentence(self, names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(Presented):
     """One row of the evidence; differences are of losses, `a` minus `b`."""
 
     a: Name
@@ -81,7 +87,18 @@ class Pair:
         """The claim in words."""
         return "no evidence" if self.better is None else f"{self.better} is better"
 
-    def as_json(self) -> dict[str, Any]:
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The pair in a sentence, in the user's metric; it was decided before, whatever `alpha`."""
+        from bestofk.ordering.words.pair_sentences import pair_sentence
+
+        open_level(alpha)
+        return pair_sentence(self, names)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row, in the user's metric."""
+        return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
+
+    def to_dict(self) -> dict[str, Any]:
         """The row for strict JSON, in the user's metric: what is infinite is null."""
         low, high = self.metric.interval(self.low, self.high)
         # "greater" is said of the user's values
@@ -106,7 +123,7 @@ class Pair:
         if not np.isfinite(self.statistic):
             row["degenerate"] = True
         if self.posterior is not None:
-            row["posterior"] = self.posterior.as_json()
+            row["posterior"] = self.posterior.to_dict()
         return row
 
 
@@ -256,11 +273,53 @@ class Evidence(Presented):
             (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per pair, in the user's metric, as a data frame."""
-        return self.frame()
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Which pairs are shown to differ, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        from bestofk.ordering.words.pair_sentences import evidence_sentences
+
+        decided_level(alpha, self.family.alpha)
+        called = renamed(names, self.names)
+        return evidence_sentences(replace(self, names=tuple(called[name] for name in self.names)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence for strict JSON, in the user's metric: one object per pair."""
+        return {
+            "learners": list(self.names),
+            "family": self.family.name,
+            "correction": self.family.correction,
+            "alpha": self.family.alpha,
+            "alternative": self.alternative,
+            "metric": json_ready({"name": self.metric.name,
+                                  "higher_is_better": self.metric.higher_is_better}),
+            "rope": self.rope,
+            "pairs": [pair.to_dict() for pair in self],
+        }  # fmt: skip
 
     def frame(self) -> pd.DataFrame:
+        """`to_frame`, under its old name."""
+        warn_renamed("Evidence.frame()", "to_frame()")
+        return self.to_frame()
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
+        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
+        return self.to_frame().columns
+
+    def __getitem__(self, column: Any) -> Any:
+        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
+        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
+        return self.to_frame()[column]
+
+    def to_frame(self) -> pd.DataFrame:
         """One row per pair, in the user's metric, as a data frame."""
         import pandas as pd
 

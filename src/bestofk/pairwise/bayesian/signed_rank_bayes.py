@@ -44,7 +44,7 @@ def signed_rank_bayes(
     prior_place: str = "rope",
     samples: int = 50_000,
     alternative: str = "two-sided",
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> PosteriorResult:
     """Bayesian signed rank test of Benavoli et al., from the Dirichlet process.
 

@@ -35,7 +35,7 @@ def permutation(
     alternative: str = "two-sided",
     method: str = "exact",
     resamples: int = 100_000,
-    random_state: RandomState = None,
+    random_state: RandomState = 0,
 ) -> PairwiseResult:
     """Permutation test of the mean difference, by sign flips.
 
