@@ -52,7 +52,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     show_default=True,
     help="A learner that fails: leave it out and say so, or stop.",
 )
-@click.option("--store", metavar="URL", help="Keep cells in a file or database; resume from it.")
+@click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0), default=0,
               help="Repeat the decision over N other choices of splits.")  # fmt: skip
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")

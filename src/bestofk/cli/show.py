@@ -23,11 +23,11 @@ MOST_FAILURES = 10
 @click.option(
     "--export",
     metavar="FILE",
-    help="Write all cells of a study to FILE.csv or FILE.parquet, one row per cell.",
+    help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
-    """Show what STORE holds: studies, cells done, failures, time.
+    """Show what STORE holds: studies, fits done, failures, time.
 
     STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). Nothing in it
     is changed.
@@ -36,7 +36,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
     Examples:
       bestofk show study.db
       bestofk show study.db --json
-      bestofk show study.db --study 1 --export cells.parquet
+      bestofk show study.db --study 1 --export fits.parquet
     """
     from bestofk.run.store.export import export_study
     from bestofk.run.store.store import open_store
@@ -54,7 +54,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            click.echo(f"{rows} cells of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
+            click.echo(f"{rows} fits of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
             return
         _print(opened, shown, tallies)
 
@@ -106,8 +106,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
     out = console()
     n_cells = store.n_cells()
     held = (
-        f"{_counted(len(store.studies()), 'study', 'studies')}, "
-        f"{_counted(n_cells, 'cell', 'cells')}"
+        f"{_counted(len(store.studies()), 'study', 'studies')}, {_counted(n_cells, 'fit', 'fits')}"
     )
     out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
     for study, tally in zip(shown, tallies, strict=True):
@@ -124,7 +123,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         out.print(Text(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
         out.print(Text(f"   data sets  {_names(sets)}"))
         out.print(Text(f"   plan       {plan}"))
-        out.print(Text(f"   cells      {_progress(tally)}"))
+        out.print(Text(f"   fits       {_progress(tally)}"))
         out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"

@@ -70,7 +70,7 @@ PROCEDURES: Registry[Procedure] = Registry(
     Procedure(
         name="most-wins",
         function="bestofk.ordering.procedures.most_wins:most_wins",
-        summary="most significant wins over the others, ties reported",
+        summary="most significant wins over the others, equal counts reported",
         paper="Ler, Fundamentals of algorithm selection, section 6.2",
         takes_test=True,
         options=("correction", "family", "control", "margin", "rope"),

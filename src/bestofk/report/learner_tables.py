@@ -143,7 +143,10 @@ def pairs_table(evidence: Evidence) -> Table:
         Column(key="low", title="From", kind="number", cells=_finite(low)),
         Column(key="high", title="To", kind="number", cells=_finite(high)),
         Column(
-            key="statistic", title="Statistic", kind="number", cells=evidence.statistic.tolist()
+            key="statistic",
+            title="Statistic",
+            kind="number",
+            cells=evidence.shown_statistic.tolist(),
         ),
         Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
         Column(

@@ -15,7 +15,7 @@ class Silence:
     """Tells nothing; the base of those that do."""
 
     def start(self, *, total: int, done: int) -> None:
-        """`done` of `total` cells are there already."""
+        """`done` of `total` fits are there already."""
 
     def cell(self, *, learner: str, dataset: str, failed: bool) -> None:
         """One more cell is done."""

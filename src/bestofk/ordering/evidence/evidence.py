@@ -76,6 +76,8 @@ class Pair(Presented):
     """The one that is shown to be better; None: no evidence of a difference."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
+    shown_statistic: float | None = None
+    """The statistic of the user's values where they are scores; None: that of the losses."""
 
     @property
     def rejected(self) -> bool:
@@ -112,7 +114,9 @@ class Pair(Presented):
             "low": _finite(low),
             "high": _finite(high),
             "standard_error": self.standard_error,
-            "statistic": _finite(self.statistic),
+            "statistic": _finite(
+                self.statistic if self.shown_statistic is None else self.shown_statistic
+            ),
             "pvalue_greater": greater,
             "pvalue_less": less,
             "pvalue": self.pvalue,
@@ -219,6 +223,15 @@ class Evidence(Presented):
         return self._one_sided("less")
 
     @property
+    def shown_statistic(self) -> Floats:
+        """The statistics of the user's values: where these are scores, of the pairs turned round.
+
+        A t statistic changes its sign, a chi-squared does not, a count of wins is that of losses.
+        """
+        found: Floats = self._once("shown_statistic", self._shown_statistic)
+        return found
+
+    @property
     def posteriors(self) -> Mapping[str, Floats] | None:
         """P(first better), P(equivalent), P(second better), where a rope was given."""
         found: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
@@ -253,6 +266,7 @@ class Evidence(Presented):
             if posteriors is None
             else Posterior(**{name: float(p[row]) for name, p in posteriors.items()}),
             metric=self.metric,
+            shown_statistic=float(self.shown_statistic[row]),
         )
 
     def overrides(self) -> Bools:
@@ -332,7 +346,7 @@ class Evidence(Presented):
             "estimate": self.metric.difference(self.estimate),
             "low": low,
             "high": high,
-            "statistic": self.statistic,
+            "statistic": self.shown_statistic,
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,
@@ -390,6 +404,31 @@ class Evidence(Presented):
                 return np.full(len(self), np.nan)
             parts.append(np.asarray(error, dtype=float))
         return np.concatenate(parts) if parts else np.full(len(self), np.nan)
+
+    def _shown_statistic(self) -> Floats:
+        if not self.metric.higher_is_better or not len(self):
+            return self.statistic
+        turned: Floats = 0.0 - self.statistic
+        if self.choice is None or self.values is None:
+            return turned if (self.statistic < 0).any() else self.statistic
+        # one pair tells which kind of statistic it is
+        largest = int(np.abs(self.statistic).argmax())
+        one = self._turned(slice(largest, largest + 1))[0]
+        for same in (turned, self.statistic):
+            if one == same[largest] or abs(one - same[largest]) <= 1e-9 * abs(one):
+                return same
+        return self._turned(slice(None))
+
+    def _turned(self, rows: slice) -> Floats:
+        """The statistics of some pairs, second against first."""
+        assert self.choice is not None
+        assert self.values is not None
+        asked = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
+        first, second = self.values[self.first[rows]], self.values[self.second[rows]]
+        found: Floats = np.atleast_1d(
+            np.asarray(self.choice(second, first, asked).statistic, dtype=float)
+        )
+        return np.broadcast_to(found, self.first[rows].shape)
 
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:
