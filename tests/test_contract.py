@@ -146,8 +146,16 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert table.values.shape == (3, 1, 5, 2, 1)
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
     assert table.design.runs == 5
-    assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.frame().columns)
-    evidence = study.evidence
+    assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
+    # the evidence of the decision itself; a data frame of it was here once
+    assert study.evidence is study.decision.evidence
+    evidence = study.evidence.to_frame()
+    with pytest.warns(DeprecationWarning, match="to_frame"):
+        assert study.evidence["a"].tolist() == evidence["a"].tolist()
+    with pytest.warns(DeprecationWarning, match="to_frame"):
+        assert "pvalue" in study.evidence.columns
+    with pytest.warns(DeprecationWarning, match="to_frame"):
+        table.frame()
     # the two-sided p-value of all pairs; it was one-sided along the prior once
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,8 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, RandomState, generator, probability, whole
 from bestofk.errors import DesignError
-from bestofk.wording import number
+from bestofk.presenting import Presented, decided_level, renamed
+from bestofk.wording import capitalised, number
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence.problem import Problem
@@ -24,7 +26,7 @@ _AT_A_TIME = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CorrectedMinimum:
+class CorrectedMinimum(Presented):
     """The smallest of K mean losses, and what to expect of the learner that has it.
 
     Attributes
@@ -66,22 +68,32 @@ class CorrectedMinimum:
     learners: int
     resamples: int
 
-    def explain(self) -> str:
-        """The estimate in sentences."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The estimate in sentences.
+
+        Parameters
+        ----------
+        names : one str, optional
+            The name of the chosen learner, instead of its own.
+        alpha : float, optional
+            One minus the level of the interval; another one is refused.
+        """
+        decided_level(alpha, 1.0 - self.level)
+        chosen = (
+            f"learner {self.chosen}"
+            if isinstance(self.chosen, int) and names is None
+            else renamed(names, (self.chosen,))[self.chosen]
+        )
         return (
-            f"{self.chosen} has the smallest of {self.learners} mean losses, "
+            f"{capitalised(chosen)} has the smallest of {self.learners} mean losses, "
             f"{number(self.naive)}. The smallest of several is too good on average: corrected for "
             f"the choice, expect {number(self.corrected)} ({100 * self.level:g} % interval "
-            f"{number(self.low)} to {number(self.high)}). {self.chosen} is the best in "
+            f"{number(self.low)} to {number(self.high)}). {capitalised(chosen)} is the best in "
             f"{_percent(self.chosen_again)} of {self.resamples} bootstrap samples of the "
             f"{self.units} {self.unit}; the corrected loss is the mean, outside each sample, of "
             "the learner that is best inside it."
             + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """What a strict JSON writer takes."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
     def __str__(self) -> str:
         return self.explain()

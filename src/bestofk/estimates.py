@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, finite_array, refuse
 from bestofk.errors import ArgumentError
+from bestofk.presenting import Presented, without_effect
 
 WEIGHT_LEFT_OUT = 0.632
 """1 - 1/e to three digits, the share of rows that a bootstrap sample holds."""
@@ -17,7 +19,7 @@ WEIGHT_APPARENT = 0.368
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeaveOneOutBootstrap:
+class LeaveOneOutBootstrap(Presented):
     """The leave-one-out bootstrap error and how it came about.
 
     Parameters
@@ -43,8 +45,17 @@ class LeaveOneOutBootstrap:
     times_left_out: npt.NDArray[np.int64]
     n_samples: int
 
-    def explain(self) -> str:
-        """The estimate in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per point that was left out: its error, and how often it was left out."""
+        return {
+            "point": self.points,
+            "error": self.point_errors,
+            "times_left_out": self.times_left_out[self.points],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The estimate in sentences; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
         n = len(self.times_left_out)
         words = (
             f"The leave-one-out bootstrap error is {self.estimate:.4g}: the mean over "
@@ -62,7 +73,7 @@ class LeaveOneOutBootstrap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bootstrap632:
+class Bootstrap632(Presented):
     """A .632 or .632+ estimate with its parts.
 
     Parameters
@@ -92,8 +103,9 @@ class Bootstrap632:
     overfitting: float | None
     method: str
 
-    def explain(self) -> str:
-        """The estimate in sentences."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The estimate in sentences; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
         trained_on = (
             "the bootstrap training sets" if self.method.endswith("sample") else "all the data"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,12 +12,13 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, finite_array, one_of, probability
 from bestofk.errors import ArgumentError, BestOfKWarning
+from bestofk.presenting import Presented, decided_level, without_effect
 
 Number = float | Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ErrorRateInterval:
+class ErrorRateInterval(Presented):
     """An interval of the true error rate; floats, or arrays when arrays were given.
 
     Parameters
@@ -46,8 +48,27 @@ class ErrorRateInterval:
     errors: int | npt.NDArray[np.int64]
     n: int | npt.NDArray[np.int64]
 
-    def explain(self) -> str:
-        """The interval in a sentence; one line for each when there are several."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per interval."""
+        names = ("errors", "n", "estimate", "low", "high")
+        cells = np.broadcast_arrays(*(getattr(self, name) for name in names))
+        found: dict[str, Any] = {
+            name: cell.ravel() for name, cell in zip(names, cells, strict=True)
+        }
+        return {**found, "level": [self.level] * cells[0].size}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The interval in a sentence; one line for each when there are several.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Has no effect: the interval is of one error rate.
+        alpha : float, optional
+            One minus the level of the interval; another one is refused.
+        """
+        without_effect(names, alpha)
+        decided_level(alpha, self.delta)
         columns = np.broadcast_arrays(self.errors, self.n, self.estimate, self.low, self.high)
         return "\n".join(
             self._sentence(int(k), int(n), float(p), float(low), float(high))

@@ -49,7 +49,7 @@ def test_options_reach_the_decision() -> None:
     found = lab.false_claims(simulation=CLEAR, test="sign", alpha=0.2, correction="bonferroni")
     assert found.tests == ("sign",)
     assert found.alpha == 0.2
-    assert found.as_json()["options"] == {"test": "sign", "alpha": 0.2, "correction": "bonferroni"}
+    assert found.to_dict()["options"] == {"test": "sign", "alpha": 0.2, "correction": "bonferroni"}
     assert "test sign" in found.explain()
 
 

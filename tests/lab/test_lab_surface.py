@@ -255,7 +255,7 @@ def test_this_decision_again() -> None:
     assert sum(found.bests.values()) == 3
     assert found.bests.get(study.best, 0) == found.same_best
     assert f"the same in {found.same_best}" in study.explain()
-    assert study.as_json()["replication"]["times"] == 3
+    assert study.to_dict()["replication"]["times"] == 3
     assert bk.compare(["max", "nmc"], data="iris", plan="kfold:5", progress=False,
                       n_jobs=1).replication is None  # fmt: skip
 

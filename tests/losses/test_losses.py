@@ -105,7 +105,7 @@ def test_default_names():
             {"datasets": ["x", "y"]},
             "datasets must hold one name for each of the 3 data sets of values; got 2.",
         ),
-        ({"missing": "yes"}, "missing must be None, 'declared' or an array of bool; got 'yes'."),
+        ({"missing": "yes"}, "missing must be one of 'refuse', 'allow'; got 'yes'."),
         (
             {"missing": np.zeros((2, 2), dtype=bool)},
             "missing must be an array of bool of the shape (2, 3) of values; got bool of shape "
@@ -131,13 +131,13 @@ def test_nan_and_infinity_name_their_cell():
     values[1, 0, 2] = np.nan
     assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
-        "such of 12): pass missing='declared' if that cell is missing."
+        "such of 12): pass missing='allow' if that cell is missing."
     )
     values[1, 0, 2] = -np.inf
-    assert refusal(values, missing="declared", datasets=["iris", "wine"]) == (
+    assert refusal(values, missing="allow", datasets=["iris", "wine"]) == (
         "values must be finite; got -inf for '1' on 'iris' (run 1, fold 3, repetition 1)."
     )
-    assert refusal([np.nan, np.nan], missing="declared") == (
+    assert refusal([np.nan, np.nan], missing="allow") == (
         "values must hold at least one loss; every cell is missing."
     )
 
@@ -154,34 +154,34 @@ def test_a_mask_declares_missing_cells_whatever_they_hold():
 
 def test_means_refuse_missing_cells_unless_told_how():
     values = np.array([[0.1, np.nan, 0.6], [0.5, 0.3, 0.1]])
-    losses = Losses(values, algorithms=["nn", "c4.5"], missing="declared")
+    losses = Losses(values, algorithms=["nn", "c4.5"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
         losses.means()
     assert str(caught.value) == (
         "means: 1 of 6 cells are missing, 'nn' on 'data' (run 1, fold 2, repetition 1) among "
-        "them; missing='available' takes the mean of those that each learner has, "
-        "missing='complete' of those that all learners have."
+        "them; missing='allow' takes the mean of those that each learner has, "
+        "missing='drop' of those that all learners have."
     )
     # by hand: (0.1 + 0.6) / 2, (0.5 + 0.3 + 0.1) / 3, (0.5 + 0.1) / 2
-    assert losses.means(missing="available") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
-    assert losses.means(missing="complete") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
-    assert losses.by_dataset(missing="complete") == pytest.approx(np.array([[0.35], [0.3]]))
+    assert losses.means(missing="allow") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
+    assert losses.means(missing="drop") == pytest.approx({"nn": 0.35, "c4.5": 0.3})
+    assert losses.by_dataset(missing="drop") == pytest.approx(np.array([[0.35], [0.3]]))
     with pytest.raises(ArgumentError, match=r"by_fold: nothing is left .* learner 'nn'"):
-        losses.by_fold(missing="available")
+        losses.by_fold(missing="allow")
 
 
 def test_means_available_and_complete_differ():
     values = np.array([[0.2, np.nan, 0.6], [0.5, 0.3, 0.0]])
-    losses = Losses(values, missing="declared")
-    assert losses.means(missing="available")["1"] == pytest.approx(0.8 / 3)
-    assert losses.means(missing="complete")["1"] == pytest.approx(0.25)
+    losses = Losses(values, missing="allow")
+    assert losses.means(missing="allow")["1"] == pytest.approx(0.8 / 3)
+    assert losses.means(missing="drop")["1"] == pytest.approx(0.25)
 
 
 def test_nothing_left_on_a_data_set_names_it():
     values = np.array([[0.2, np.nan], [0.5, 0.3]])
-    losses = Losses(values, datasets=["x", "y"], algorithms=["a", "b"], missing="declared")
+    losses = Losses(values, datasets=["x", "y"], algorithms=["a", "b"], missing="allow")
     with pytest.raises(ArgumentError) as caught:
-        losses.by_dataset(missing="available")
+        losses.by_dataset(missing="allow")
     assert str(caught.value) == (
         "by_dataset: nothing is left to take the mean of for learner 'a' on data set 'y'."
     )
@@ -233,7 +233,7 @@ def test_scores_are_flipped_once():
 
 
 def test_flipping_leaves_missing_cells_out_of_the_range():
-    losses = Losses([[0.75, np.nan]], higher_is_better=True, missing="declared")
+    losses = Losses([[0.75, np.nan]], higher_is_better=True, missing="allow")
     assert losses.values[0, 0, 0, 0, 0] == 0.25
 
 
@@ -273,13 +273,13 @@ def test_equality_fingerprint_and_pickle(full):
     assert full != 3
     gap = np.array(full.values)
     gap[0, 0, 0, 0, 0] = np.nan
-    holed = Losses(gap, missing="declared")
-    assert holed == Losses(gap, missing="declared")
+    holed = Losses(gap, missing="allow")
+    assert holed == Losses(gap, missing="allow")
     assert pickle.loads(pickle.dumps(holed)).fingerprint == holed.fingerprint
 
 
 def test_frame(full):
-    frame = full.frame()
+    frame = full.to_frame()
     assert list(frame.columns) == [*DIMS, "loss"]
     assert len(frame) == 720
     one = frame.query("algorithm == 'a' and dataset == 'x' and run == 4 and fold == 2")

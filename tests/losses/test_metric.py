@@ -82,7 +82,7 @@ def test_every_number_of_the_text_is_one_the_user_knows(name, prior):
     told = dict(re.findall(r"\b([abc]) \((-?[\d.]+), (?:worse|better|the same)", text))
     assert len(told) == 2
     assert set(told.values()) <= shown
-    frame = decision.evidence.frame()
+    frame = decision.evidence.to_frame()
     by_name = dict(zip("abc", means, strict=True))
     for row in frame.itertuples():
         assert row.estimate == pytest.approx(by_name[row.a] - by_name[row.b])

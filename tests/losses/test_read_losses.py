@@ -390,7 +390,9 @@ class TestBroken:
         )
         losses = read_losses(file, missing="allow")
         assert np.argwhere(losses.missing).tolist() == [[1, 0, 1, 2, 0]]
-        with pytest.raises(ArgumentError, match="missing must be None or 'allow'; got 'yes'"):
+        with pytest.raises(
+            ArgumentError, match="missing must be one of 'refuse', 'allow'; got 'yes'"
+        ):
             read_losses(file, missing="yes")
 
     def test_empty_losses(self, write):

@@ -112,7 +112,7 @@ def test_missing_cells_come_back_when_allowed(tmp_path, form, layout):
     values = np.random.default_rng(2).random((3, 2, 5))
     values[1, 0, 3] = values[2, 1, 4] = np.nan
     values[:, 1, 2] = np.nan
-    losses = Losses(values, missing="declared")
+    losses = Losses(values, missing="allow")
     assert again(losses, tmp_path, form, layout, missing="allow") == losses
     with pytest.raises(ValueError, match=r"losses\.\w+: (line|row) \d+, column .* is empty"):
         again(losses, tmp_path, form, layout)
@@ -159,7 +159,7 @@ def test_a_wide_file_cannot_hold_a_learner_named_as_a_role(tmp_path, learner):
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_data_set_called_mean_and_a_learner_without_losses_stay(tmp_path, form):
     values = np.array([[0.1, 0.2], [np.nan, np.nan]])
-    losses = Losses(values, algorithms=["auc", "value"], datasets=["x", "mean"], missing="declared")
+    losses = Losses(values, algorithms=["auc", "value"], datasets=["x", "mean"], missing="allow")
     assert again(losses, tmp_path, form, "wide", missing="allow") == losses
 
 
@@ -198,5 +198,5 @@ def test_arff_is_read_by_scipy(tmp_path):
 
 
 def test_the_frame_reads_back(hostile):
-    read = read_losses(hostile.frame())
+    read = read_losses(hostile.to_frame())
     assert read == hostile

@@ -212,20 +212,20 @@ def test_verdicts_of_all_three_kinds():
 def test_missing_cells_span_the_range_of_the_loss():
     losses = np.random.default_rng(1).random((3, 6))
     losses[1, 2] = np.nan
-    result = bootstrap_b(losses, missing="span")
+    result = bootstrap_b(losses, missing="allow")
     filled = np.stack([np.where(np.isnan(losses), end, losses) for end in (0.0, 1.0)])
     np.testing.assert_array_equal(result.pvalues, bootstrap_b(intervals=filled).pvalues)
     given = np.stack([losses, losses])
     np.testing.assert_array_equal(
-        result.pvalues, bootstrap_b(intervals=given, missing="span").pvalues
+        result.pvalues, bootstrap_b(intervals=given, missing="allow").pvalues
     )
-    wider = bootstrap_b(losses, missing="span", loss_range=(-1, 3)).pvalues
+    wider = bootstrap_b(losses, missing="allow", loss_range=(-1, 3)).pvalues
     assert (wider[:, 0] <= result.pvalues[:, 0]).all()
     assert (wider[:, 1] >= result.pvalues[:, 1]).all()
-    with pytest.raises(ArgumentError, match="missing='span'"):
+    with pytest.raises(ArgumentError, match="missing='allow'"):
         bootstrap_b(losses)
     with pytest.raises(ArgumentError, match="loss_range must hold all losses"):
-        bootstrap_b(losses, missing="span", loss_range=(0, 0.1))
+        bootstrap_b(losses, missing="allow", loss_range=(0, 0.1))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def evidence(result, order=None):
 
 def pvalues(result):
     """The p-values; of an interval of p-values its upper end, which is what can reject."""
-    for name in ("pvalue", "pvalues"):
+    for name in ("pvalues", "pvalue"):
         if hasattr(result, name):
             values = np.asarray(getattr(result, name))
             return values[:, 1] if values.shape == (4, 2) else values

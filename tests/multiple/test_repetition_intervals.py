@@ -53,7 +53,7 @@ def test_a_missing_repetition_is_enclosed_whatever_it_was(interval):
     holes = losses.copy()
     holes[0, 1, 0, 4] = np.nan
     holes[1, 2, 1] = np.nan
-    ends = repetition_intervals(holes, interval, missing="span")
+    ends = repetition_intervals(holes, interval, missing="allow")
     assert ends[:, 1, 2, 1].tolist() == [0.0, 1.0]
     for value in np.linspace(0, 1, 21):
         complete = repetition_intervals(np.where(np.isnan(holes), value, holes), interval)
@@ -83,7 +83,7 @@ def test_a_function_must_return_two_arrays_of_the_right_shape():
 def test_a_bad_range_is_refused(loss_range):
     losses = np.full((2, 1, 1, 1), np.nan)
     with pytest.raises(ArgumentError, match="loss_range must be"):
-        repetition_intervals(losses, missing="span", loss_range=loss_range)
+        repetition_intervals(losses, missing="allow", loss_range=loss_range)
 
 
 def test_both_ends_may_be_one_quantile():
@@ -94,10 +94,10 @@ def test_both_ends_may_be_one_quantile():
 
 def test_losses_at_the_ends_of_the_range_are_inside():
     losses = np.array([0.0, 1.0, np.nan])[None, None, None]
-    ends = repetition_intervals(losses, (0.0, 1.0), missing="span")
+    ends = repetition_intervals(losses, (0.0, 1.0), missing="allow")
     assert ends.ravel().tolist() == [0.0, 1.0]
     for inside in ((0.0, 0.9), (0.1, 1.0)):
         with pytest.raises(ArgumentError, match="loss_range must hold all losses"):
-            repetition_intervals(losses, missing="span", loss_range=inside)
+            repetition_intervals(losses, missing="allow", loss_range=inside)
     with pytest.raises(ArgumentError, match="loss_range must be"):
-        repetition_intervals(losses, missing="span", loss_range=(0.5, 0.5))
+        repetition_intervals(losses, missing="allow", loss_range=(0.5, 0.5))

@@ -52,7 +52,7 @@ def test_seven_data_sets_cannot_decide_between_five_learners_by_ranks(on_data_se
     assert text.startswith("Seven data sets cannot decide between five learners by the wilcoxon")
     assert "At least 9 are needed" in text
     assert "take" not in text
-    assert decision.as_json()["decidable"] is False
+    assert decision.to_dict()["decidable"] is False
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -60,7 +60,7 @@ def test_reports_are_strict_json():
     constant = bk.Losses([[0.5] * 4, [0.25] * 4], algorithms=["a", "b"])
     for test in ("kfold-t", "anova", "tukey", "newman-keuls"):
         held = json.loads(
-            json.dumps(run_test(constant, test).as_json(), allow_nan=False),
+            json.dumps(run_test(constant, test).to_dict(), allow_nan=False),
             parse_constant=pytest.fail,
         )
         assert held["test"] == test

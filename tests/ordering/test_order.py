@@ -41,7 +41,7 @@ def test_missing_cells_are_refused_or_dropped():
         values,
         dims=("algorithm", "dataset"),
         algorithms=["a", "b", "c"],
-        missing="declared",
+        missing="allow",
     )
     with pytest.raises(DesignError, match=r"lack 1 of 24 cells, 'b' on '3'"):
         bk.order(table)
@@ -59,27 +59,27 @@ def test_two_complete_parts_are_enough_and_one_is_not():
         gone = np.moveaxis(values, axis, 0)
         gone[:2] = np.nan
         gone[0, 0] = 0.5
-        table = bk.Losses(values, dims=DIMS, missing="declared")
+        table = bk.Losses(values, dims=DIMS, missing="allow")
         decision = bk.order(table, missing="drop", prior="listed")
         assert f"2 of 4 {what} were left out" in decision.explain()
         kept = np.moveaxis(gone[2:], 0, axis).reshape(2, -1).mean(axis=1)
         np.testing.assert_allclose(list(decision.means.values()), kept)
         gone[2, 1] = np.nan
         with pytest.raises(DesignError, match=f"losses hold 1 {what.rstrip('s')} that"):
-            bk.order(bk.Losses(values, dims=DIMS, missing="declared"), missing="drop")
+            bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
 
 
 def test_one_of_two_data_sets_is_not_enough():
     values = np.random.default_rng(2).random((2, 2, 1, 6, 1))
     values[0, 1, 0, 3] = np.nan
     with pytest.raises(DesignError, match="losses hold 1 data set that"):
-        bk.order(bk.Losses(values, dims=DIMS, missing="declared"), missing="drop")
+        bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
 
 
 def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
     values[:, 2, :, 3:] = np.nan
-    table = bk.Losses(values, dims=DIMS, algorithms=list("abc"), missing="declared")
+    table = bk.Losses(values, dims=DIMS, algorithms=list("abc"), missing="allow")
     decision = bk.order(table, prior="listed")
     assert not decision.notes
     by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
@@ -106,11 +106,11 @@ def test_without_a_seed_the_seed_is_zero():
 def test_missing_folds_drop_folds_or_runs():
     values = np.random.default_rng(6).random((2, 1, 3, 4, 1))
     values[0, 0, 1, 2, 0] = np.nan
-    table = bk.Losses(values, dims=DIMS, missing="declared")
+    table = bk.Losses(values, dims=DIMS, missing="allow")
     decision = bk.order(table, missing="drop")
     assert "1 of 3 runs was left out" in decision.explain()
     assert "2 runs of 4-fold" in decision.design
-    one_run = bk.Losses(values[:, :, 1:2], dims=DIMS, missing="declared")
+    one_run = bk.Losses(values[:, :, 1:2], dims=DIMS, missing="allow")
     decision = bk.order(one_run, missing="drop")
     assert "1 of 4 folds was left out" in decision.explain()
 
@@ -175,7 +175,7 @@ def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prior):
     table = cross_validated()
     table.to_csv(tmp_path / "losses.csv")
     expected = bk.order(table, prior=prior)
-    for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.frame()):
+    for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.to_frame()):
         found = bk.order(same, prior=prior)
         assert (found.order, found.prior) == (expected.order, expected.prior)
         assert str(found.preference) == str(expected.preference)

@@ -69,7 +69,7 @@ def test_what_the_preference_is_reaches_the_result(cross_validated):
     table = cross_validated()
     for prior, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
         decision = bk.order(table, prior=prior)
-        assert str(decision.preference) == decision.as_json()["preference"] == words
+        assert str(decision.preference) == decision.to_dict()["preference"] == words
     assert "names 1 of 3 learners; the others follow" in bk.order(table, prior=["c"]).explain()
 
 

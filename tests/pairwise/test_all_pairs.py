@@ -38,7 +38,7 @@ def test_two_learners_and_arguments():
     found = all_pairs(wilcoxon, losses, alternative="greater", zeros="pratt")
     assert found.test == "wilcoxon"
     assert found.pvalue.tolist() == [0.25]
-    assert "1 pairs of 2 learners" in found.explain()
+    assert "1 comparison of 2 learners in pairs" in found.explain()
     sized = all_pairs("corrected-resampled-t", losses, n_train=9, n_test=1)
     assert sized.pvalue.shape == (1,)
 

@@ -72,7 +72,7 @@ def test_a_learner_never_beats_itself(entry):
         assert result.pvalue == 1.0
         assert result.statistic == 0.0
         assert result.estimate == 0.0
-        assert "cart and nb have the same mean loss" in result.explain("cart", "nb")
+        assert "cart and nb have the same mean loss" in result.explain(names=("cart", "nb"))
 
 
 @every_test
@@ -168,7 +168,7 @@ def test_broadcasting_equals_a_loop(entry):
     for alternative in entry.sides:
         many = call(entry, a, b, alternative)
         assert np.shape(many.pvalue) == (3, 2)
-        assert many.explain("cart", "nb")
+        assert many.explain(names=("cart", "nb"))
         for i in range(3):
             for j in range(2):
                 one = call(entry, a[i, 0], b[j], alternative)
@@ -244,7 +244,7 @@ def test_explanations_name_the_better_learner(entry, seed):
         for alternative in entry.sides:
             result = call(entry, first, second, alternative)
             better, worse = ("cart", "nb") if result.estimate < 0 else ("nb", "cart")
-            text = result.explain("cart", "nb")
+            text = result.explain(names=("cart", "nb"))
             assert f"{better} has a smaller mean loss than {worse}" in text
             assert "nan" not in text
 

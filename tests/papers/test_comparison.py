@@ -93,7 +93,7 @@ def test_account_in_every_form():
     account = Account(
         title="T & U", paper="P.", tables=(numbers(), words()), sentences=("It <is>.",)
     )
-    held = json.loads(json.dumps(account.as_json(), allow_nan=False))
+    held = json.loads(json.dumps(account.to_dict(), allow_nan=False))
     assert held["tables"][0]["ours"] == [[1.0, 2.0], [None, 4.2]]
     assert account.to_markdown().startswith("## T & U\n\nP.\n\nIt <is>.\n")
     assert "<h2>T &amp; U</h2>" in account.to_html()

@@ -90,7 +90,7 @@ def check(found, expected):
     """The box says what Python says, pair by pair."""
     assert found["recommended"] == expected.recommended
     assert found["order"] == list(expected.order)
-    pairs = {frozenset((row["a"], row["b"])): row for row in expected.as_json()["evidence"]}
+    pairs = {frozenset((row["a"], row["b"])): row for row in expected.to_dict()["evidence"]}
 
     def p_of(*names):
         return pairs[frozenset(names)]["adjusted_pvalue"]

@@ -41,7 +41,7 @@ def test_a_study_holds_what_the_contract_promises(capsys):
     assert set(study.decision.adequate) == {"nmc", "nn"}
     assert set(study.order) == {"max", "nmc", "nn"}
     assert study.losses.algorithms == ("max", "nmc", "nn")
-    assert list(study.evidence.columns[:2]) == ["a", "b"]
+    assert list(study.evidence.to_frame().columns[:2]) == ["a", "b"]
     assert len(study.evidence) == 3
     assert study.decision.test == "5x2cv-f"
     assert str(study).startswith(f"Use {study.best}")

@@ -148,7 +148,7 @@ def test_every_option_reaches_the_decision():
     study = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", prior=["nn", "nmc", "max"],
                        guard=False, **asked, **QUICK)  # fmt: skip
     direct = bk.order(study.losses, prior=["nn", "nmc", "max"], guard=False, **asked)
-    held, expected = study.decision.as_json(), direct.as_json()
+    held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
     assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")
     assert (held["test"], held["margin"], held["rope"], held["guard"]) == (
@@ -192,7 +192,7 @@ def test_verdicts_are_in_the_users_metric(loss, name, higher):
     assert study.losses.metric.higher_is_better is higher
     word = "largest" if higher else "smallest"
     assert f"it has the {word} mean {name} (" in study.headline()
-    shown = study.as_json()["means"]
+    shown = study.to_dict()["means"]
     means = study.losses.values.mean(axis=(1, 2, 3, 4))
     expected = 1 - means if higher else means
     assert list(shown.values()) == pytest.approx(sorted(expected, reverse=higher))
@@ -210,7 +210,7 @@ def test_accuracy_is_that_of_scikit_learn():
         auc.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
     for loss, expected in (("accuracy", accuracy), ("auc", auc)):
         study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)
-        assert study.as_json()["means"]["nb"] == pytest.approx(np.mean(expected))
+        assert study.to_dict()["means"]["nb"] == pytest.approx(np.mean(expected))
 
 
 def test_regression_and_callables_in_the_users_metric():

@@ -48,11 +48,11 @@ def test_what_is_printed(filled):
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     n = experiment.n_cells
-    assert lines[0].endswith(f": 2 studies, {n * 3 // 4 - 1} cells.")
+    assert lines[0].endswith(f": 2 studies, {n * 3 // 4 - 1} fits.")
     assert "p%40ss" not in done.output
     assert "1. first\ufffd<b>study</b>" in lines
     assert "2. second" in lines
-    assert f"   cells      {n - failed - 1} of {n} done, {failed} failed, 1 to do" in lines
+    assert f"   fits       {n - failed - 1} of {n} done, {failed} failed, 1 to do" in lines
     name = experiment.contenders[1].name.replace("\n", "\ufffd")
     assert f"   failed     {name}, {failed} x timeout: longer than 60 s\ufffdin fit" in lines
     assert any(
@@ -98,7 +98,7 @@ def test_export(filled, tmp_path):
     done = call(url, "--study", 1, "--export", table)
     rows = experiment.n_cells
     assert done.stdout == (
-        f"{rows} cells of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
+        f"{rows} fits of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
         "are still to do.\n"
     )
     losses = bk.read_losses(table, missing="allow")
@@ -122,7 +122,7 @@ def test_a_study_that_is_not_there(filled):
 
 def test_an_empty_store(lasting_url):
     open_store(lasting_url).close()
-    assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 cells.")
+    assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
     assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
     assert "the store holds none" in refusal(lasting_url, "--export", "x.csv").message
 
@@ -151,10 +151,10 @@ def test_a_store_in_use_can_be_shown(tmp_path, make_cell):
     with open_store(path) as store:
         store.put([make_cell(1)])
         store.flush()
-        assert call(path).stdout.startswith(f"{path}: 0 studies, 1 cell.")
+        assert call(path).stdout.startswith(f"{path}: 0 studies, 1 fit.")
         store.put([make_cell(2)])
         store.flush()
-        assert call(path).stdout.startswith(f"{path}: 0 studies, 2 cells.")
+        assert call(path).stdout.startswith(f"{path}: 0 studies, 2 fits.")
 
 
 def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):

@@ -79,8 +79,8 @@ def test_means_are_of_the_runs_on_all_rows(spec):
     assert study.losses.design.with_(subsets=None) == plain.losses.design
     assert study.losses.subset_values.shape[2:4] == ((10, 3) if spec == HALVES else (18, 2))
     # a test that needs no parts of the rows gives what it gives without them
-    same = compared(spec, test="corrected-repeated-kfold-t").evidence["pvalue"]
-    pd.testing.assert_series_equal(same, plain.evidence["pvalue"])
+    same = compared(spec, test="corrected-repeated-kfold-t").evidence.to_frame()["pvalue"]
+    pd.testing.assert_series_equal(same, plain.evidence.to_frame()["pvalue"])
 
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])

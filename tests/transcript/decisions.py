@@ -400,16 +400,16 @@ def notes():
     for gone, what in ((1, "one data set"), (2, "two data sets")):
         values = sets(FIRST_LOSES).values[:, :, 0, 0, 0].copy()
         values[0, :gone] = np.nan
-        table = exactly(values, missing="declared")
+        table = exactly(values, missing="allow")
         yield f"{what} dropped", bk.order(table, missing="drop")
     for gone, what in ((1, "one run"), (2, "two runs")):
         values = folds(FIRST_LOSES).values.copy()
         values[0, 0, :gone, 3] = np.nan
-        table = bk.Losses(values, algorithms=NAMES[:3], missing="declared", loss_name="zero-one")
+        table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
         yield f"{what} dropped", bk.order(table, missing="drop")
     values = folds(FIRST_LOSES, runs=1).values.copy()
     values[0, 0, 0, 3] = np.nan
-    table = bk.Losses(values, algorithms=NAMES[:3], missing="declared", loss_name="zero-one")
+    table = bk.Losses(values, algorithms=NAMES[:3], missing="allow", loss_name="zero-one")
     yield "one fold dropped", bk.order(table, missing="drop")
 
 

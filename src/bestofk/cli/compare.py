@@ -53,7 +53,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     show_default=True,
     help="A learner that fails: leave it out and say so, or stop.",
 )
-@click.option("--store", metavar="URL", help="Keep cells in a file or database; resume from it.")
+@click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0), default=0,
               help="Repeat the decision over N other choices of splits.")  # fmt: skip
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
@@ -139,7 +139,7 @@ def compare(
     if report_path is not None:
         study.report(report_path, command=command_line())
     if as_json:
-        echo_json({**study.as_json(), **({"report": report_path} if report_path else {})})
+        echo_json({**study.to_dict(), **({"report": report_path} if report_path else {})})
     elif quiet:
         for name in study.order:
             click.echo(name)

@@ -86,6 +86,6 @@ def echo_result(result: Any, *, as_json: bool) -> None:
     from bestofk.cli.options import echo_json
 
     if as_json:
-        echo_json(result.as_json())
+        echo_json(result.to_dict())
     else:
         click.echo(result.explain())

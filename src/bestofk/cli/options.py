@@ -197,11 +197,9 @@ def read_table(path: str, columns: dict[str, str | None], higher_is_better: bool
     """The table of losses that the options describe."""
     from bestofk.losses import read_losses
 
-    return read_losses(
-        path,
-        higher_is_better=higher_is_better,
-        **{role: columns[f"{role}_column"] for role in ROLES if columns[f"{role}_column"]},
-    )
+    given = {role: columns[f"{role}_column"] for role in ROLES}
+    roles: dict[str, Any] = {role: column for role, column in given.items() if column}
+    return read_losses(path, higher_is_better=higher_is_better, **roles)
 
 
 @contextmanager

@@ -65,12 +65,12 @@ def order(
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:
-        from bestofk.planning.expectation import expectation_as_json
+        from bestofk.planning.expectation import expectation_to_dict
 
-        more: dict[str, Any] = {"expected": expectation_as_json(decision)}
+        more: dict[str, Any] = {"expected": expectation_to_dict(decision)}
         if report_path:
             more["report"] = report_path
-        echo_json({**decision.as_json(), "account": list(table.account), **more})
+        echo_json({**decision.to_dict(), "account": list(table.account), **more})
     elif quiet:
         for name in decision.order:
             click.echo(str(name))

@@ -55,7 +55,7 @@ def report(
     ran = found.spec.command if found.spec is not None and not changes else ()
     path = found.report(output, title=title, command=ran or command_line())
     if as_json:
-        echo_json({**found.as_json(), "report": str(path)})
+        echo_json({**found.to_dict(), "report": str(path)})
         return
     click.echo(found.explain().split("\n")[0])
     click.echo(f"The report is in {path}.")

@@ -116,7 +116,7 @@ def reproduce(
                 svg, encoding="utf-8"
             )
     if as_json:
-        echo_json(account.as_json())
+        echo_json(account.to_dict())
     else:
         width = click.get_current_context().terminal_width or _width()
         click.echo(account.to_text(width))

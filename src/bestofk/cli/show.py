@@ -26,11 +26,11 @@ MOST_DECIDED = 20
 @click.option(
     "--export",
     metavar="FILE",
-    help="Write all cells of a study to FILE.csv or FILE.parquet, one row per cell.",
+    help="Write all fits of a study to FILE.csv or FILE.parquet, one row per fit.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def show(store: str, study: int | None, export: str | None, as_json: bool) -> None:
-    """Show what STORE holds: studies, cells done, failures, time.
+    """Show what STORE holds: studies, fits done, failures, time.
 
     STORE is a file (study.db) or a URL (postgresql+psycopg://user@host/database). Nothing in it
     is changed.
@@ -39,7 +39,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
     Examples:
       bestofk show study.db
       bestofk show study.db --json
-      bestofk show study.db --study 1 --export cells.parquet
+      bestofk show study.db --study 1 --export fits.parquet
     """
     from bestofk.run.store.export import export_study
     from bestofk.run.store.store import open_store
@@ -57,7 +57,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            click.echo(f"{rows} cells of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
+            click.echo(f"{rows} fits of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
             return
         _print(opened, shown, tallies)
 
@@ -126,8 +126,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
     out = console()
     n_cells = store.n_cells()
     held = (
-        f"{_counted(len(store.studies()), 'study', 'studies')}, "
-        f"{_counted(n_cells, 'cell', 'cells')}"
+        f"{_counted(len(store.studies()), 'study', 'studies')}, {_counted(n_cells, 'fit', 'fits')}"
     )
     out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
     numbers = {each.spec.digest: each.id for each in store.studies()}
@@ -148,7 +147,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
             out.print(Text(f"   repeats    study {repeated} over other random splits"))
-        out.print(Text(f"   cells      {_progress(tally)}"))
+        out.print(Text(f"   fits       {_progress(tally)}"))
         out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"

@@ -70,6 +70,6 @@ def one_test(
             random_state=seed,
         )
     if as_json:
-        echo_json({**result.as_json(), "account": list(table.account)})
+        echo_json({**result.to_dict(), "account": list(table.account)})
     else:
         click.echo(result.explain())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from bestofk.learners.specification import named_learners
 from bestofk.learners.split_marks import SplitMarks
 from bestofk.plans.design import Design
 from bestofk.plans.splits import Splits
+from bestofk.presenting import Presented, open_level, renamed
 from bestofk.problems.binary_attributes import BinaryAttributes
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import TableProblem
@@ -27,7 +29,7 @@ TEST_ROWS = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truth:
+class Truth(Presented):
     """Expected losses, and the difference between the best learner and the next one (or the first).
 
     Attributes
@@ -52,10 +54,27 @@ class Truth:
         """The learner of smallest expected loss."""
         return int(np.argmin(self.means))
 
-    def explain(self) -> str:
-        """The difference in a sentence."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner."""
+        return {"learner": range(len(self.means)), "expected_loss": self.means}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The difference in a sentence; `alpha` has no effect.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners; none are named by default.
+        alpha : float, optional
+            Has no effect.
+        """
+        open_level(alpha)
+        called = renamed(names, range(len(self.means)))
+        between = "" if names is None else f" between {called[0]} and {called[1]}"
         sure = f" (standard error {100 * self.error:.2g})" if self.error else ""
-        return f"The true difference is {100 * self.difference:.3g} points{sure}, {self.how}."
+        return (
+            f"The true difference{between} is {100 * self.difference:.3g} points{sure}, {self.how}."
+        )
 
 
 def known_truth(simulation: Simulation) -> Truth:

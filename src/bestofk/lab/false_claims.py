@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,16 +13,17 @@ from bestofk.lab.estimate_truth import known_truth
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.type1_error import setting
+from bestofk.lab.type1_error import rate_columns, setting
 from bestofk.ordering.order import order
 from bestofk.ordering.order_many import OrderMany
 from bestofk.ordering.result import Order
+from bestofk.presenting import Presented, decided_level
 from bestofk.renamed import renamed_arguments
 from bestofk.wording import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FalseClaims:
+class FalseClaims(Presented):
     """How often a decision claims something that is not so.
 
     Attributes
@@ -60,8 +61,23 @@ class FalseClaims:
     options: Mapping[str, Any] = field(default_factory=dict)
     simulation: Simulation
 
-    def explain(self) -> str:
-        """The rates in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per rate."""
+        held = {"false claims": self.rate, "reversed": self.reversed_rate, "missed": self.missed}
+        found = {name: rate for name, rate in held.items() if rate is not None}
+        return {"what": list(found), **rate_columns(list(found.values()))}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level of the decisions; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
         said = (
             f"The decision ({', '.join(self.tests)}{options_in_words(self.options)}) makes a false "
@@ -86,20 +102,20 @@ class FalseClaims:
                 f" At least one interval misses the true difference on {self.missed.words()} of "
                 f"the {drawn}."
             )
-        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
+        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe(names)}"
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         return {
             "measure": "claims",
             "tests": list(self.tests),
             "options": shown_options(self.options),
             **setting(self.simulation),
             "alpha": self.alpha,
-            "rate": self.rate.as_json(),
-            "reversed": self.reversed_rate.as_json(),
+            "rate": self.rate.to_dict(),
+            "reversed": self.reversed_rate.to_dict(),
             "found": self.found,
-            "missed": None if self.missed is None else self.missed.as_json(),
+            "missed": None if self.missed is None else self.missed.to_dict(),
             "equal_pairs": self.equal_pairs,
             "different_pairs": self.different_pairs,
             "explanation": self.explain(),

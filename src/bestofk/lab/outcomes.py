@@ -20,13 +20,14 @@ from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, Choice, choos
 from bestofk.ordering.evidence.problem import problem_from_losses
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.presenting import Presented, without_effect
 
 ALPHAS = (0.01, 0.025, 0.05, 0.10)
 Test = str | Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Outcomes:
+class Outcomes(Presented):
     """Verdicts on every data set.
 
     Attributes
@@ -61,6 +62,41 @@ class Outcomes:
     statistic: Floats | None
     df: float | None
     takes_df: bool
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per level: how often it rejects."""
+        total = self.rejected.shape[0] * self.rejected.shape[1]
+        count = self.rejected.sum(axis=(0, 1))
+        return {
+            "alpha": self.alphas,
+            "rejected": count,
+            "n": [total] * len(self.alphas),
+            "rate": count / total,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """How often it rejects, in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Has no effect.
+        alpha : float, optional
+            Only this level, one of those that were asked for; all of them by default.
+        """
+        without_effect(names, alpha)
+        held = self._columns()
+        if alpha is not None and alpha not in self.alphas:
+            listed = ", ".join(f"{one:g}" for one in self.alphas)
+            raise ArgumentError(
+                f"alpha must be one of {listed}, which were measured; got {alpha!r}."
+            )
+        listed = "; ".join(
+            f"{count} ({100 * rate:.1f} %) at level {100 * one:g} %"
+            for one, count, rate in zip(self.alphas, held["rejected"], held["rate"], strict=True)
+            if alpha in (None, one)
+        )
+        return f"Of {held['n'][0]} tables, {self.name} rejects on {listed}."
 
 
 def levels(alpha: Any) -> tuple[float, ...]:
@@ -276,7 +312,7 @@ def _of_all(
         pvalue = np.asarray(function(tables, **arguments).pvalue, dtype=np.float64)
     else:
         flat = tables.reshape(-1, *tables.shape[2:])
-        each = [_smallest(function(table, **arguments)) for table in flat]
+        each = [function(table, **arguments).verdict_pvalue for table in flat]
         pvalue = np.array(each).reshape(tables.shape[:2])
     rejected = pvalue[..., np.newaxis] <= np.asarray(alphas)
     return Outcomes(
@@ -290,17 +326,6 @@ def _of_all(
         df=None,
         takes_df=False,
     )
-
-
-def _smallest(result: Any) -> float:
-    """The p-value of the hypothesis that all learners are equal."""
-    if hasattr(result, "adjusted_pvalues"):
-        adjusted = np.asarray(result.adjusted_pvalues)
-        # of an interval of p-values the upper end must be small
-        return float(adjusted.max(axis=-1).min() if adjusted.ndim == 2 else adjusted.min())
-    if hasattr(result, "adjusted_pvalue"):
-        return float(result.adjusted_pvalue)
-    return float(result.pvalue if hasattr(result, "pvalue") else np.min(result.pvalues))
 
 
 def _by_procedure(

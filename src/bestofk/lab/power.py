@@ -13,11 +13,12 @@ from bestofk.lab.estimate_truth import Truth, truth_of
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import Curve, Rate
 from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.type1_error import setting
+from bestofk.lab.type1_error import measured, rate_columns, setting
+from bestofk.presenting import Presented
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PowerPoint:
+class PowerPoint(Presented):
     """The power of a test on one problem."""
 
     truth: Truth
@@ -28,9 +29,52 @@ class PowerPoint:
     outcomes: Outcomes
     simulation: Simulation
 
+    def _columns(self) -> dict[str, Any]:
+        """One row per level."""
+        wrong = rate_columns(self.wrong)
+        return {
+            "alpha": self.outcomes.alphas,
+            **rate_columns(self.rates),
+            **{f"wrong_{name}": cells for name, cells in wrong.items()},
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
+        alphas = self.outcomes.alphas
+        return {
+            **setting(self.simulation),
+            "true_difference": self.truth.difference,
+            "true_difference_error": self.truth.error,
+            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
+                      zip(alphas, self.rates, strict=True)],
+            "wrong": [{"alpha": alpha, **one.to_dict()} for alpha, one in
+                      zip(alphas, self.wrong, strict=True)],
+        }  # fmt: skip
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level, one of those that were measured; all of them by default.
+        """
+        places = measured(self.outcomes.alphas, alpha)
+        listed = "; ".join(
+            f"{self.rates[at].words()} at level {100 * self.outcomes.alphas[at]:g} %"
+            for at in places
+        )
+        wrong = max(self.wrong[at].value for at in places)
+        return (
+            f"{self.truth.explain()} It is found on {listed}; the wrong learner is found better "
+            f"on up to {100 * wrong:.1f} %. Measured on {self.simulation.describe(names)}"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Power:
+class Power(Presented):
     """How often a test notices a difference, on one problem or on several.
 
     Attributes
@@ -64,38 +108,38 @@ class Power:
             sizes.pop(), x_name="true difference", name=self.test,
         )  # fmt: skip
 
-    def explain(self) -> str:
-        """The rates in sentences."""
-        lines = [f"Power of {self.test}:"]
-        for point in self.points:
-            listed = "; ".join(
-                f"{one.words()} at level {100 * alpha:g} %"
-                for alpha, one in zip(self.alphas, point.rates, strict=True)
-            )
-            wrong = max(one.value for one in point.wrong)
-            lines.append(
-                f"- {point.truth.explain()} It is found on {listed}; the wrong learner is found "
-                f"better on up to {100 * wrong:.1f} %. Measured on {point.simulation.describe()}"
-            )
-        return "\n".join(lines)
+    def _columns(self) -> dict[str, Any]:
+        """One row per problem and level."""
+        found: dict[str, list[Any]] = {}
+        for number_of, point in enumerate(self.points):
+            held = point._columns()
+            extra = {
+                "point": [number_of] * len(self.alphas),
+                "true_difference": [point.truth.difference] * len(self.alphas),
+            }
+            for name, cells in {**extra, **held}.items():
+                found.setdefault(name, []).extend(cells)
+        return found
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level, one of those that were measured; all of them by default.
+        """
+        points = (f"- {point.explain(names=names, alpha=alpha)}" for point in self.points)
+        return "\n".join((f"Power of {self.test}:", *points))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         return {
             "measure": "power",
             "test": self.test,
-            "points": [
-                {
-                    **setting(point.simulation),
-                    "true_difference": point.truth.difference,
-                    "true_difference_error": point.truth.error,
-                    "rates": [{"alpha": alpha, **one.as_json()} for alpha, one in
-                              zip(self.alphas, point.rates, strict=True)],
-                    "wrong": [{"alpha": alpha, **one.as_json()} for alpha, one in
-                              zip(self.alphas, point.wrong, strict=True)],
-                }
-                for point in self.points
-            ],
+            "points": [point.to_dict() for point in self.points],
             "explanation": self.explain(),
         }  # fmt: skip
 

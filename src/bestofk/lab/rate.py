@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from bestofk.checks import Floats, probability
 from bestofk.intervals import clopper_pearson
+from bestofk.presenting import Presented, without_effect
+from bestofk.wording import counted, number
 
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rate:
+class Rate(Presented):
     """`count` of `n` data sets, and the exact binomial interval of the rate.
 
     Examples
@@ -48,13 +51,24 @@ class Rate:
         """``4.9 % (3.7 to 6.4)``."""
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rate in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Has no effect.
+        alpha : float, optional
+            One minus the level of the interval; another one gives another interval.
+        """
+        without_effect(names, alpha)
+        level = self.level if alpha is None else 1.0 - probability(alpha, "alpha")
+        rate = Rate.of(self.count, self.n, level)
+        return f"{self.count} of {self.n}: {rate.words()}, with a {100 * level:g} % interval."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Curve:
+class Curve(Presented):
     """A rate over something, with its band: arrays of one length, ready to draw."""
 
     x: Floats
@@ -63,6 +77,23 @@ class Curve:
     high: Floats
     x_name: str
     name: str
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per point."""
+        x = self.x_name.replace(" ", "_")
+        return {x: self.x, "rate": self.value, "low": self.low, "high": self.high}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The range of the curve in a sentence; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
+        if not len(self.x):
+            return f"The curve of {self.name} has no point."
+        least, most = int(np.argmin(self.value)), int(np.argmax(self.value))
+        return (
+            f"{self.name} over the {self.x_name}, {counted(len(self.x), 'point')}: from "
+            f"{100 * self.value[least]:.1f} % (at {number(float(self.x[least]))}) to "
+            f"{100 * self.value[most]:.1f} % (at {number(float(self.x[most]))})."
+        )
 
     @classmethod
     def of(cls, x: Any, counts: Any, n: int, *, x_name: str, name: str) -> Curve:

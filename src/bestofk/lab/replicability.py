@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,10 +14,12 @@ from bestofk.errors import ArgumentError
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import LEVEL, Rate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.lab.type1_error import measured, setting
+from bestofk.presenting import Presented, without_effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agreement:
+class Agreement(Presented):
     """How often verdicts agree, in both senses.
 
     Attributes
@@ -34,18 +36,30 @@ class Agreement:
     pairs_low: float
     pairs_high: float
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def _columns(self) -> dict[str, Any]:
+        """One row."""
+        rate = self.all_agree
         return {
-            "all_agree": self.all_agree.as_json(),
-            "pairs": self.pairs,
-            "pairs_low": self.pairs_low,
-            "pairs_high": self.pairs_high,
+            "all_agree": [rate.value],
+            "all_agree_low": [rate.low],
+            "all_agree_high": [rate.high],
+            "pairs": [self.pairs],
+            "pairs_low": [self.pairs_low],
+            "pairs_high": [self.pairs_high],
         }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The shares in a sentence; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
+        return (
+            f"All repeats agree on {self.all_agree.words()} of the data sets; two of them agree "
+            f"with probability {100 * self.pairs:.1f} % ({100 * self.pairs_low:.1f} to "
+            f"{100 * self.pairs_high:.1f})."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Replicability:
+class Replicability(Presented):
     """Whether a test would say the same again.
 
     Attributes
@@ -78,14 +92,31 @@ class Replicability:
             raise ArgumentError(f"alpha must be one of the levels {self.alphas}; got {alpha!r}.")
         return self.agreements[self.alphas.index(alpha)]
 
-    def explain(self) -> str:
-        """The shares in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per level."""
+        rows = [one._columns() for one in self.agreements]
+        found = {name: [row[name][0] for row in rows] for name in rows[0]}
+        if self.orders is not None:
+            orders = [one._columns() for one in self.orders]
+            found |= {f"order_{name}": [row[name][0] for row in orders] for name in orders[0]}
+        return {"alpha": self.alphas, **found}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The shares in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level, one of those that were measured; all of them by default.
+        """
         what = "verdict" if self.orders is None else "best learner"
-        lines = [f"Replicability of {self.test}, {self.repeats} choices of splits a data set:"]
-        for at, alpha in enumerate(self.alphas):
+        lines = [f"Replicability of {self.test}, {self.repeats} choices of splits per data set:"]
+        for at in measured(self.alphas, alpha):
             one = self.agreements[at]
             line = (
-                f"- level {100 * alpha:g} %: all {self.repeats} give the same {what} on "
+                f"- level {100 * self.alphas[at]:g} %: all {self.repeats} give the same {what} on "
                 f"{one.all_agree.words()} of the data sets; two of them agree with probability "
                 f"{100 * one.pairs:.1f} % ({100 * one.pairs_low:.1f} to "
                 f"{100 * one.pairs_high:.1f})"
@@ -97,18 +128,16 @@ class Replicability:
                     f"them with probability {100 * order.pairs:.1f} %"
                 )
             lines.append(f"{line}.")
-        lines.append(f"Measured on {self.simulation.describe()}")
+        lines.append(f"Measured on {self.simulation.describe(names)}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
-        from bestofk.lab.type1_error import setting
-
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         rows = []
         for at, alpha in enumerate(self.alphas):
-            row: dict[str, Any] = {"alpha": alpha, **self.agreements[at].as_json()}
+            row: dict[str, Any] = {"alpha": alpha, **self.agreements[at].to_dict()}
             if self.orders is not None:
-                row["order"] = self.orders[at].as_json()
+                row["order"] = self.orders[at].to_dict()
             rows.append(row)
         return {
             "measure": "replicability",

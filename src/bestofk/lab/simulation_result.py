@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,13 +14,14 @@ from bestofk.losses.losses import Losses
 from bestofk.ordering.evidence.problem import BOTH_PARTS
 from bestofk.ordering.order_many import OrderMany, order_many
 from bestofk.plans.design import Design
+from bestofk.presenting import Presented, json_ready, open_level, renamed
 from bestofk.problems.drawn_losses import TableProblem
 from bestofk.problems.registry import Problem
 from bestofk.wording import counted, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Simulation:
+class Simulation(Presented):
     """Losses of learners on data sets that a problem drew.
 
     Attributes
@@ -147,17 +149,44 @@ class Simulation:
         spread = float(difference.std(ddof=1)) if len(difference) > 1 else float("nan")
         return float(difference.mean()), spread / float(np.sqrt(len(difference)))
 
-    def describe(self) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner: its mean loss over all that was simulated."""
+        means = self.losses.mean(axis=(0, 1, 3, 4, 5, 6))
+        return {"learner": self.learners, "mean_loss": means}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was simulated for strict JSON, with the mean losses (not all of them)."""
+        mean, error = self.mean_differences()
+        held = self._columns()
+        return {
+            "learners": list(self.learners),
+            "problem": self.problem.describe(),
+            "plan": self.plan,
+            "sets": self.sets,
+            "repeats": self.repeats,
+            "seed": self.random_state,
+            "mean_losses": dict(zip(self.learners, held["mean_loss"].tolist(), strict=True)),
+            "mean_difference": json_ready(mean),
+            "standard_error": json_ready(error),
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was simulated; `names` may hold other names, `alpha` has no effect."""
+        open_level(alpha)
+        return self.describe(names)
+
+    def describe(self, names: Sequence[str] | None = None) -> str:
         """What was simulated, in a sentence."""
         again = f", {self.repeats} choices of splits of each" if self.repeats > 1 else ""
         how = f" in plan {self.plan}" if self.plan else ""
         mean, error = self.mean_differences()
-        second, first = self.learners[1], self.learners[0]
-        shown = self.learners
+        shown = tuple(renamed(names, self.learners).values())
+        second, first = shown[1], shown[0]
         if len(shown) > 6:
             shown = (*shown[:2], "...", shown[-1])
+        spread = f" (standard error {number(error)})" if np.isfinite(error) else ""
         return (
             f"{counted(self.sets, self.drawn)} ({self.problem.describe()}){again}; "
             f"{', '.join(shown)}{how}; seed {self.random_state}. The mean loss of {second} "
-            f"less that of {first} was {number(mean)} (standard error {number(error)})."
+            f"less that of {first} was {number(mean)}{spread}."
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,11 @@ from bestofk.errors import ArgumentError
 from bestofk.lab.outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.rate import Curve, Rate
 from bestofk.lab.simulation_result import Simulation
+from bestofk.presenting import Presented
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TypeOneError:
+class TypeOneError(Presented):
     """How often a test rejects where the learners are equal.
 
     Attributes
@@ -58,43 +59,75 @@ class TypeOneError:
             x_name="level", name=self.test,
         )  # fmt: skip
 
-    def explain(self) -> str:
-        """The rates in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per level."""
+        return {"alpha": self.alphas, **rate_columns(self.rates)}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Only this level; all that were measured by default.
+        """
+        alphas = self.alphas if alpha is None else (alpha,)
+        rates = [self.rate(one) for one in alphas]
         listed = "; ".join(
-            f"{one.words()} at level {100 * alpha:g} %"
-            for alpha, one in zip(self.alphas, self.rates, strict=True)
+            f"{rate.words()} at level {100 * one:g} %"
+            for one, rate in zip(alphas, rates, strict=True)
         )
         return (
             f"Type I error of {self.test}: it rejects on {listed} "
-            f"({100 * self.rates[0].level:g} % intervals).\n{self._verdict()}\n"
-            f"Measured on {self.simulation.describe()}"
+            f"({100 * rates[0].level:g} % intervals).\n{_promise(alphas, rates)}\n"
+            f"Measured on {self.simulation.describe(names)}"
         )
 
-    def _verdict(self) -> str:
-        above = [
-            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.low > a
-        ]
-        below = [
-            f"{100 * a:g} %" for a, r in zip(self.alphas, self.rates, strict=True) if r.high < a
-        ]
-        if above:
-            return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
-        if below:
-            return (
-                f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
-            )
-        return "It keeps its promise, as far as so many data sets can tell."
-
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         return {
             "measure": "type1",
             "test": self.test,
             **setting(self.simulation),
-            "rates": [{"alpha": alpha, **one.as_json()} for alpha, one in
+            "rates": [{"alpha": alpha, **one.to_dict()} for alpha, one in
                       zip(self.alphas, self.rates, strict=True)],
             "explanation": self.explain(),
         }  # fmt: skip
+
+
+def _promise(alphas: Sequence[float], rates: Sequence[Rate]) -> str:
+    """Whether the test rejects as often as it promises."""
+    pairs = list(zip(alphas, rates, strict=True))
+    above = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.low > alpha]
+    below = [f"{100 * alpha:g} %" for alpha, rate in pairs if rate.high < alpha]
+    if above:
+        return f"It rejects more often than it promises at {', '.join(above)}: too many finds."
+    if below:
+        return f"It keeps its promise; it rejects less often than it might at {', '.join(below)}."
+    return "It keeps its promise, as far as so many data sets can tell."
+
+
+def rate_columns(rates: Sequence[Rate]) -> dict[str, Any]:
+    """Columns of rates: the share, its interval, and the count."""
+    return {
+        "rate": [one.value for one in rates],
+        "low": [one.low for one in rates],
+        "high": [one.high for one in rates],
+        "count": [one.count for one in rates],
+        "n": [one.n for one in rates],
+    }
+
+
+def measured(alphas: tuple[float, ...], alpha: float | None) -> Sequence[int]:
+    """The places of the levels to speak of: all, or the one that is asked for."""
+    if alpha is None:
+        return range(len(alphas))
+    if alpha not in alphas:
+        listed = ", ".join(f"{one:g}" for one in alphas)
+        raise ArgumentError(f"alpha must be one of {listed}, which were measured; got {alpha!r}.")
+    return (alphas.index(alpha),)
 
 
 def setting(simulation: Simulation) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,8 @@ from bestofk.lab.false_claims import decided, options_in_words, shown_options
 from bestofk.lab.rate import Rate
 from bestofk.lab.simulate import rehearse, simulate
 from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.type1_error import setting
+from bestofk.lab.type1_error import rate_columns, setting
+from bestofk.presenting import Presented, decided_level
 from bestofk.renamed import renamed_arguments
 from bestofk.wording import number
 
@@ -23,7 +24,7 @@ BLIND_SPOT = "many-data-sets(means=(0.27, 0.4, 0.25), sds=(0.01, 0.25, 0.01))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Chosen:
+class Chosen(Presented):
     """How good the learner is that a decision recommends.
 
     Attributes
@@ -66,8 +67,22 @@ class Chosen:
     options: Mapping[str, Any] = field(default_factory=dict)
     simulation: Simulation
 
-    def explain(self) -> str:
-        """The rates in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per rate."""
+        what = ("worst", "beyond", "cheapest", "best", "nothing")
+        return {"what": what, **rate_columns([getattr(self, name) for name in what])}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The rates in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level of the decisions; another one is refused.
+        """
+        decided_level(alpha, float(self.options.get("alpha", 0.05)))
         lines = [
             f"What {self.procedure} ({', '.join(self.tests)}{options_in_words(self.options)}) "
             f"recommends of {len(self.simulation.learners)} learners:",
@@ -78,12 +93,12 @@ class Chosen:
             f"{self.cheapest.words()};",
             f"- the truly best on {self.best.words()}; nothing on {self.nothing.words()}.",
             f"Its expected loss is {number(self.regret)} above the smallest possible, on average.",
-            f"Measured on {self.simulation.describe()}",
+            f"Measured on {self.simulation.describe(names)}",
         ]
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
+    def to_dict(self) -> dict[str, Any]:
+        """The rates for strict JSON."""
         rates = ("worst", "beyond", "cheapest", "best", "nothing")
         return {
             "measure": "chosen",
@@ -91,7 +106,7 @@ class Chosen:
             "tests": list(self.tests),
             "options": shown_options(self.options),
             **setting(self.simulation),
-            **{name: getattr(self, name).as_json() for name in rates},
+            **{name: getattr(self, name).to_dict() for name in rates},
             "regret": self.regret,
             "by": self.by,
             "within": self.within,

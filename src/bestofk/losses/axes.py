@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, refuse
+from bestofk.checks import Floats, missing_word, refuse
 from bestofk.errors import ArgumentError
 from bestofk.plans.design import KINDS, Design
 
@@ -47,8 +47,8 @@ def as_mask(array: Floats, missing: Any) -> Mask:
     if missing is None:
         return np.zeros(array.shape, dtype=np.bool_)
     if isinstance(missing, str):
-        if missing != "declared":
-            raise refuse("missing", "None, 'declared' or an array of bool", missing)
+        if missing_word(missing, ("refuse", "allow")) == "refuse":
+            return np.zeros(array.shape, dtype=bool)
         return np.isnan(array)
     mask = np.asarray(missing)
     if mask.dtype != np.bool_ or mask.shape != array.shape:
@@ -190,7 +190,7 @@ def refuse_bad_cells(
     if np.isnan(value):
         raise ArgumentError(
             f"values must be numbers; got NaN for {where} ({int(bad.sum())} such of {bad.size}): "
-            "pass missing='declared' if that cell is missing."
+            "pass missing='allow' if that cell is missing."
         )
     raise ArgumentError(f"values must be finite; got {value} for {where}.")
 

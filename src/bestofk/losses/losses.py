@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, one_of
+from bestofk.checks import Floats, missing_word
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.losses import axes
 from bestofk.losses.metric import Metric, metric_of
 from bestofk.losses.names import clean_names
 from bestofk.plans.design import Design
+from bestofk.presenting import json_ready, open_level, renamed, renamed_text, warn_renamed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,8 +51,8 @@ class Losses:
         ``"bootstrap"``, ``"test-set"``, ``"scores"``) takes its sizes from the axes; ``"5x2"``
         or ``"10x10"`` also parts one row of runs x folds losses into runs. When None:
         cross-validation where there are several folds, else scores of unknown origin.
-    missing : None, "declared" or array_like of bool
-        None: no cell may be NaN. ``"declared"``: NaN marks a missing cell. A mask of the shape
+    missing : {"refuse", "allow"} or array_like of bool
+        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. A mask of the shape
         of `values` marks them itself.
     higher_is_better : bool
         True: `values` are scores, and become losses here, once: ``1 - score`` where all lie
@@ -113,7 +114,7 @@ class Losses:
         algorithms: Iterable[object] | None = None,
         datasets: Iterable[object] | None = None,
         design: Design | str | None = None,
-        missing: Any = None,
+        missing: Any = "refuse",
         higher_is_better: bool = False,
         loss_name: str = "loss",
         account: Sequence[str] = (),
@@ -275,7 +276,7 @@ class Losses:
 
     def _mean(self, axis: tuple[int, ...], missing: str, where: str) -> Floats:
         """Mean over `axis`; what to do with missing cells is asked, never assumed."""
-        one_of(missing, "missing", ("refuse", "available", "complete"))
+        missing = missing_word(missing)
         if self.complete:
             full: Floats = self.values.mean(axis=axis)
             return full
@@ -283,11 +284,11 @@ class Losses:
             at = axes.cell_words(np.argwhere(self.missing)[0], self.algorithms, self.datasets)
             raise ArgumentError(
                 f"{where}: {int(self.missing.sum())} of {self.missing.size} cells are missing, "
-                f"{at} among them; missing='available' takes the mean of those that each learner "
-                "has, missing='complete' of those that all learners have."
+                f"{at} among them; missing='allow' takes the mean of those that each learner "
+                "has, missing='drop' of those that all learners have."
             )
         absent = self.missing
-        if missing == "complete":
+        if missing == "drop":
             absent = np.broadcast_to(absent.any(axis=0, keepdims=True), absent.shape)
         count = (~absent).sum(axis=axis)
         if not count.all():
@@ -308,8 +309,8 @@ class Losses:
         Parameters
         ----------
         missing : str
-            ``"refuse"``: an error where a cell is missing. ``"available"``: the mean of the cells
-            that each learner has. ``"complete"``: of the cells that all learners have.
+            ``"refuse"``: an error where a cell is missing. ``"allow"``: the mean of the cells that
+            each learner has. ``"drop"``: of the cells that all learners have.
         """
         mean = self._mean((1, 2, 3, 4), missing, "means")
         return dict(zip(self.algorithms, mean.tolist(), strict=True))
@@ -331,7 +332,40 @@ class Losses:
         return folds
 
     def frame(self) -> pd.DataFrame:
-        """One row a cell: the five names (runs, folds and repetitions from 1) and the loss.
+        """`to_frame`, under its old name."""
+        warn_renamed("Losses.frame()", "to_frame()")
+        return self.to_frame()
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What the table holds and how its source was understood, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            Has no effect: nothing is tested.
+        """
+        open_level(alpha)
+        called = renamed(names, self.algorithms)
+        return renamed_text(" ".join(self.account), called)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table for strict JSON: names, design, and the losses by learner and data set.
+
+        A cell that is declared missing is null.
+        """
+        return {
+            "algorithms": list(self.algorithms),
+            "datasets": list(self.datasets),
+            "dims": list(DIMS),
+            "loss": self.loss_name,
+            "design": self.design.describe(),
+            "values": json_ready(self.values),
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per cell: the five names (runs, folds and repetitions from 1) and the loss.
 
         A cell that is declared missing has a row too, with NaN.
         """
@@ -397,7 +431,7 @@ def _again(
         algorithms=algorithms,
         datasets=datasets,
         design=design,
-        missing="declared",
+        missing="allow",
         loss_name=loss_name,
         account=account[:-1],
         subset_values=subset_values,

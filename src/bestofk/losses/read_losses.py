@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import one_of, refuse
+from bestofk.checks import missing_word, one_of, refuse
 from bestofk.errors import TableError, UnknownNameError
 from bestofk.losses import layouts
 from bestofk.losses.cells import Cells, fill_grid, number_unnumbered, renumber_within_runs
@@ -47,7 +47,7 @@ def read_losses(
     n_test: str | None = None,
     design: Design | str | None = None,
     layout: str | None = None,
-    missing: str | None = None,
+    missing: str = "refuse",
     loss_name: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -75,8 +75,8 @@ def read_losses(
     layout : str, optional
         ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
         (scikit-learn's ``split0_test_score`` columns, one row per learner); guessed when None.
-    missing : str, optional
-        ``"allow"``: empty and absent cells are declared missing. None: they are an error.
+    missing : {"refuse", "allow"}
+        Empty and absent cells are an error, or are declared missing.
     loss_name : str, optional
         What the numbers are called; the name of their column when None.
     delimiter, encoding, format : str, optional
@@ -114,8 +114,7 @@ def read_losses(
     Higher was better: every score became the loss 1 - score.
     Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
     """
-    if missing not in (None, "allow"):
-        raise refuse("missing", "None or 'allow'", missing)
+    missing = missing_word(missing, ("refuse", "allow"))
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
     table = _as_table(source, delimiter=delimiter, encoding=encoding, format=format)
@@ -186,7 +185,7 @@ def read_losses(
         algorithms=cells.levels["algorithm"].names,
         datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,
         design=settled,
-        missing="declared" if missing == "allow" else None,
+        missing=missing,
         higher_is_better=flip,
         loss_name=loss_name or named,
         account=account,

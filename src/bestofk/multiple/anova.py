@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.learners_table import (
     centred,
     exponent,
@@ -18,6 +18,7 @@ from bestofk.multiple.learners_table import (
     read_only,
     sum_of_squares,
 )
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import (
     batch_words,
     everybody,
@@ -26,14 +27,14 @@ from bestofk.multiple.sentences import (
     learner_names,
 )
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["AnovaResult", "anova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AnovaResult(Presented):
+class AnovaResult(MultipleResult):
     """Evidence that K learners do not all have the same expected loss.
 
     Attributes
@@ -55,17 +56,28 @@ class AnovaResult(Presented):
     mst: FloatOrArray
     mse: FloatOrArray
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            mst=self.mst,
+            mse=self.mse,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, self.means.shape[-1])
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))

@@ -21,8 +21,9 @@ from bestofk.checks import (
     whole,
 )
 from bestofk.errors import ArgumentError
+from bestofk.multiple.result import MultipleResult
 from bestofk.multiple.sentences import learner_names
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
@@ -35,7 +36,7 @@ SHAPES = "(learners, data sets), with folds and repetitions as further axes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapPairs:
+class BootstrapPairs(MultipleResult):
     """Bootstrap-A with two learners, for several pairs.
 
     Attributes
@@ -62,20 +63,36 @@ class BootstrapPairs:
     error_bound: Floats
     names: tuple[str, ...]
 
+    @property
+    def pvalue(self) -> float:
+        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        return float(self.adjusted_pvalues.min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair."""
+        return {
+            "a": [self.names[i] for i, _ in self.pairs],
+            "b": [self.names[j] for _, j in self.pairs],
+            "estimate": self.estimates,
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+        }
+
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
         """Where the two learners differ at level `alpha`, adjusted for the number of pairs."""
         return np.asarray(self.adjusted_pvalues <= probability(alpha, "alpha"))
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences; beyond a dozen pairs only those that differ are listed.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of all learners, instead of those given to the test.
-        alpha : float
-            Level of significance of the whole family.
+        alpha : float, optional
+            Level of significance of the whole family; 0.05 by default.
         """
+        alpha = open_level(alpha)
         rejected = self.rejected(alpha)
         named = learner_names(self.names if names is None else names, len(self.names))
         sentences = [
@@ -104,7 +121,7 @@ class BootstrapPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapAResult(Presented):
+class BootstrapAResult(MultipleResult):
     """What Bootstrap-A found.
 
     Attributes
@@ -140,6 +157,20 @@ class BootstrapAResult(Presented):
     cells: Floats = field(repr=False, compare=False)
     names: tuple[str, ...]
 
+    @property
+    def pvalue(self) -> float:
+        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        return float(self.adjusted_pvalues.min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner."""
+        return {
+            "learner": self.names,
+            "mean": self.estimates,
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+        }
+
     def rejected(self, alpha: float = 0.05) -> npt.NDArray[np.bool_]:
         """Which learners differ from the mean of all at level `alpha`, adjusted."""
         return np.asarray(self.adjusted_pvalues <= probability(alpha, "alpha"))
@@ -173,20 +204,21 @@ class BootstrapAResult(Presented):
             names=self.names,
         )
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences; beyond a dozen learners only those that differ are listed.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the learners, instead of those given to the test.
-        alpha : float
-            Level of significance of the whole family.
+        alpha : float, optional
+            Level of significance of the whole family; 0.05 by default.
         """
+        alpha = open_level(alpha)
         rejected = self.rejected(alpha)
         learners, datasets = self.cells.shape
         named = learner_names(self.names if names is None else names, learners)
-        # 1e-12: what is only the rounding of two means is a tie
+        # 1e-12: what is only the rounding of two means is none
         centre = float(self.estimates.mean())
         noise = 1e-12 * float(np.abs(self.estimates).max())
         sentences = [
@@ -324,7 +356,7 @@ def cell_means(losses: Any) -> Floats:
     if holes:
         raise ArgumentError(
             "losses must be complete; got missing cells, which bootstrap_b(losses, "
-            'missing="span") takes as intervals.'
+            'missing="allow") takes as intervals.'
         )
     table = finite_array(losses, "losses", min_ndim=2)
     check_shape(table, "losses", (2, 3, 4))

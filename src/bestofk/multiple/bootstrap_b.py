@@ -13,6 +13,7 @@ from bestofk.checks import (
     Floats,
     RandomState,
     generator,
+    missing_word,
     one_of,
     probability,
     whole,
@@ -31,13 +32,14 @@ from bestofk.multiple.interval_pvalues import (
     tails_by_rule,
 )
 from bestofk.multiple.repetition_intervals import interval_cells
+from bestofk.multiple.result import MultipleResult
 from bestofk.multiple.sentences import learner_names
-from bestofk.presenting import Presented
+from bestofk.presenting import decided_level
 from bestofk.wording import capitalised, counted, joined, number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IntervalPairs:
+class IntervalPairs(MultipleResult):
     """Bootstrap-B with two learners, for several pairs.
 
     Attributes
@@ -72,14 +74,32 @@ class IntervalPairs:
     error_bound: Floats
     names: tuple[str, ...]
 
-    def explain(self, *, names: Sequence[str] | None = None) -> str:
+    @property
+    def pvalue(self) -> float:
+        """The smallest adjusted p-value, each at the larger end of what it may be."""
+        return float(self.adjusted_pvalues.max(axis=-1).min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair."""
+        return {
+            "a": [self.names[i] for i, _ in self.pairs],
+            "b": [self.names[j] for _, j in self.pairs],
+            **_ends(estimate=self.estimates),
+            **_ends(pvalue=self.pvalues, adjusted_pvalue=self.adjusted_pvalues),
+            "verdict": self.verdicts,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences; beyond a dozen pairs only those that differ are listed.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of all learners, instead of those given to the test.
+        alpha : float, optional
+            The level of the verdicts; another one is refused.
         """
+        decided_level(alpha, self.alpha)
         named = learner_names(self.names if names is None else names, len(self.names))
         sentences = [
             f"The differences within {counted(len(self.pairs), 'pair')} are "
@@ -96,7 +116,7 @@ class IntervalPairs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BootstrapBResult(Presented):
+class BootstrapBResult(MultipleResult):
     """What Bootstrap-B found.
 
     Attributes
@@ -138,6 +158,20 @@ class BootstrapBResult(Presented):
     resamples: int
     cells: Floats = field(repr=False, compare=False)
     names: tuple[str, ...]
+
+    @property
+    def pvalue(self) -> float:
+        """The smallest adjusted p-value, each at the larger end of what it may be."""
+        return float(self.adjusted_pvalues.max(axis=-1).min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner."""
+        return {
+            "learner": self.names,
+            **_ends(mean=self.intervals),
+            **_ends(pvalue=self.pvalues, adjusted_pvalue=self.adjusted_pvalues),
+            "verdict": self.verdicts,
+        }
 
     def posthoc(
         self,
@@ -184,14 +218,17 @@ class BootstrapBResult(Presented):
             names=self.names,
         )
 
-    def explain(self, *, names: Sequence[str] | None = None) -> str:
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences; beyond a dozen learners only those that differ are listed.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the learners, instead of those given to the test.
+        alpha : float, optional
+            The level of the verdicts; another one is refused.
         """
+        decided_level(alpha, self.alpha)
         learners, datasets = self.cells.shape[1:]
         named = learner_names(self.names if names is None else names, learners)
         sentences = [
@@ -215,6 +252,15 @@ class BootstrapBResult(Presented):
         return " ".join(capitalised(sentence) for sentence in sentences)
 
 
+def _ends(**columns: Floats) -> dict[str, Floats]:
+    """Two columns for each: the smallest and the largest that it may be."""
+    return {
+        f"{name}_{end}": values[:, k]
+        for name, values in columns.items()
+        for k, end in enumerate(("low", "high"))
+    }
+
+
 def bootstrap_b(
     losses: Any = None,
     *,
@@ -224,7 +270,7 @@ def bootstrap_b(
     resamples: int = 100_000,
     random_state: RandomState = 0,
     interval: Any = "central",
-    missing: str | None = None,
+    missing: str = "refuse",
     loss_range: tuple[float, float] = (0.0, 1.0),
     correction: str = "bonferroni",
     alpha: float = 0.05,
@@ -257,8 +303,8 @@ def bootstrap_b(
         the quantile q to r. ``("median-radius", 0.1)``: the median, plus and minus the radius
         that covers that share. A function that takes the losses, repetitions last, and returns
         lower and upper ends. One repetition has width 0 by all but the last.
-    missing : {None, "span"}
-        ``"span"``: a NaN stands for a missing loss, which could be anything in `loss_range`.
+    missing : {"refuse", "allow"}
+        ``"allow"``: a NaN stands for a missing loss, which could be anything in `loss_range`.
     loss_range : (float, float)
         Lowest and highest possible loss.
     correction : {"bonferroni", "holm", "hochberg", "benjamini-hochberg", "none"}
@@ -309,8 +355,7 @@ def bootstrap_b(
     one_of(correction, "correction", tuple(CORRECTIONS))
     whole(resamples, "resamples", at_least=1)
     alpha = probability(alpha, "alpha")
-    if missing is not None:
-        one_of(missing, "missing", ("span",))
+    missing = missing_word(missing, ("refuse", "allow"))
     rng = generator(random_state)
     cells = interval_cells(losses, intervals, interval, missing, loss_range)
     lower, upper = tails_by_rule(cells, rule, method, resamples, rng)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.learners_table import ratio, read_only, zero_one
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import (
     EQUALLY_RIGHT,
     batch_words,
@@ -19,12 +21,12 @@ from bestofk.multiple.sentences import (
     learner_names,
 )
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CochranResult(Presented):
+class CochranResult(MultipleResult):
     """Evidence that K classifiers are not equally often right.
 
     Attributes
@@ -48,17 +50,27 @@ class CochranResult(Presented):
     informative: int | npt.NDArray[np.int64]
     instances: int
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df=self.df,
+            informative=self.informative,
+            instances=self.instances,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, self.shares.shape[-1])
         if np.ndim(self.pvalue):
             return batch_words("Cochran's Q test", self.pvalue, alpha, len(named))

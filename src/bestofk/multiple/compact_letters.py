@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
+from bestofk.presenting import Presented, open_level
 from bestofk.wording import shortened
 
 __all__ = ["CompactLetters", "compact_letters"]
@@ -19,7 +21,7 @@ _MOST_COLUMNS = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CompactLetters:
+class CompactLetters(Presented):
     """Letters of K learners.
 
     Attributes
@@ -44,14 +46,24 @@ class CompactLetters:
             if learner in group
         )
 
-    def explain(self, *, names: Sequence[str] | None = None) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner, best first."""
+        return {
+            "learner": self.order,
+            "letters": ["".join(self.of(learner)) for learner in self.order],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The letters in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
+        alpha : float, optional
+            Has no effect: which pairs differ was said before.
         """
+        open_level(alpha)
         named = learner_names(names, len(self.order))
         told = [f"{named[k]} ({''.join(self.of(k))})" for k in self.order]
         return f"Learners that share a letter do not differ significantly: {shortened(told)}."

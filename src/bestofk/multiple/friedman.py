@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.average_ranks import average_ranks
 from bestofk.multiple.learners_table import learners_by_columns, ratio, read_only
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import batch_words, everybody, extremes_words, learner_names
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["FriedmanResult", "friedman"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class FriedmanResult(Presented):
+class FriedmanResult(MultipleResult):
     """Evidence that K learners are not all ranked alike.
 
     Attributes
@@ -48,17 +50,30 @@ class FriedmanResult(Presented):
     average_ranks: Floats
     blocks: int
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df=self.df,
+            f_statistic=self.f_statistic,
+            f_df_1=self.f_df[0],
+            f_df_2=self.f_df[1],
+            f_pvalue=self.f_pvalue,
+            blocks=self.blocks,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, self.average_ranks.shape[-1])
         if np.ndim(self.pvalue):
             return batch_words("Friedman test", self.pvalue, alpha, len(named))

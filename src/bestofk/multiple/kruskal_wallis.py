@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.average_ranks import average_ranks
 from bestofk.multiple.learners_table import learners_by_columns, ratio, read_only
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import (
     batch_words,
     everybody,
@@ -19,14 +21,14 @@ from bestofk.multiple.sentences import (
     learner_names,
 )
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["KruskalWallisResult", "kruskal_wallis"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class KruskalWallisResult(Presented):
+class KruskalWallisResult(MultipleResult):
     """Evidence that K learners do not all have the same distribution of losses.
 
     Attributes
@@ -44,17 +46,21 @@ class KruskalWallisResult(Presented):
     df: float
     mean_ranks: Floats
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(self.pvalue, statistic=self.statistic, df=self.df)
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, self.mean_ranks.shape[-1])
         if np.ndim(self.pvalue):
             return batch_words("Kruskal-Wallis test", self.pvalue, alpha, len(named))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.learners_table import ratio, read_only, zero_one
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import (
     EQUALLY_RIGHT,
     everybody,
@@ -18,12 +20,12 @@ from bestofk.multiple.sentences import (
     learner_names,
 )
 from bestofk.multiple.sphericity import greenhouse_geisser
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class LooneyResult(Presented):
+class LooneyResult(MultipleResult):
     """Evidence that K classifiers are not equally often right.
 
     Attributes
@@ -50,17 +52,34 @@ class LooneyResult(Presented):
     shares: Floats
     instances: int
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    @property
+    def verdict_pvalue(self) -> float:
+        """That of F+."""
+        return self.adjusted_pvalue
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            epsilon=self.epsilon,
+            adjusted_pvalue=self.adjusted_pvalue,
+            instances=self.instances,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print; the verdict is that of F+.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, len(self.shares))
         a, b = (self.epsilon * degrees for degrees in self.df)
         numbers = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +13,17 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability
 from bestofk.multiple.friedman import friedman
 from bestofk.multiple.learners_table import learners_by_columns, read_only
+from bestofk.multiple.result import MultipleResult, square_columns
 from bestofk.multiple.sentences import extremes_words, learner_names, pairs_words
 from bestofk.multiple.studentized_range import quantile, survival
-from bestofk.presenting import Presented
+from bestofk.presenting import decided_level
 from bestofk.wording import number
 
 __all__ = ["NemenyiResult", "nemenyi"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NemenyiResult(Presented):
+class NemenyiResult(MultipleResult):
     """All pairs of K learners by their average ranks.
 
     Attributes
@@ -58,14 +60,28 @@ class NemenyiResult(Presented):
         gap = abs(float(self.average_ranks[i]) - float(self.average_ranks[j]))
         return gap > self.critical_difference
 
-    def explain(self, *, names: Sequence[str] | None = None) -> str:
+    @property
+    def pvalue(self) -> float:
+        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        return float(self.pvalues.min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair."""
+        return square_columns(
+            {"average_rank": self.average_ranks}, statistic=self.statistics, pvalue=self.pvalues
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
         """
+        decided_level(alpha, self.alpha)
         ranks = self.average_ranks
         named = learner_names(names, len(ranks))
         i, j = np.triu_indices(len(named), 1)

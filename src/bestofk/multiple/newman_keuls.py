@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from bestofk.multiple.anova import OneWayParts, one_way_parts
 from bestofk.multiple.learners_table import learners_by_columns, read_only, studentized
 from bestofk.multiple.sentences import learner_names
 from bestofk.multiple.studentized_range import quantile
-from bestofk.presenting import Presented
+from bestofk.presenting import Presented, decided_level
 from bestofk.wording import joined, number, shortened
 
 __all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls", "underline_ends"]
@@ -87,14 +87,25 @@ class NewmanKeulsResult(Presented):
                 )
         return i != j and not any(i in line and j in line for line in self.underlines)
 
-    def explain(self, *, names: Sequence[str] | None = None) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner, by ascending mean; each underline is a column."""
+        lines = {
+            f"underline_{k}": [learner in line for learner in self.order]
+            for k, line in enumerate(self.underlines, 1)
+        }
+        return {"learner": self.order, "mean": self.means[list(self.order)], **lines}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
         """
+        decided_level(alpha, self.alpha)
         named = learner_names(names, len(self.order))
         K = len(named)
         said = [f"{named[i]} ({number(float(self.means[i]))})" for i in self.order]

@@ -10,19 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.checks import Floats, finite_array, one_of, probability, whole
+from bestofk.checks import Floats, finite_array, one_of, whole
 from bestofk.errors import ArgumentError
 from bestofk.multiple.learners_table import read_only
+from bestofk.multiple.result import MultipleResult
 from bestofk.multiple.sentences import extremes_words, learner_names, pairs_words
 from bestofk.pairwise.all_pairs import all_pairs
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 
 __all__ = ["PosthocResult", "posthoc"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class PosthocResult(Presented):
+class PosthocResult(MultipleResult):
     """Pairs of K learners with p-values adjusted for their number.
 
     Attributes
@@ -69,17 +70,33 @@ class PosthocResult(Presented):
         square[i, j] = square[j, i] = self.adjusted_pvalues if adjusted else self.pvalues
         return square
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    @property
+    def pvalue(self) -> float:
+        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        return float(self.adjusted_pvalues.min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair."""
+        return {
+            "a": self.pairs[:, 0],
+            "b": self.pairs[:, 1],
+            "estimate": self.estimates,
+            "statistic": self.statistics,
+            "pvalue": self.pvalues,
+            "adjusted_pvalue": self.adjusted_pvalues,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level for the whole family of pairs.
+        alpha : float, optional
+            Level for the whole family of pairs; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
         pairs = pairs_words(
             self.pairs, self.adjusted_pvalues, self.means, named, alpha, "mean loss"

@@ -31,6 +31,8 @@ class MultipleTest(FunctionEntry):
     interval: str = ""
     """How intervals of the differences are found, in words; empty: there are none."""
     speed: Speed = "one by one"
+    takes_names: bool = False
+    """The function wants the names of the learners."""
     random: bool = False
     """The function takes `random_state`."""
     needs_repetitions: bool = False
@@ -212,6 +214,7 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         "an interval-valued multiple comparison procedure",
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
+        takes_names=True,
         random=True,
         called="Bootstrap-A",
         citations=("otero2014bootstrap",),
@@ -226,6 +229,8 @@ MULTIPLE_TESTS: Registry[MultipleTest] = Registry(
         "an interval-valued multiple comparison procedure",
         doi="10.1016/j.jcss.2013.03.009",
         shape="(A, D, F, R)",
+        takes_alpha=True,
+        takes_names=True,
         random=True,
         called="Bootstrap-B",
         citations=("otero2014bootstrap",),

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, probability
+from bestofk.checks import Floats
 from bestofk.multiple.learners_table import (
     centred,
     exponent,
@@ -17,16 +18,17 @@ from bestofk.multiple.learners_table import (
     read_only,
     sum_of_squares,
 )
+from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import everybody, extremes_words, hypothesis_words, learner_names
 from bestofk.multiple.sphericity import Epsilons, Mauchly, epsilons, mauchly
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["RepeatedMeasuresResult", "repeated_measures_anova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RepeatedMeasuresResult(Presented):
+class RepeatedMeasuresResult(MultipleResult):
     """Evidence that K learners differ, with the blocks taken out.
 
     Attributes
@@ -58,17 +60,31 @@ class RepeatedMeasuresResult(Presented):
     sphericity: Mauchly | None
     blocks: int
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            **asdict(self.epsilons),
+            greenhouse_geisser_pvalue=self.greenhouse_geisser_pvalue,
+            huynh_feldt_pvalue=self.huynh_feldt_pvalue,
+            lower_bound_pvalue=self.lower_bound_pvalue,
+            blocks=self.blocks,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print; the verdict is that with the epsilon.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level of significance.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
         claim = f"{everybody(len(named))} have the same expected loss"
         e = self.epsilons.greenhouse_geisser

@@ -24,7 +24,7 @@ def interval_cells(
     losses: Any,
     intervals: Any,
     interval: Any,
-    missing: str | None,
+    missing: str,
     loss_range: tuple[float, float],
 ) -> Floats:
     """Lower and upper ends by learner and data set, shape (2, A, D)."""
@@ -61,7 +61,7 @@ def repetition_intervals(
     losses: Floats,
     interval: Any = "central",
     *,
-    missing: str | None = None,
+    missing: str = "refuse",
     loss_range: tuple[float, float] = (0.0, 1.0),
 ) -> Floats:
     """Lower and upper ends, shape (2, A, D, F), from losses of shape (A, D, F, R).
@@ -85,7 +85,7 @@ def repetition_intervals(
     return _ordered(np.where(incomplete, low, lower), np.where(incomplete, high, upper))
 
 
-def spanned(intervals: Floats, *, missing: str | None, loss_range: tuple[float, float]) -> Floats:
+def spanned(intervals: Floats, *, missing: str, loss_range: tuple[float, float]) -> Floats:
     """Given intervals of shape (2, ...), a missing end replaced by that end of the range."""
     holes = np.isnan(intervals)
     if holes.any():
@@ -149,13 +149,11 @@ def _ordered(lower: Floats, upper: Floats) -> Floats:
     return np.stack([np.minimum(lower, upper), np.maximum(lower, upper)])
 
 
-def _range(
-    values: Floats, missing: str | None, loss_range: tuple[float, float]
-) -> tuple[float, float]:
-    if missing is None:
+def _range(values: Floats, missing: str, loss_range: tuple[float, float]) -> tuple[float, float]:
+    if missing == "refuse":
         at = tuple(int(i) for i in np.argwhere(np.isnan(values))[0])
         raise ArgumentError(
-            f"losses must be complete; got a missing one at position {at}: missing='span' with "
+            f"losses must be complete; got a missing one at position {at}: missing='allow' with "
             "loss_range=(lowest, highest) puts the range of the loss in its place."
         )
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +13,17 @@ import numpy.typing as npt
 from bestofk.checks import Floats, probability
 from bestofk.multiple.anova import one_way_parts
 from bestofk.multiple.learners_table import learners_by_columns, read_only, studentized
+from bestofk.multiple.result import MultipleResult, square_columns
 from bestofk.multiple.sentences import extremes_words, learner_names, pairs_words
 from bestofk.multiple.studentized_range import quantile, survival
 from bestofk.pairwise.result import Interval
-from bestofk.presenting import Presented
+from bestofk.presenting import open_level
 
 __all__ = ["TukeyResult", "tukey"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TukeyResult(Presented):
+class TukeyResult(MultipleResult):
     """All pairs of K learners, adjusted for their number.
 
     Attributes
@@ -60,17 +62,31 @@ class TukeyResult(Presented):
         np.fill_diagonal(width, 0.0)
         return Interval(self.estimates - width, self.estimates + width)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float = 0.05) -> str:
+    @property
+    def pvalue(self) -> float:
+        """The smallest of all p-values, which are adjusted: of the hypothesis that none differ."""
+        return float(self.pvalues.min())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair."""
+        return square_columns(
+            {"mean": self.means},
+            estimate=self.estimates,
+            statistic=self.statistics,
+            pvalue=self.pvalues,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
         names : sequence of str, optional
             Names of the K learners.
-        alpha : float
-            Level for all pairs together.
+        alpha : float, optional
+            Level for all pairs together; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
         i, j = np.triu_indices(len(named), 1)
         pairs = np.column_stack([i, j])

@@ -221,7 +221,7 @@ class Decision:
             "prior": prior_to_json(self.prior),
             "procedure": self.procedure,
             "test": _test_to_json(self.test),
-            "df": self.df.as_json() if isinstance(self.df, Calibration) else self.df,
+            "df": self.df.to_dict() if isinstance(self.df, Calibration) else self.df,
             "alpha": self.alpha,
             "correction": self.correction,
             "family": self.family,

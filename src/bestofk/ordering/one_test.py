@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,15 +14,15 @@ from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
 from bestofk.ordering.evidence.as_problem import as_problem
 from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, choose_test
-from bestofk.ordering.evidence.evidence import Evidence, Name, Pair
+from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.evidence.gather import gather_evidence
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import LISTED
-from bestofk.ordering.words.sentences import called, correction_words, listing
+from bestofk.ordering.words.pair_sentences import claims_words
+from bestofk.ordering.words.sentences import correction_words
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.presenting import Presented
-from bestofk.wording import capitalised, pvalue_words
+from bestofk.presenting import Presented, decided_level, renamed, renamed_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -41,12 +39,30 @@ class TestReport(Presented):
     """The `Evidence` of all pairs, or the result of the test's own function."""
     words: str
 
-    def explain(self) -> str:
-        """The outcome in sentences."""
-        return self.words
+    @property
+    def pvalue(self) -> Any:
+        """That of the result: one number, or one per pair."""
+        return self.result.pvalue
 
-    def as_json(self) -> dict[str, Any]:
-        """What a strict JSON writer takes: no NaN, no infinity."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The outcome in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level that was asked for; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
+        return renamed_text(self.words, renamed(names, self.names))
+
+    def to_frame(self) -> Any:
+        """The table of the result."""
+        return self.result.to_frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome for strict JSON: no NaN, no infinity."""
         from bestofk.version import __version__
 
         head: dict[str, Any] = {
@@ -56,9 +72,9 @@ class TestReport(Presented):
             "learners": list(self.names),
         }
         if isinstance(self.result, Evidence):
-            body: dict[str, Any] = {"evidence": [pair.as_json() for pair in self.result]}
+            body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
         else:
-            body = _plain(self.result)
+            body = {name: one for name, one in self.result.to_dict().items() if name != "test"}
         return {**head, **body, "explanation": self.words, "version": __version__}
 
 
@@ -138,7 +154,7 @@ def _one_pair(
     )
     values = problem.sample(choice.axes)
     result = choice(values[places[0]], values[places[1]], alternative)
-    words = result.explain(a=pair[0], b=pair[1], alpha=alpha)
+    words = result.explain(names=pair, alpha=alpha)
     return TestReport(
         test=test,
         design=problem.describe(),
@@ -179,7 +195,7 @@ def _all_pairs(
     }[alternative]
     words = (
         f"{test}, {sides}, alpha = {alpha:g}{correction_words(evidence)}, from "
-        f"{problem.describe()}. {_claims_words(evidence)}"
+        f"{problem.describe()}. {claims_words(evidence)}"
     )
     return TestReport(
         test=test,
@@ -189,34 +205,6 @@ def _all_pairs(
         result=evidence,
         words=words,
     )
-
-
-def _claims_words(evidence: Evidence) -> str:
-    """Which pairs are shown to differ, the surest first."""
-    claimed = [pair for pair in evidence if pair.rejected]
-    if not claimed:
-        if len(evidence) == 1:
-            p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
-            return f"There is no evidence of a difference ({p})."
-        return f"There is no evidence of a difference in any of the {len(evidence)} pairs."
-    claimed.sort(key=lambda pair: pair.adjusted_pvalue)
-    said = listing(
-        f"{called(_winner(pair))} is better than {called(_loser(pair))} "
-        f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
-        for pair in claimed
-    )
-    if len(evidence) == 1:
-        return capitalised(f"{said}.")
-    return f"Shown in {len(claimed)} of {len(evidence)} pairs: {said}."
-
-
-def _winner(pair: Pair) -> Name:
-    assert pair.better is not None
-    return pair.better
-
-
-def _loser(pair: Pair) -> Name:
-    return pair.a if pair.better == pair.b else pair.b
 
 
 def _all_learners(
@@ -235,17 +223,15 @@ def _all_learners(
         )
     names = [str(name) for name in problem.names]
     function = entry.load()
-    known = inspect.signature(function).parameters
-    arguments = {
-        name: value
-        for name, value in {"alpha": alpha, "random_state": random_state, "names": names}.items()
-        if name in known
-    }
+    arguments: dict[str, Any] = {}
+    if entry.takes_alpha:
+        arguments["alpha"] = alpha
+    if entry.random:
+        arguments["random_state"] = random_state
+    if entry.takes_names:
+        arguments["names"] = names
     result = function(_table(problem, entry), **arguments)
-    said = inspect.signature(result.explain).parameters
-    words = result.explain(
-        **{name: value for name, value in {"names": names, "alpha": alpha}.items() if name in said}
-    )
+    words = result.explain(names=names, alpha=alpha)
     return TestReport(
         test=entry.name,
         design=problem.describe(),
@@ -268,22 +254,3 @@ def _table(problem: Problem, entry: MultipleTest) -> Any:
         values = problem.losses.values
         return values.reshape(values.shape[0], values.shape[1], -1, values.shape[4])
     return problem.sample(1)
-
-
-def _plain(value: Any) -> Any:
-    """Results as JSON: numbers that JSON cannot hold are null."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {
-            field.name: _plain(getattr(value, field.name))
-            for field in dataclasses.fields(value)
-            if field.repr and field.name != "test"
-        }
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, np.generic):
-        return _plain(value.item())
-    if isinstance(value, float):
-        return value if np.isfinite(value) else None
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(item) for item in value]
-    return value

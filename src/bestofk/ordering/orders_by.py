@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +14,14 @@ from bestofk.ordering.preference import Name
 from bestofk.ordering.procedures.graph import sort_by_overrides
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
+from bestofk.presenting import Presented, decided_level, open_level, renamed
 from bestofk.wording import number, shortened
 
 __all__ = ["AlphaPath", "PriorPath", "orders_by_alpha", "orders_by_prior"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlphaPath:
+class AlphaPath(Presented):
     """The order of MultiTest for every level between two.
 
     Attributes
@@ -44,8 +46,27 @@ class AlphaPath:
         """The order at a level."""
         return self.orders[int(np.searchsorted(self.breaks, alpha, side="right"))]
 
-    def explain(self) -> str:
-        """What depends on the level, in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per order: from which level on it holds, and the order."""
+        return {
+            "from_alpha": [self.low, *self.breaks],
+            "to_alpha": [*self.breaks, self.high],
+            "recommended": [order[0] for order in self.orders],
+            "order": [", ".join(map(str, order)) for order in self.orders],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What depends on the level, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the first order.
+        alpha : float, optional
+            The level of the decision; another one is refused, as `at` gives its order.
+        """
+        decided_level(alpha, self.alpha)
+        called = renamed(names, self.orders[0])
         between = f"between {self.low:g} and {self.high:g}"
         if not self.breaks:
             return f"The order is the same for every alpha {between}."
@@ -54,13 +75,13 @@ class AlphaPath:
         for level, order in zip(self.breaks, self.orders[1:], strict=True):
             if order[0] != best[-1]:
                 best.append(order[0])
-                changes_of_best.append(f"{order[0]} from {number(level)}")
+                changes_of_best.append(f"{called[order[0]]} from {number(level)}")
         times = {1: "once", 2: "twice"}.get(len(self.breaks), f"{len(self.breaks)} times")
         changes = f"For alpha {between} the order changes {times}"
         if not changes_of_best:
-            return f"{changes}; {best[0]} is always recommended."
+            return f"{changes}; {called[best[0]]} is always recommended."
         return (
-            f"{changes}; {best[0]} is recommended below {number(self._first())}, "
+            f"{changes}; {called[best[0]]} is recommended below {number(self._first())}, "
             f"{shortened(changes_of_best)} on."
         )
 
@@ -74,7 +95,7 @@ class AlphaPath:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriorPath:
+class PriorPath(Presented):
     """The order of MultiTest as one learner moves through the prior.
 
     Attributes
@@ -94,21 +115,39 @@ class PriorPath:
     orders: tuple[tuple[Name, ...], ...]
     position: int
 
-    def explain(self) -> str:
-        """What depends on the preference for this learner, in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per place in the preference."""
+        return {
+            "position": self.positions,
+            "recommended": [order[0] for order in self.orders],
+            "order": [", ".join(map(str, order)) for order in self.orders],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What depends on the preference for this learner, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the first order.
+        alpha : float, optional
+            Has no effect: the orders were found before.
+        """
+        open_level(alpha)
+        learner = renamed(names, self.orders[0])[self.learner]
         best = [
             p
             for p, order in zip(self.positions, self.orders, strict=True)
             if order[0] == self.learner
         ]
         if len(best) == len(self.positions):
-            return f"{self.learner} is recommended wherever it stands in the preference."
+            return f"{learner} is recommended wherever it stands in the preference."
         if not best:
-            return f"{self.learner} is never recommended, wherever it stands in the preference."
+            return f"{learner} is never recommended, wherever it stands in the preference."
         places = f"place{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
         where = ", where it stands" if self.position in best else f"; it stands at {self.position}"
         return (
-            f"{self.learner} is recommended at {places} of {len(self.positions)} in the "
+            f"{learner} is recommended at {places} of {len(self.positions)} in the "
             f"preference{where}."
         )
 

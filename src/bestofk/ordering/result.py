@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.checks import Floats
+from bestofk.losses.metric import Metric
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.ordering.procedures.graph import Step, steps_of
 from bestofk.ordering.registry import decides_by
-from bestofk.presenting import Reported
+from bestofk.presenting import (
+    Presented,
+    Reported,
+    decided_level,
+    json_ready,
+    open_level,
+    renamed,
+    renamed_text,
+)
 
 if TYPE_CHECKING:
     from bestofk.losses.metric import Metric
@@ -26,7 +35,7 @@ VERDICTS = ("worse", "better", "no evidence", "not tested")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class Standing(Presented):
     """How one learner stands to the recommended one; all numbers are those of the evidence."""
 
     name: Name
@@ -43,6 +52,34 @@ class Standing:
     ``"not tested"`` where the family does not hold this pair (or this direction of it)."""
     margin: MarginVerdict | None = None
     """Against the margin, where one was given."""
+    metric: Metric = field(default_factory=Metric)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row, in the user's metric."""
+        return {name: [cell] for name, cell in self.to_dict().items() if name != "margin"}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The standing in a sentence; `names` may hold its name and the recommended learner's."""
+        from bestofk.ordering.words.pair_sentences import standing_sentence
+
+        open_level(alpha)
+        return standing_sentence(self, names)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The standing for strict JSON, in the user's metric: what is infinite is null."""
+        row: dict[str, Any] = {
+            "name": self.name,
+            "mean": self.metric.shown(self.mean),
+            "worse_by": self.difference,
+            "low": json_ready(self.low),
+            "high": json_ready(self.high),
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "verdict": self.verdict,
+        }
+        if self.margin is not None:
+            row["margin"] = self.margin.to_dict()
+        return row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -72,7 +109,7 @@ class Order(Reported):
     steps, candidates : tuples
         For every step of the ordering, the candidates and the choice (MultiTest).
     evidence : Evidence
-        The tested pairs; ``.frame()`` gives a data frame.
+        The tested pairs; ``.to_frame()`` gives a data frame.
     means : mapping
         Mean loss by learner; what is printed is in the user's metric.
     standings : tuple of Standing
@@ -206,6 +243,7 @@ class Order(Reported):
             return Standing(
                 name=name, mean=self.means[name], difference=difference, low=-np.inf, high=np.inf,
                 pvalue=None, adjusted_pvalue=None, verdict="not tested", margin=margin,
+                metric=self.metric,
             )  # fmt: skip
         is_first = evidence.names[evidence.first[row]] == name
         better = int(evidence.better[row]) * (1 if is_first else -1)
@@ -215,6 +253,8 @@ class Order(Reported):
         if not better and evidence.alternative == "greater" and difference < 0:
             # only whether the less preferred one is better was asked
             verdict = "not tested"
+        # the p-value of the other direction says nothing of this one
+        tested = verdict != "not tested"
         if not is_first:
             # not -0.0
             difference, low, high = 0.0 - difference, 0.0 - high, 0.0 - low
@@ -224,10 +264,11 @@ class Order(Reported):
             difference=difference,
             low=low,
             high=high,
-            pvalue=float(evidence.pvalue[row]),
-            adjusted_pvalue=float(evidence.adjusted_pvalue[row]),
+            pvalue=float(evidence.pvalue[row]) if tested else None,
+            adjusted_pvalue=float(evidence.adjusted_pvalue[row]) if tested else None,
             verdict=verdict,
             margin=margin,
+            metric=self.metric,
         )
 
     def headline(self) -> str:
@@ -236,23 +277,55 @@ class Order(Reported):
 
         return headline_of(self)
 
-    def explain(self) -> str:
-        """The verdict in sentences."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The verdict in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the order of `prior`.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
         from bestofk.ordering.words.sentences import explain_order
 
-        return explain_order(self)
+        decided_level(alpha, self.alpha)
+        return explain_order(self if names is None else self.renamed(names))
 
-    def as_json(self) -> dict[str, Any]:
-        """What a strict JSON writer takes: no NaN, no infinity; all in the user's metric."""
-        from bestofk.ordering.words.as_json import order_as_json
+    def renamed(self, names: Sequence[str]) -> Order:
+        """The same decision with the learners called otherwise; `names` as for `explain`."""
+        called = renamed(names, self.prior)
 
-        return order_as_json(self)
+        def keys(values: Mapping[Name, Any]) -> dict[Name, Any]:
+            return {called[name]: value for name, value in values.items()}
+
+        best = self.recommended
+        return replace(
+            self,
+            recommended=None if best is None else called[best],
+            order=tuple(called[name] for name in self.order),
+            prior=tuple(called[name] for name in self.prior),
+            means=keys(self.means),
+            evidence=replace(
+                self.evidence, names=tuple(called[name] for name in self.evidence.names)
+            ),
+            margins=keys(self.margins),
+            counts=None if self.counts is None else keys(self.counts),
+            reasons=tuple(renamed_text(reason, called) for reason in self.reasons),
+            notes=tuple(renamed_text(note, called) for note in self.notes),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision for strict JSON: no NaN, no infinity; all in the user's metric."""
+        from bestofk.ordering.words.order_to_dict import order_to_dict
+
+        return order_to_dict(self)
 
     def to_json(self) -> str:
         """The result as one strict JSON object."""
         import json
 
-        return json.dumps(self.as_json(), allow_nan=False, ensure_ascii=False)
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
         return self.explain()

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Alternative, Floats, finite_array, one_of, probability, side
+from bestofk.checks import Alternative, Floats, finite_array, one_of, side
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.wording import pvalue_words
+from bestofk.presenting import Presented, open_level, renamed
+from bestofk.wording import counted, pvalue_words
 
 _PAIRS_AT_A_TIME = 1 << 15
 _ROWS_AT_MOST = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AllPairs:
+class AllPairs(Presented):
     """Evidence about every pair i < j, as condensed arrays in the order of (i, j).
 
     Attributes
@@ -46,14 +47,38 @@ class AllPairs:
     estimate: Floats
     direction: Floats
 
-    def explain(self, alpha: float = 0.05) -> str:
-        """The result in sentences, ready to print."""
-        alpha = probability(alpha, "alpha")
-        rejected = int((self.pvalue <= alpha).sum())
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair, and per leading axis of it where there are such."""
+        times = self.pvalue.size // len(self.i)
+        found: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
+        for name in ("estimate", "statistic", "pvalue"):
+            found[name] = getattr(self, name).ravel()
+        return found
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        called = renamed(names, range(self.learners))
+        count = int((self.pvalue <= alpha).sum())
+        least = np.unravel_index(int(self.pvalue.argmin()), self.pvalue.shape)[0]
+        first, second = (
+            f"learner {k}" if names is None else called[k]
+            for k in (int(self.i[least]), int(self.j[least]))
+        )
         return (
-            f"{self.pvalue.size} pairs of {self.learners} learners ({self.test} test, "
-            f"{self.alternative}): {rejected} p-values are at most {alpha:g}, without correction "
-            f"for their number; the smallest {pvalue_words(float(self.pvalue.min()))}."
+            f"{counted(self.pvalue.size, 'comparison')} of {self.learners} learners in pairs "
+            f"({self.test} test, {self.alternative}): {counted(count, 'p-value')} "
+            f"{'is' if count == 1 else 'are'} at most {alpha:g}, without correction for their "
+            f"number; the smallest is that of {first} against {second} "
+            f"({pvalue_words(float(self.pvalue.min()), alpha)})."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,13 @@ import numpy as np
 
 from bestofk.errors import ArgumentError, DesignError, TableError
 from bestofk.pairwise.result import scalar_or_array
+from bestofk.presenting import Presented, decided_level, renamed
 
 KIND = "bestofk calibration"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Presented):
     """Degrees of freedom (or a critical value) at which a test was measured to keep its level.
 
     Attributes
@@ -91,12 +92,21 @@ class Calibration:
         """It is the df that is calibrated."""
         return self.default_df is not None
 
-    def explain(self) -> str:
-        """What was measured and what it means, in sentences."""
-        percent = f"{100 * self.alpha:g} %"
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was measured and what it means, in sentences.
+
+        Parameters
+        ----------
+        names : two str, optional
+            Names of the two learners, instead of those they had.
+        alpha : float, optional
+            The level for which it was calibrated; another one is refused.
+        """
+        percent = f"{100 * decided_level(alpha, self.alpha):g} %"
+        called = renamed(names, self.learners)
         where = (
             f"{self.test} ({self.alternative}) on {self.design}, measured on {self.sets} data sets "
-            f"(seed {self.seed}): {self.problem}; {' against '.join(self.learners)}."
+            f"(seed {self.seed}): {self.problem}; {' against '.join(called.values())}."
         )
         plain = f" with its default df of {self.default_df:g}" if self.default_df else ""
         default = (
@@ -144,11 +154,12 @@ class Calibration:
             "of the rejections are right, and the calibration is on the safe side."
         )
 
-    def as_json(self) -> dict[str, Any]:
-        """What `save` writes."""
+    def to_dict(self) -> dict[str, Any]:
+        """What `save` writes, for strict JSON."""
         from bestofk.version import __version__
 
-        return {"kind": KIND, **asdict(self), "explanation": self.explain(), "version": __version__}
+        held = {**asdict(self), "learners": list(self.learners)}
+        return {"kind": KIND, **held, "explanation": self.explain(), "version": __version__}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Calibration:
@@ -159,7 +170,7 @@ class Calibration:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a small JSON file that ``order(..., df=...)`` and ``--df`` take."""
         Path(path).write_text(
-            json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
+            json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
         )
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 from bestofk.checks import Alternative, Floats, probability
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.sentences import verdict
-from bestofk.presenting import Presented
+from bestofk.presenting import Presented, open_level
 from bestofk.wording import number, pvalue_words
 
 FloatOrArray = float | Floats
@@ -119,17 +119,39 @@ class PairwiseResult(Presented):
         half = q * np.asarray(self.standard_error)
         return one_sided(self.pivot - half, self.pivot + half, self.alternative)
 
-    def explain(self, a: str = "a", b: str = "b", alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per comparison."""
+        p = np.atleast_1d(self.pvalue).ravel()
+
+        def column(values: Any) -> Floats:
+            return np.broadcast_to(np.asarray(values, dtype=float), np.shape(self.pvalue)).ravel()
+
+        degrees: dict[str, Any] = {}
+        if isinstance(self.df, tuple):
+            degrees = {"df_1": [self.df[0]] * len(p), "df_2": [self.df[1]] * len(p)}
+        elif self.df is not None:
+            degrees = {"df": [self.df] * len(p)}
+        return {
+            "test": [self.test] * len(p),
+            "alternative": [self.alternative] * len(p),
+            "estimate": column(self.estimate),
+            "statistic": column(self.statistic),
+            **degrees,
+            "pvalue": p,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
-        a, b : str
-            Names of the two learners.
-        alpha : float
-            Level of significance.
+        names : two str, optional
+            Names of the two learners; ``a`` and ``b`` by default.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
         """
-        alpha = probability(alpha, "alpha")
+        a, b = two_names(names)
+        alpha = open_level(alpha)
         if np.ndim(self.pvalue):
             return _explain_many(self, a, b, alpha)
         direction = float(np.sign(self.estimate if self.direction is None else self.direction))
@@ -155,6 +177,15 @@ class PairwiseResult(Presented):
         sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
         p = pvalue_words(float(self.pvalue), alpha)
         return f"statistic = {number(float(self.statistic))}{degrees}, {sides} {p}"
+
+
+def two_names(names: Sequence[str] | None) -> tuple[str, str]:
+    """The names of two learners: those given, or a and b."""
+    if names is None:
+        return "a", "b"
+    if isinstance(names, str) or len(names) != 2:
+        raise ArgumentError(f"names must hold the names of the two learners; got {names!r:.80}.")
+    return str(names[0]), str(names[1])
 
 
 def _explain_many(result: PairwiseResult, a: str, b: str, alpha: float) -> str:

@@ -105,7 +105,7 @@ class Account:
             f"{pictures}</body></html>\n"
         )
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Strict JSON."""
         from bestofk.version import __version__
 
@@ -113,7 +113,7 @@ class Account:
             "title": self.title,
             "paper": self.paper,
             "sentences": list(self.sentences),
-            "tables": [table.as_json() for table in self.tables],
+            "tables": [table.to_dict() for table in self.tables],
             "details": self.details,
             "version": __version__,
         }

@@ -154,7 +154,7 @@ class Beside:
 
         return text_table(self, width)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Strict JSON: null where there is no number."""
         return {
             "table": self.table,
@@ -241,7 +241,7 @@ class WordsBeside:
 
         return text_table(self, width)
 
-    def as_json(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Strict JSON."""
         return {
             "table": self.table,

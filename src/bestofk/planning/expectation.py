@@ -49,7 +49,7 @@ def expectation(order: Order) -> tuple[str, ...]:
     )
 
 
-def expectation_as_json(order: Order) -> dict[str, Any] | None:
+def expectation_to_dict(order: Order) -> dict[str, Any] | None:
     """The same for strict JSON."""
     found = expected(order)
     if found is None:

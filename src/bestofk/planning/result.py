@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import UnknownNameError
+from bestofk.presenting import Presented, decided_level, open_level, renamed, without_effect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -14,7 +16,7 @@ Name = int | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Needed:
+class Needed(Presented):
     """How many runs, rows, data sets or instances would show a difference.
 
     Attributes
@@ -42,9 +44,16 @@ class Needed:
         """Whether some number does."""
         return self.times is not None
 
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The number in a sentence; `names` and `alpha` have no effect on it."""
+        from bestofk.planning.sentences import needed_sentence
+
+        without_effect(names, alpha)
+        return needed_sentence(self)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PairPlan:
+class PairPlan(Presented):
     """One pair of learners.
 
     Attributes
@@ -82,9 +91,31 @@ class PairPlan:
     settled: bool = False
     needed: tuple[Needed, ...] = ()
 
+    def _columns(self) -> dict[str, Any]:
+        """One row."""
+        return {name: [cell] for name, cell in _flat(self).items()}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The pair in sentences.
+
+        Parameters
+        ----------
+        names : two str, optional
+            Names of the two learners, instead of theirs.
+        alpha : float, optional
+            Has no effect: the level belongs to the whole plan.
+        """
+        from bestofk.planning.sentences import pair_plan_sentences
+
+        open_level(alpha)
+        called = renamed(names, (self.first, self.second))
+        return pair_plan_sentences(
+            replace(self, first=called[self.first], second=called[self.second])
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanSize:
+class PlanSize(Presented):
     """What a design can show, and what would settle the open pairs.
 
     Attributes
@@ -154,11 +185,28 @@ class PlanSize:
 
         return settling_sentence(self, self.row(a, b))
 
-    def explain(self) -> str:
-        """The plan in sentences, one paragraph per matter."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The plan in sentences, one paragraph per matter.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the order in which
+            the pairs name them first.
+        alpha : float, optional
+            The level that was planned for; another one is refused.
+        """
         from bestofk.planning.sentences import explain_plan
 
-        return explain_plan(self)
+        decided_level(alpha, self.alpha)
+        if names is None:
+            return explain_plan(self)
+        learners = dict.fromkeys(name for one in self.pairs for name in (one.first, one.second))
+        called = renamed(names, learners)
+        pairs = (
+            replace(one, first=called[one.first], second=called[one.second]) for one in self.pairs
+        )
+        return explain_plan(replace(self, pairs=tuple(pairs)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair, as a data frame; what is not known or not possible is missing."""
@@ -167,15 +215,10 @@ class PlanSize:
         return pd.DataFrame([_flat(pair) for pair in self.pairs])
 
     def to_dict(self) -> dict[str, Any]:
-        """What a strict JSON writer takes: no NaN, no infinity."""
+        """The plan for strict JSON: no NaN, no infinity."""
         from bestofk.version import __version__
 
-        held = asdict(self)
-        held["pairs"] = [
-            {**row, "needed": list(row["needed"])} for row in (asdict(pair) for pair in self.pairs)
-        ]
-        held["assumptions"] = list(self.assumptions)
-        return {**held, "explanation": self.explain(), "version": __version__}
+        return {**Presented.to_dict(self), "explanation": self.explain(), "version": __version__}
 
     def __str__(self) -> str:
         return self.explain()

@@ -70,6 +70,38 @@ def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
     )
 
 
+def needed_sentence(needed: Needed) -> str:
+    """How many are needed, where some number will do."""
+    if needed.times is None:
+        return f"No number of {needed.unit} would show the difference: {needed.reason.rstrip('.')}."
+    have = "" if needed.now is None else f"; there are {needed.now}"
+    many = f"{about(needed.times)} times the {needed.unit}"
+    if needed.count is not None:
+        many = f"about {about(needed.count)} {needed.unit}"
+    return f"{many[:1].upper()}{many[1:]} would show the difference{have}."
+
+
+def pair_plan_sentences(pair: PairPlan) -> str:
+    """What the design shows of one pair, and what would settle it."""
+    sentences = []
+    if pair.settled:
+        sentences.append(f"A difference between {pair.first} and {pair.second} is shown already.")
+    if pair.difference is not None and pair.power is not None:
+        sentences.append(
+            f"If {pair.first} and {pair.second} differ by {short(pair.difference)}, that is shown "
+            f"with probability {pair.power:.2g}."
+        )
+    if pair.smallest_difference is not None:
+        sentences.append(
+            f"The smallest difference between {pair.first} and {pair.second} that is shown with "
+            f"the power asked for is {short(pair.smallest_difference)}."
+        )
+    sentences += [needed_sentence(needed) for needed in pair.needed]
+    if not sentences:
+        return f"No difference between {pair.first} and {pair.second} can be shown."
+    return " ".join(sentences)
+
+
 def nothing_shown(planned: Planned) -> str:
     """Why a design shows no difference, however large."""
     errors = np.sort(planned.standard_error())

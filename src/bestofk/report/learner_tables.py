@@ -144,7 +144,10 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         Column(key="low", title="From", kind="number", cells=_finite(low)),
         Column(key="high", title="To", kind="number", cells=_finite(high)),
         Column(
-            key="statistic", title="Statistic", kind="number", cells=evidence.statistic.tolist()
+            key="statistic",
+            title="Statistic",
+            kind="number",
+            cells=evidence.shown_statistic.tolist(),
         ),
         Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
         Column(
@@ -178,7 +181,7 @@ def datasets_table(losses: Losses) -> OutputTable | None:
     """Mean loss of every learner on every data set, where there are several."""
     if len(losses.datasets) < 2:
         return None
-    means = losses.by_dataset(missing="available") if losses.complete else None
+    means = losses.by_dataset(missing="allow") if losses.complete else None
     if means is None:
         return None
     return OutputTable(

@@ -176,7 +176,7 @@ def compare(
 
     study = replicated(study, again, replicate)
     if study.replication is not None:
-        _record(spec, execution, replication=study.replication.as_json())
+        _record(spec, execution, replication=study.replication.to_dict())
     return study
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.plans.plan import Plan
+from bestofk.presenting import Presented, open_level, renamed
 
 if TYPE_CHECKING:
     from bestofk.run.study import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Replication:
+class Replication(Presented):
     """What became of a decision on other random splits.
 
     Attributes
@@ -34,9 +35,23 @@ class Replication:
     same_order: int
     bests: Mapping[str, int]
 
-    def explain(self) -> str:
-        """The counts in a sentence."""
-        others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner that was recommended."""
+        return {"recommended": list(self.bests), "times": list(self.bests.values())}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The counts in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Other names for the learners in `bests`.
+        alpha : float, optional
+            Has no effect: the decisions were made before.
+        """
+        open_level(alpha)
+        called = renamed(names, self.bests)
+        others = ", ".join(f"{called[name]} {count}" for name, count in self.bests.items())
         if self.times == 1:
             best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
             order = "the same" if self.same_order else "another"
@@ -56,15 +71,6 @@ class Replication:
         if 2 * self.same_best < self.times:
             return ": other splits would often have decided otherwise, so do not rely on it"
         return ": chance in the splits has a part in this decision; more runs lessen it"
-
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
-        return {
-            "times": self.times,
-            "same_best": self.same_best,
-            "same_order": self.same_order,
-            "bests": dict(self.bests),
-        }
 
 
 def other_seeds(random_state: int, times: int) -> list[int]:

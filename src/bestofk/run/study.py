@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk.ordering.result import Order
 from bestofk.planning.advice import advice
-from bestofk.planning.expectation import expectation, expectation_as_json
-from bestofk.presenting import Reported
-from bestofk.wording import in_words, joined, shortened
+from bestofk.planning.expectation import expectation, expectation_to_dict
+from bestofk.presenting import (
+    Presented,
+    Reported,
+    decided_level,
+    renamed,
+    renamed_text,
+    without_effect,
+)
+from bestofk.wording import duration, in_words, joined, shortened
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bestofk.losses.losses import Losses
     from bestofk.ordering.decision import Decision
+    from bestofk.ordering.evidence.evidence import Evidence
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 
@@ -26,7 +32,7 @@ FEW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailedCell:
+class FailedCell(Presented):
     """A cell without a loss."""
 
     learner: str
@@ -37,18 +43,34 @@ class FailedCell:
     kind: str
     reason: str
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What failed and why, in a sentence; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
+        return (
+            f"{self.learner} failed on {self.dataset} in run {self.run}, fold {self.fold}, "
+            f"repetition {self.repetition} ({self.kind}): {self.reason.rstrip('.')}."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cost:
+class Cost(Presented):
     """What one fit of a learner takes: means over its cells."""
 
     fit_time: float | None
     predict_time: float | None
     size: float | None
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The means in a sentence; `names` and `alpha` have no effect on it."""
+        without_effect(names, alpha)
+        said = [
+            f"{what} {duration(seconds)}"
+            for what, seconds in (("to fit", self.fit_time), ("to predict", self.predict_time))
+            if seconds is not None
+        ]
+        if self.size is not None:
+            said.append(f"{self.size:,.0f} bytes of memory")
+        return f"One fit takes {joined(said)}." if said else "No fit was timed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,8 +83,8 @@ class Study(Reported):
         Of the decision; None and () when nothing could be decided.
     losses : Losses
         What was measured, of the learners that were decided about.
-    evidence : DataFrame
-        One row per pair.
+    evidence : Evidence or None
+        The tested pairs, that of the decision; ``.to_frame()`` gives one row per pair.
     decision : Order or None
         All of the verdict.
     costs : mapping of name to Cost
@@ -117,13 +139,9 @@ class Study(Reported):
         return None if best is None else str(best)
 
     @property
-    def evidence(self) -> pd.DataFrame:
-        """One row per pair."""
-        if self.decision is None:
-            import pandas as pd
-
-            return pd.DataFrame()
-        return self.decision.evidence.frame()
+    def evidence(self) -> Evidence | None:
+        """The tested pairs: the very evidence of the decision."""
+        return None if self.decision is None else self.decision.evidence
 
     @property
     def recommended(self) -> str | None:
@@ -162,8 +180,21 @@ class Study(Reported):
             by_reason.setdefault(why.rstrip("."), []).append(name)
         return [f"{joined(names)}: {why}" for why, names in by_reason.items()]
 
-    def explain(self) -> str:
-        """The verdict in sentences: what to do, what was left out, why, and how it was run."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The verdict in sentences: what to do, what was left out, why, and how it was run.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners that were compared, in the order of ``losses.algorithms``.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        if self.decision is not None:
+            decided_level(alpha, self.decision.alpha)
+        if names is not None:
+            called = renamed(names, self.losses.algorithms)
+            return renamed_text(self.explain(), called)
         parts = [self.headline()]
         reasons = self._reasons()
         if len(reasons) > FEW + 1:
@@ -180,12 +211,12 @@ class Study(Reported):
         parts.append(" ".join(self.setting))
         return "\n".join(part for part in parts if part)
 
-    def as_json(self) -> dict[str, Any]:
-        """What a strict JSON writer takes."""
+    def to_dict(self) -> dict[str, Any]:
+        """The study for strict JSON: no NaN, no infinity; all in the user's metric."""
         from bestofk.version import __version__
 
         body: dict[str, Any] = (
-            self.decision.as_json()
+            self.decision.to_dict()
             if self.decision is not None
             else {
                 "recommended": None,
@@ -200,21 +231,14 @@ class Study(Reported):
         )
         return {
             **body,
-            "failures": [failure.as_json() for failure in self.failures],
+            "failures": [failure.to_dict() for failure in self.failures],
             "left_out": dict(self.left_out),
-            "costs": {
-                name: {
-                    "fit_time": cost.fit_time,
-                    "predict_time": cost.predict_time,
-                    "size": cost.size,
-                }
-                for name, cost in self.costs.items()
-            },
-            "expected": None if self.decision is None else expectation_as_json(self.decision),
+            "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
+            "expected": None if self.decision is None else expectation_to_dict(self.decision),
             "plan": self.plan,
             "loss": self.loss,
             "seed": self.random_state,
-            "replication": None if self.replication is None else self.replication.as_json(),
+            "replication": None if self.replication is None else self.replication.to_dict(),
             "notes": [*body.get("notes", []), *self.dropped, *self.notes, *self.warnings],
             "headline": self.headline(),
             "explanation": self.explain(),
@@ -224,7 +248,7 @@ class Study(Reported):
         """The study as one strict JSON object."""
         import json
 
-        return json.dumps(self.as_json(), allow_nan=False, ensure_ascii=False)
+        return json.dumps(self.to_dict(), allow_nan=False, ensure_ascii=False)
 
     def __str__(self) -> str:
         return self.explain()

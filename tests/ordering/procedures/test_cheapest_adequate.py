@@ -36,7 +36,7 @@ def test_nothing_is_recommended_where_nothing_is_shown():
     assert decision.standings == ()
     assert decision.adequate == ()
     assert decision.explain().startswith("No learner can be recommended yet: none is shown")
-    assert decision.as_json()["recommended"] is None
+    assert decision.to_dict()["recommended"] is None
 
 
 CASES = {

@@ -67,11 +67,11 @@ def test_mass_without_spread():
 
 def test_explanation():
     a, b = losses(3)
-    text = correlated_t(a, b, rope=0.005, rho=0.2).explain("cart", "nb")
+    text = correlated_t(a, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
     assert "the two differ by at most 0.005" in text
-    sure = correlated_t(a + 1, b, rope=0.005, rho=0.2).explain("cart", "nb")
+    sure = correlated_t(a + 1, b, rope=0.005, rho=0.2).explain(names=("cart", "nb"))
     assert "With probability at least 0.95, nb has the smaller loss by more than 0.005." in sure
-    unsure = correlated_t(b + 0.001, b[::-1], rho=0.2).explain("cart", "nb")
+    unsure = correlated_t(b + 0.001, b[::-1], rho=0.2).explain(names=("cart", "nb"))
     assert "undecided" in unsure
 
 

@@ -31,17 +31,17 @@ def test_one_run_is_near_the_print():
     # 30 decisions a procedure, most of them certain
     assert np.abs(third.difference).max() < 15
     assert set(account.figures) == {"Fig. 3, hepatitis", "Fig. 4, pendigits"}
-    json.dumps(account.as_json(), allow_nan=False)
+    json.dumps(account.to_dict(), allow_nan=False)
 
 
 @needs_data
 def test_a_store_and_processes_change_nothing(tmp_path):
     wanted = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
-    first = reproduce(Request(**wanted, runs=27)).as_json()
+    first = reproduce(Request(**wanted, runs=27)).to_dict()
     store = str(tmp_path / "kept.db")
     reproduce(Request(**wanted, runs=25, store=store))
     lines = []
-    again = reproduce(Request(**wanted, runs=27, store=store, jobs=2, say=lines.append)).as_json()
+    again = reproduce(Request(**wanted, runs=27, store=store, jobs=2, say=lines.append)).to_dict()
     assert again == first
     # four learners have a finished block of 25 runs; the nearest neighbour's has grown
     assert lines[0] == "4 of 9 blocks were in the store"

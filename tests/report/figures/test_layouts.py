@@ -238,7 +238,7 @@ def test_every_fold_is_a_point_and_runs_are_apart():
 def test_missing_losses_have_no_point():
     values = np.random.default_rng(3).random((2, 2, 3))
     values[0, 1, 2] = np.nan
-    layout = layout_losses(bk.Losses(values, missing="declared"))
+    layout = layout_losses(bk.Losses(values, missing="allow"))
     assert sorted(len(points) for points in layout.points) == [5, 6]
 
 
@@ -297,7 +297,7 @@ def test_comparisons_are_the_evidence_in_the_users_metric():
         at = {name: k for k, name in enumerate(pairs.names)}
         for pair in order.evidence:
             row, column = at[pair.a], at[pair.b]
-            told = pair.as_json()
+            told = pair.to_dict()
             assert pairs.difference[row, column] == pytest.approx(told["estimate"], abs=1e-12)
             assert pairs.low[row, column] == told["low"]
             assert pairs.high[row, column] == told["high"]
@@ -339,7 +339,7 @@ def test_points_are_of_what_was_decided_on():
     rng = np.random.default_rng(6)
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
-    losses = bk.Losses(values, missing="declared", algorithms=["a", "b", "c"])
+    losses = bk.Losses(values, missing="allow", algorithms=["a", "b", "c"])
     order = bk.order(losses, missing="drop", prior="listed")
     layout = layout_losses(order, losses=losses)
     assert [len(points) for points in layout.points] == [15, 15, 15]

@@ -409,7 +409,7 @@ def test_the_tally_of_a_study_counts_every_name(store, experiment, evaluated):
     assert counts == {"fold 0": first_folds, "other fold": len(failed) - first_folds}
     assert tally.failures[0].count >= tally.failures[1].count
     sentence = tally.explain()
-    assert f"{tally.done} of {tally.cells} cells have a loss, {len(failed)} failed" in sentence
+    assert f"{tally.done} of {tally.cells} fits have a loss, {len(failed)} failed" in sentence
 
 
 def test_cells_of_other_studies_are_not_counted(store, experiment, evaluated, make_cell):

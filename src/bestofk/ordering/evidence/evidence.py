@@ -6,8 +6,8 @@ that one pair has one p-value, one interval and one verdict wherever it is shown
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,14 @@ from bestofk.checks import Bools, Floats, Ints
 from bestofk.errors import ArgumentError
 from bestofk.losses.metric import Metric
 from bestofk.ordering.evidence.family import Family
-from bestofk.presenting import Presented
+from bestofk.presenting import (
+    Presented,
+    decided_level,
+    json_ready,
+    open_level,
+    renamed,
+    warn_renamed,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,24 +37,23 @@ _PAIRS_AT_A_TIME = 1 << 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior:
+class Posterior(Presented):
     """Probabilities about a pair, given the data and a region of practical equivalence."""
 
     a_better: float
     equivalent: float
     b_better: float
 
-    def as_json(self) -> dict[str, float]:
-        """For strict JSON."""
-        return {
-            "a_better": self.a_better,
-            "equivalent": self.equivalent,
-            "b_better": self.b_better,
-        }
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The probabilities in a sentence; `alpha` has no effect."""
+        from bestofk.ordering.words.pair_sentences import posterior_sentence
+
+        open_level(alpha)
+        return posterior_sentence(self, names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pair:
+class Pair(Presented):
     """One row of the evidence; differences are of losses, `a` minus `b`."""
 
     a: Name
@@ -69,6 +75,8 @@ class Pair:
     """The one that is shown to be better; None: no evidence of a difference."""
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
+    shown_statistic: float | None = None
+    """The statistic of the user's values where they are scores; None: that of the losses."""
 
     @property
     def rejected(self) -> bool:
@@ -80,7 +88,18 @@ class Pair:
         """The claim in words."""
         return "no evidence" if self.better is None else f"{self.better} is better"
 
-    def as_json(self) -> dict[str, Any]:
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The pair in a sentence, in the user's metric; it was decided before, whatever `alpha`."""
+        from bestofk.ordering.words.pair_sentences import pair_sentence
+
+        open_level(alpha)
+        return pair_sentence(self, names)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row, in the user's metric."""
+        return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
+
+    def to_dict(self) -> dict[str, Any]:
         """The row for strict JSON, in the user's metric: what is infinite is null."""
         low, high = self.metric.interval(self.low, self.high)
         # "greater" is said of the user's values
@@ -94,7 +113,9 @@ class Pair:
             "low": _finite(low),
             "high": _finite(high),
             "standard_error": self.standard_error,
-            "statistic": _finite(self.statistic),
+            "statistic": _finite(
+                self.statistic if self.shown_statistic is None else self.shown_statistic
+            ),
             "pvalue_greater": greater,
             "pvalue_less": less,
             "pvalue": self.pvalue,
@@ -105,7 +126,7 @@ class Pair:
         if not np.isfinite(self.statistic):
             row["degenerate"] = True
         if self.posterior is not None:
-            row["posterior"] = self.posterior.as_json()
+            row["posterior"] = self.posterior.to_dict()
         return row
 
 
@@ -201,6 +222,15 @@ class Evidence(Presented):
         return self._one_sided("less")
 
     @property
+    def shown_statistic(self) -> Floats:
+        """The statistics of the user's values: where these are scores, of the pairs turned round.
+
+        A t statistic changes its sign, a chi-squared does not, a count of wins is that of losses.
+        """
+        found: Floats = self._once("shown_statistic", self._shown_statistic)
+        return found
+
+    @property
     def posteriors(self) -> Mapping[str, Floats] | None:
         """P(first better), P(equivalent), P(second better), where a rope was given."""
         found: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
@@ -235,6 +265,7 @@ class Evidence(Presented):
             if posteriors is None
             else Posterior(**{name: float(p[row]) for name, p in posteriors.items()}),
             metric=self.metric,
+            shown_statistic=float(self.shown_statistic[row]),
         )
 
     def overrides(self) -> Bools:
@@ -262,11 +293,53 @@ class Evidence(Presented):
             (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
         )
 
-    def to_frame(self) -> pd.DataFrame:
-        """One row per pair, in the user's metric, as a data frame."""
-        return self.frame()
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Which pairs are shown to differ, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        from bestofk.ordering.words.pair_sentences import evidence_sentences
+
+        decided_level(alpha, self.family.alpha)
+        called = renamed(names, self.names)
+        return evidence_sentences(replace(self, names=tuple(called[name] for name in self.names)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence for strict JSON, in the user's metric: one object per pair."""
+        return {
+            "learners": list(self.names),
+            "family": self.family.name,
+            "correction": self.family.correction,
+            "alpha": self.family.alpha,
+            "alternative": self.alternative,
+            "metric": json_ready({"name": self.metric.name,
+                                  "higher_is_better": self.metric.higher_is_better}),
+            "rope": self.rope,
+            "pairs": [pair.to_dict() for pair in self],
+        }  # fmt: skip
 
     def frame(self) -> pd.DataFrame:
+        """`to_frame`, under its old name."""
+        warn_renamed("Evidence.frame()", "to_frame()")
+        return self.to_frame()
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
+        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
+        return self.to_frame().columns
+
+    def __getitem__(self, column: Any) -> Any:
+        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
+        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
+        return self.to_frame()[column]
+
+    def to_frame(self) -> pd.DataFrame:
         """One row per pair, in the user's metric, as a data frame."""
         import pandas as pd
 
@@ -279,7 +352,7 @@ class Evidence(Presented):
             "estimate": self.metric.difference(self.estimate),
             "low": low,
             "high": high,
-            "statistic": self.statistic,
+            "statistic": self.shown_statistic,
             "pvalue": self.pvalue,
             "adjusted_pvalue": self.adjusted_pvalue,
             "rejected": self.rejected,
@@ -337,6 +410,31 @@ class Evidence(Presented):
                 return np.full(len(self), np.nan)
             parts.append(np.asarray(error, dtype=float))
         return np.concatenate(parts) if parts else np.full(len(self), np.nan)
+
+    def _shown_statistic(self) -> Floats:
+        if not self.metric.higher_is_better or not len(self):
+            return self.statistic
+        turned: Floats = 0.0 - self.statistic
+        if self.choice is None or self.values is None:
+            return turned if (self.statistic < 0).any() else self.statistic
+        # one pair tells which kind of statistic it is
+        largest = int(np.abs(self.statistic).argmax())
+        one = self._turned(slice(largest, largest + 1))[0]
+        for same in (turned, self.statistic):
+            if one == same[largest] or abs(one - same[largest]) <= 1e-9 * abs(one):
+                return same
+        return self._turned(slice(None))
+
+    def _turned(self, rows: slice) -> Floats:
+        """The statistics of some pairs, second against first."""
+        assert self.choice is not None
+        assert self.values is not None
+        asked = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
+        first, second = self.values[self.first[rows]], self.values[self.second[rows]]
+        found: Floats = np.atleast_1d(
+            np.asarray(self.choice(second, first, asked).statistic, dtype=float)
+        )
+        return np.broadcast_to(found, self.first[rows].shape)
 
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:

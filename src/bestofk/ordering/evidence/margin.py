@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,14 @@ from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Name
 from bestofk.ordering.evidence.gather import compare_in
 from bestofk.ordering.evidence.problem import Problem
+from bestofk.presenting import Presented, open_level, renamed
+from bestofk.wording import pvalue_words
 
 NOT_WORSE = "not worse by more than the margin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarginVerdict:
+class MarginVerdict(Presented):
     """How one learner stands to the recommended one, given a margin.
 
     Attributes
@@ -32,13 +35,21 @@ class MarginVerdict:
     pvalue: float
     adjusted_pvalue: float
 
-    def as_json(self) -> dict[str, Any]:
-        """For strict JSON."""
-        return {
-            "verdict": self.verdict,
-            "pvalue": self.pvalue,
-            "adjusted_pvalue": self.adjusted_pvalue,
-        }
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The verdict in a sentence; `names` may hold the two learners, its own first."""
+        open_level(alpha)
+        called = renamed(names, ("it", "the recommended learner"))
+        one, other = called["it"], called["the recommended learner"]
+        said = {
+            "better": f"{one} is shown to be better than {other}",
+            NOT_WORSE: f"{one} is shown not to be worse than {other} by more than the margin",
+            "worse": f"{one} is shown to be worse than {other}",
+            "open": f"whether {one} is worse than {other} by more than the margin is open",
+        }[self.verdict]
+        p = pvalue_words(self.adjusted_pvalue)
+        if names is None or self.verdict == "open":
+            said = f"{said[:1].upper()}{said[1:]}"
+        return f"{said} ({p} against the margin)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

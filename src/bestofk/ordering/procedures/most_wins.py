@@ -41,7 +41,7 @@ def most_wins(
     """Count every learner's significant wins over the others.
 
     All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
-    many are tied: the order puts them in prior order, and there is no best when the top is tied.
+    many stand in prior order, and there is no best when several have the most wins.
 
     Parameters
     ----------

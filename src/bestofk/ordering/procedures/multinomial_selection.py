@@ -13,22 +13,23 @@ from bestofk.checks import finite_array, one_of, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.preference import Name
 from bestofk.ordering.words.sentences import listing
+from bestofk.presenting import Presented, decided_level, renamed
 from bestofk.tails import binomial_at_most
 from bestofk.wording import number, pvalue_words
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class MultinomialSelection:
+class MultinomialSelection(Presented):
     """Wins of every learner, and whether the first has significantly more than each other.
 
     Attributes
     ----------
     best : name or None
-        The learner with most wins; None when the top is tied.
+        The learner with most wins; None when several have equally many.
     order : tuple of names
         By falling wins; equally many in the order given.
     wins, shares : mapping
-        Test instances won (ties split), and their share of all.
+        Test instances won (shared where several are equally sure), and their share of all.
     pvalues, adjusted_pvalues : mapping
         For every learner but the first of `order`: exact binomial evidence that the first wins
         more often than it.
@@ -44,32 +45,61 @@ class MultinomialSelection:
     correction: str
     n_instances: int
 
-    def explain(self) -> str:
-        """The selection in sentences."""
+    @property
+    def pvalue(self) -> float:
+        """The largest adjusted p-value: of the hypothesis that the first is no single best."""
+        return max(self.adjusted_pvalues.values())
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner, by falling wins; the first has no p-value."""
+        return {
+            "learner": self.order,
+            "wins": [self.wins[name] for name in self.order],
+            "share": [self.shares[name] for name in self.order],
+            "pvalue": [self.pvalues.get(name) for name in self.order],
+            "adjusted_pvalue": [self.adjusted_pvalues.get(name) for name in self.order],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The selection in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the order of `order`.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
+        called = renamed(names, self.order)
         first = self.order[0]
         won = f"{number(self.wins[first])} of {self.n_instances} test instances"
         if self.best is None:
-            top = [str(n) for n in self.order if self.wins[n] == self.wins[first]]
+            top = [str(called[n]) for n in self.order if self.wins[n] == self.wins[first]]
             head = (
                 f"Multinomial selection finds no single best: {listing(top)} each give the true "
                 f"class the largest posterior on {won}."
             )
         else:
             head = (
-                f"Multinomial selection chooses {first}: it gives the true class the largest "
-                f"posterior on {won} (ties split)."
+                f"Multinomial selection chooses {called[first]}: it gives the true class the "
+                f"largest posterior on {won} (shared where several are equally sure)."
             )
         surer = [n for n, p in self.adjusted_pvalues.items() if p <= self.alpha]
         rest = [n for n in self.adjusted_pvalues if n not in surer]
         parts = [head]
         if surer:
-            parts.append(f"That is significantly more than {listing(map(self._against, surer))}.")
+            parts.append(f"That is significantly more than {self._listed(surer, called)}.")
         if rest:
-            parts.append(f"It is not significantly more than {listing(map(self._against, rest))}.")
+            parts.append(f"It is not significantly more than {self._listed(rest, called)}.")
         return " ".join(parts)
 
-    def _against(self, name: Name) -> str:
-        return f"{name} ({number(self.wins[name])}, {pvalue_words(self.adjusted_pvalues[name])})"
+    def _listed(self, learners: Sequence[Name], called: Mapping[Name, Name]) -> str:
+        return listing(
+            f"{called[name]} ({number(self.wins[name])}, "
+            f"{pvalue_words(self.adjusted_pvalues[name], self.alpha)})"
+            for name in learners
+        )
 
 
 def multinomial_selection(

@@ -11,12 +11,13 @@ import numpy as np
 from bestofk.checks import Floats, Ints, finite_array, positive, probability
 from bestofk.errors import ArgumentError
 from bestofk.ordering.preference import Name
-from bestofk.ordering.words.sentences import listing
-from bestofk.wording import number
+from bestofk.ordering.words.sentences import called, listing, named
+from bestofk.presenting import Presented, json_ready, open_level, renamed
+from bestofk.wording import counted, number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RocCurve:
+class RocCurve(Presented):
     """One classifier over all its thresholds, from (0, 0) to (1, 1)."""
 
     name: Name
@@ -27,12 +28,33 @@ class RocCurve:
 
     @property
     def area(self) -> float:
-        """Area under the curve, ties counted half."""
+        """Area under the curve, equal scores counted half."""
         return float(np.trapezoid(self.true_positive_rate, self.false_positive_rate))
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per threshold."""
+        return {
+            "threshold": self.thresholds,
+            "false_positive_rate": self.false_positive_rate,
+            "true_positive_rate": self.true_positive_rate,
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curve for strict JSON; the infinite threshold of (0, 0) is null."""
+        return {**Presented.to_dict(self), "area": self.area}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The area in a sentence; `names` may hold one name, `alpha` has no effect."""
+        open_level(alpha)
+        name = called(renamed(names, (self.name,))[self.name])
+        return (
+            f"The curve of {name} has {counted(len(self.thresholds), 'point')} and an area of "
+            f"{number(self.area)} below it."
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HullVertex:
+class HullVertex(Presented):
     """A corner of the hull, best for slopes between `slope_low` and `slope_high`."""
 
     false_positive_rate: float
@@ -44,9 +66,24 @@ class HullVertex:
     thresholds: tuple[float, ...]
     """The threshold of each of `learners`."""
 
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The corner in a sentence; `alpha` has no effect."""
+        open_level(alpha)
+        new = renamed(names, self.learners)
+        by = (
+            f"by {named(new[name] for name in self.learners)}"
+            if self.learners
+            else "without a classifier"
+        )
+        return (
+            f"For slopes {_range(self.slope_low, self.slope_high)} the best is a false positive "
+            f"rate of {number(self.false_positive_rate)} with a true positive rate of "
+            f"{number(self.true_positive_rate)}, reached {by}."
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class RocHull:
+class RocHull(Presented):
     """The upper convex hull of all curves.
 
     Attributes
@@ -109,8 +146,45 @@ class RocHull:
         )
         return next(vertex for vertex in self.vertices if vertex.slope_low <= slope)
 
-    def explain(self) -> str:
-        """The hull in sentences."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per corner and learner that reaches it, from (0, 0) to (1, 1)."""
+        rows = [
+            (vertex, name, threshold)
+            for vertex in self.vertices
+            for name, threshold in zip(
+                vertex.learners or (None,), vertex.thresholds or (None,), strict=True
+            )
+        ]
+        return {
+            "false_positive_rate": [vertex.false_positive_rate for vertex, _, _ in rows],
+            "true_positive_rate": [vertex.true_positive_rate for vertex, _, _ in rows],
+            "slope_low": [vertex.slope_low for vertex, _, _ in rows],
+            "slope_high": [vertex.slope_high for vertex, _, _ in rows],
+            "learner": [name for _, name, _ in rows],
+            "threshold": [threshold for _, _, threshold in rows],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The hull for strict JSON; an infinite slope or threshold is null."""
+        return {
+            **Presented.to_dict(self),
+            "optimal": list(self.optimal),
+            "slopes": json_ready(self.slopes),
+            "area": self.area,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The hull in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the classifiers, instead of theirs.
+        alpha : float, optional
+            Has no effect: nothing is tested.
+        """
+        open_level(alpha)
+        new = renamed(names, self.names)
         optimal = self.optimal
         if not optimal:
             return (
@@ -119,7 +193,7 @@ class RocHull:
             )
         slopes = self.slopes
         told = listing(
-            f"{name} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
+            f"{new[name]} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
             for name in optimal
         )
         is_are = "is" if len(optimal) == 1 else "are"
@@ -127,7 +201,7 @@ class RocHull:
             f"Of {len(self.names)} classifiers {len(optimal)} {is_are} best for some class "
             f"shares and costs: {told}."
         ]
-        never = [str(name) for name in self.names if name not in optimal]
+        never = [str(new[name]) for name in self.names if name not in optimal]
         if never:
             sentences.append(f"Never best: {listing(never)}.")
         sentences.append(

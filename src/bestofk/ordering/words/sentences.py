@@ -125,7 +125,7 @@ def standing_sentences(order: Order) -> list[str]:
         if one_sided and standing.verdict == "no evidence":
             asked = "better" if standing.difference <= 0 else "worse"
             words = f"Not shown to be {asked} than {best}"
-        elif one_sided and standing.pvalue is not None and standing.verdict == "not tested":
+        elif one_sided and standing.verdict == "not tested" and _in_family(order, standing):
             asked, other = ("better", "worse") if standing.difference > 0 else ("worse", "better")
             words = f"Not shown to be {asked} than {best}, and not tested for being {other}"
         groups.setdefault(words, []).append(_against(order, standing))
@@ -136,6 +136,12 @@ def standing_sentences(order: Order) -> list[str]:
             groups, key=lambda words: [words.startswith(start) for start in turn].index(True)
         )
     ]
+
+
+def _in_family(order: Order, standing: Standing) -> bool:
+    """Whether the pair was tested at all, if only in the other direction."""
+    assert order.recommended is not None
+    return order.evidence.row(standing.name, order.recommended) is not None
 
 
 def _against(order: Order, standing: Standing) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bestofk.checks import Alternative, probability, refuse
-from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array
+from bestofk.checks import Alternative, refuse
+from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array, two_names
+from bestofk.presenting import open_level
 from bestofk.wording import number
 
 
@@ -54,17 +56,28 @@ class PosteriorResult(PairwiseResult):
         """That `a` is better, that both are equivalent, that `b` is better."""
         return Probabilities(self.left, self.rope, self.right)
 
-    def explain(self, a: str = "a", b: str = "b", alpha: float = 0.05) -> str:
+    def _columns(self) -> dict[str, Any]:
+        """One row per comparison."""
+        probabilities = {
+            name: np.broadcast_to(np.asarray(p, dtype=float), np.shape(self.pvalue)).ravel()
+            for name, p in self.probabilities._asdict().items()
+        }
+        # not super(): the class was made anew to have slots
+        return {**PairwiseResult._columns(self), **probabilities}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The result in sentences, ready to print.
 
         Parameters
         ----------
-        a, b : str
-            Names of the two learners.
-        alpha : float
-            A statement is called decided when its probability is at least 1 - alpha.
+        names : two str, optional
+            Names of the two learners; ``a`` and ``b`` by default.
+        alpha : float, optional
+            A statement is called decided when its probability is at least 1 - alpha; 0.05 by
+            default.
         """
-        alpha = probability(alpha, "alpha")
+        a, b = two_names(names)
+        alpha = open_level(alpha)
         if np.ndim(self.pvalue):
             return _explain_many(self, a, b, alpha)
         estimate = float(self.estimate)

@@ -60,7 +60,9 @@ class FigureEntry:
         decision = getattr(value, "decision", value)
         if decision is None:
             return self.needs is None
-        return self.needs is None or not hasattr(decision, "evidence") or self.needs(decision)
+        from bestofk.ordering.result import Order
+
+        return self.needs is None or not isinstance(decision, Order) or self.needs(decision)
 
 
 def _stated(order: Order) -> bool:

@@ -221,7 +221,7 @@ class Tally:
 
     def explain(self) -> str:
         """The numbers in sentences."""
-        words = [f"{self.done} of {self.cells} cells have a loss"]
+        words = [f"{self.done} of {self.cells} fits have a loss"]
         words.append(f", {self.failed} failed" if self.failed else "")
         words.append(f", {self.missing} are still to be evaluated" if self.missing else "")
         words.append(f"; fit and predict took {self.seconds:.4g} s.")

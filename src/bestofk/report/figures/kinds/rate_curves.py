@@ -11,6 +11,9 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
+from bestofk.lab.error_rates import Power, TypeOneError
+from bestofk.lab.rate import Curve
+from bestofk.lab.replicability import Replicability
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
 from bestofk.report.figures.paint import paint
 from bestofk.report.figures.palette import cycled
@@ -119,17 +122,19 @@ def rates_of(value: Any, *, nominal: float | str | None = None, y_name: str | No
 
 
 def _as_curve(value: Any) -> Any:
-    return value.curve() if hasattr(value, "curve") else value
+    return value.curve() if isinstance(value, TypeOneError | Power) else value
 
 
 def _curve(value: Any) -> tuple[str, Floats, Floats, Floats, Floats]:
     """Name, x, rate, low and high."""
-    if type(value).__name__ == "Replicability":
+    if isinstance(value, Replicability):
         found = [one.all_agree for one in value.agreements]
-        ends = [[getattr(one, end) for one in found] for end in ("value", "low", "high")]
-        return (value.test, np.asarray(value.alphas), *map(np.asarray, ends))
+        rate, low, high = (
+            np.array([getattr(one, end) for one in found]) for end in ("value", "low", "high")
+        )
+        return value.test, np.asarray(value.alphas), rate, low, high
     curve = _as_curve(value)
-    if not all(hasattr(curve, part) for part in ("x", "value", "low", "high", "name")):
+    if not isinstance(curve, Curve):
         raise ArgumentError(
             "figure 'rates': Rates, or curves and results of the lab are needed; got "
             f"{type(value).__name__}."

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 if TYPE_CHECKING:
-    from bestofk.ordering.result import Order, Standing
+    from bestofk.ordering.result import Order
 
 
-def order_as_json(order: Order) -> dict[str, Any]:
+def order_to_dict(order: Order) -> dict[str, Any]:
     """What a strict JSON writer takes: no NaN, no infinity."""
     from bestofk.version import __version__
 
@@ -39,9 +37,9 @@ def order_as_json(order: Order) -> dict[str, Any]:
         "metric": {"name": metric.name, "higher_is_better": metric.higher_is_better},
         "claims": [list(claim) for claim in order.claims],
         "edges": [list(edge) for edge in order.edges],
-        "evidence": [pair.as_json() for pair in order.evidence],
+        "evidence": [pair.to_dict() for pair in order.evidence],
         "means": {str(name): metric.shown(mean) for name, mean in order.means.items()},
-        "standings": [_standing_as_json(order, standing) for standing in order.standings],
+        "standings": [standing.to_dict() for standing in order.standings],
         "counts": None
         if order.counts is None
         else {str(name): count for name, count in order.counts.items()},
@@ -51,20 +49,3 @@ def order_as_json(order: Order) -> dict[str, Any]:
         "explanation": order.explain(),
         "version": __version__,
     }
-
-
-def _standing_as_json(order: Order, standing: Standing) -> dict[str, Any]:
-    metric = order.metric
-    row: dict[str, Any] = {
-        "name": standing.name,
-        "mean": metric.shown(standing.mean),
-        "worse_by": standing.difference,
-        "low": standing.low if np.isfinite(standing.low) else None,
-        "high": standing.high if np.isfinite(standing.high) else None,
-        "pvalue": standing.pvalue,
-        "adjusted_pvalue": standing.adjusted_pvalue,
-        "verdict": standing.verdict,
-    }
-    if standing.margin is not None:
-        row["margin"] = standing.margin.as_json()
-    return row
