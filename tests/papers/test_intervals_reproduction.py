@@ -58,7 +58,7 @@ def test_bootstrap_a_gains_nothing_on_equal_terms(plain):
 
 
 @pytest.mark.parametrize("counting", ["named", "as_printed"])
-def test_tables_of_the_first_claim_stand_beside_the_print(plain, counting):
+def test_tables_of_the_first_claim_stand_next_to_the_print(plain, counting):
     multiple, pairs = second_table(plain, counting)
     assert multiple.ours.shape == (21, 3)
     assert pairs.ours.shape == (21, 6)

@@ -9,7 +9,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
 from bestofk.papers.collections import content, locate
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.kept_work import Block, obtain
 from bestofk.papers.multitest.decisions import Decisions, decide
 from bestofk.papers.multitest.errors import Task, errors_of
@@ -33,7 +33,7 @@ FIGURES = {"fig3": "hepatitis", "fig4": "pendigits"}
 
 
 def reproduce(request: Request) -> Account:
-    """Tables 1 to 3 and Figs. 3 and 4, ours beside printed."""
+    """Tables 1 to 3 and Figs. 3 and 4, next to the published values."""
     datasets = _datasets(request)
     if request.variant == "sound":
         from bestofk.papers.multitest.sound import sound_account
@@ -119,8 +119,8 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
 
 def _tables(
     request: Request, losses: Floats, decisions: Decisions, datasets: tuple[str, ...]
-) -> list[Beside | WordsBeside]:
-    tables: list[Beside | WordsBeside] = []
+) -> list[ComparedNumbers | ComparedWords]:
+    tables: list[ComparedNumbers | ComparedWords] = []
     if request.wants("1"):
         tables += table_1(losses, datasets)
     if request.wants("2"):
