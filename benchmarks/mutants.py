@@ -83,7 +83,7 @@ COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
            ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}  # fmt: skip
 TURN = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 OPERATE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-LONGEST = 120  # a mutant that never ends is noticed
+LONGEST = 240  # a mutant that never ends is noticed
 FRESH = multiprocessing.get_context("forkserver")
 # what most tests import, once for all of them
 FRESH.set_forkserver_preload(
@@ -290,12 +290,12 @@ def copy_of_tree(folder: Path) -> Path:
     return folder
 
 
-def run_tests(copy: Path, tests: list[str]) -> None:
+def run_tests(copy: Path, tests: list[str], longest: int) -> None:
     """In a process of its own, which has imported nothing of the package yet."""
     import pytest
 
     # seconds of the processor: on a busy machine time on the clock would kill as well
-    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
+    resource.setrlimit(resource.RLIMIT_CPU, (longest, longest))
     os.chdir(copy)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
@@ -310,8 +310,8 @@ def run_tests(copy: Path, tests: list[str]) -> None:
     os._exit(outcome)
 
 
-def survives(copy: Path, tests: list[str]) -> bool:
-    process = FRESH.Process(target=run_tests, args=(copy, tests))
+def survives(copy: Path, tests: list[str], longest: int = LONGEST) -> bool:
+    process = FRESH.Process(target=run_tests, args=(copy, tests, longest))
     process.start()
     process.join()
     if process.exitcode == 99:
@@ -362,8 +362,9 @@ def main() -> int:
             copies.put(copy_of_tree(Path(folder) / str(job)))
         if not asked.unchecked:
             used = sorted({test for mutant in drawn for test in mutant.tests})
-            if not survives(copies.queue[0], used):
-                sys.exit("The tests fail on the tree as it is; nothing can be learnt from mutants.")
+            for test in used:
+                if not survives(copies.queue[0], [test], longest=10 * LONGEST):
+                    sys.exit(f"{test} fails on the tree as it is; nothing can be learnt.")
         killed = 0
         found = workers.map(lambda mutant: try_out(mutant, copies), drawn)
         for number, (mutant, (alive, what)) in enumerate(zip(drawn, found, strict=True), 1):

@@ -187,6 +187,8 @@ def test_inputs_are_not_written():
     draws.setflags(write=False)
     estimates.leave_one_out_bootstrap_error(losses, draws == 0)
     estimates.bootstrap_632_per_sample(losses, draws)
+    assert losses.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert draws.tolist() == [[2, 0], [0, 2]]
 
 
 @pytest.mark.parametrize(

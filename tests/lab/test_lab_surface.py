@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -54,10 +55,9 @@ PAIR = ["max", "naive-bayes"]
 def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], says: str) -> None:
     call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "plan": "2x4", **asked}
     call.setdefault("sets", 3)
-    with pytest.raises(kind, match=r".") as raised:
+    with pytest.raises(kind, match=re.escape(says)) as raised:
         lab.type1_error(**call)
     message = str(raised.value)
-    assert says in message
     assert message.count("\n") == 0
 
 
@@ -71,7 +71,7 @@ def test_a_wrong_design_is_refused_before_the_work() -> None:
 def test_impossible_networks() -> None:
     from bestofk.problems.bayesian_network import BayesianNetwork
 
-    with pytest.raises(ArgumentError, match="cycle"):
+    with pytest.raises(ArgumentError, match="must have no cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
     with pytest.raises(ArgumentError, match="2 probabilities"):
         BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
@@ -281,7 +281,7 @@ def test_search_of_networks() -> None:
 def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main([*words, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found.get("problems") or found["explanation"]
+    assert len(found["problems"] if words == ["problems"] else found["explanation"]) > 5
     assert main(words) == 0
 
 

@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
+from bestofk.errors import ArgumentError
 from bestofk.papers.account import Request
 from bestofk.papers.intervals.counting import scalar_pairs
 from bestofk.papers.intervals.experiment import Piece, outlier_pieces, run_piece, scalar_pieces
@@ -111,7 +112,7 @@ def test_tables_with_outliers():
     shift = np.abs(p.means.differences - p.medians.differences).mean(axis=(0, 1, 2))
     assert shift[1] > 0.02  # A1, stochastic, against A3
     assert shift[7] < 0.005  # A3 against A4
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ArgumentError, match="ours must have the shape"):
         fourth_table(p, "named")
 
 

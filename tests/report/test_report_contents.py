@@ -168,7 +168,8 @@ def test_pages_use_the_words_of_the_glossary(options, scores):
     for text in (read, figures):
         assert BANNED.search(text) is None, BANNED.search(text)
         # in the metric that came in: nothing is called a loss but in the account of the table
-        assert not scores or not re.search(r"mean loss|smaller loss|1 - accuracy", text)
+        if scores:
+            assert not re.search(r"mean loss|smaller loss|1 - accuracy", text)
     if order.recommended is not None:
         assert f"mean {'accuracy' if scores else 'error'}" in read
 

@@ -39,7 +39,8 @@ def test_words_stand_apart_and_on_the_sheet(pictures, overlaps, kind, n):
     assert corners.min() >= -0.5
     assert corners[..., 0].max() <= picture.width + 0.5
     assert corners[..., 1].max() <= picture.height + 0.5
-    assert min(word.size for word in picture.words) >= 6.5 or kind in ("graph", "steps")
+    if kind not in ("graph", "steps"):
+        assert min(word.size for word in picture.words) >= 6.5
 
 
 @pytest.mark.parametrize("kind", OURS)
