@@ -345,7 +345,7 @@ def test_exit_codes(capsys, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1,x\n")
     capsys.readouterr()
-    assert main(["order", str(path)]) == 1
+    assert main(["order", str(path)]) == 2
     err = capsys.readouterr().err
     assert 1 <= len(err.strip().splitlines()) <= 3
     assert "Traceback" not in err

@@ -264,8 +264,8 @@ def test_size_is_that_of_the_pickled_model():
         KNeighborsClassifier(algorithm="brute").fit(np.tile(X, (times, 1)), np.tile(y, times))
         for times in (1, 9)
     )
-    # 8 times 50 rows of three numbers and the number of a class
-    assert model_size(large) - model_size(small) == 8 * 50 * (3 + 1) * 8
+    # 8 times 50 rows of three numbers and the number of a class; 450 has a byte more than 50
+    assert 0 <= model_size(large) - model_size(small) - 8 * 50 * (3 + 1) * 8 <= 4
     for model in (small, large, KNeighborsClassifier().fit(X, y)):
         buffers = []
         stream = pickle.dumps(model, protocol=5, buffer_callback=buffers.append)
