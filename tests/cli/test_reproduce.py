@@ -1,0 +1,62 @@
+"""bestofk reproduce."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from bestofk.cli import main
+
+DATA = os.environ.get("BESTOFK_DATA")
+
+
+needs_data = pytest.mark.skipif(
+    not (DATA and Path(DATA, "uci").is_dir()),
+    reason="BESTOFK_DATA names no folder with uci/: bestofk datasets fetch uci --to DIR",
+)
+
+
+@needs_data
+def test_command_writes_every_form(tmp_path, capsys):
+    names = {kind: tmp_path / f"out.{kind}" for kind in ("markdown", "html")}
+    options = [word for kind, path in names.items() for word in (f"--{kind}", str(path))]
+    call = ["reproduce", "multitest", "--table", "fig3", "--runs", "2", "--data", DATA]
+    assert main([*call, *options, "--figures", str(tmp_path / "figures"), "--json"]) == 0
+    held = json.loads(capsys.readouterr().out)
+    assert held["details"]["fig3"]["edges"] == []
+    assert "### Fig. 3, hepatitis" in names["markdown"].read_text()
+    assert "<svg" in names["html"].read_text()
+    assert [path.name for path in (tmp_path / "figures").iterdir()] == [
+        "multitest-fig-3-hepatitis.svg"
+    ]
+
+
+def test_missing_data_are_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("BESTOFK_DATA", raising=False)
+    assert main(["reproduce", "multitest"]) == 2
+    said = capsys.readouterr().err
+    assert "bestofk datasets fetch uci --to DIR" in said
+    assert main(["reproduce", "multitest", "--table", "fig3", "--data", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "1 data set of 1 must be there but is not: hepatitis" in said
+    assert "UCI Machine Learning Repository" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "A paper must be named: multitest"),
+        (["multitset"], "did you mean 'multitest'?"),
+        (["multitest", "--table", "9"], "There is no table of multitest '9'"),
+        (["multitest", "--variant", "papre"], "did you mean 'paper'"),
+        (["multitest", "--jobs", "0"], "--jobs must be at least 1"),
+        (["multitest", "--runs", "0"], "--runs"),
+    ],
+)
+def test_mistakes_are_told_in_a_line(arguments, words, capsys):
+    assert main(["reproduce", *arguments]) == 2
+    said = capsys.readouterr()
+    assert words in said.err
+    assert (said.out, said.err.count("\n")) == ("", 1)
