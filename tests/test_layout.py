@@ -29,7 +29,7 @@ ACROSS = {
     "plans/test_golden_splits.py", "plans/test_grouped_plans.py",
     "report/figures/test_figures.py", "report/figures/test_layouts.py",
     "report/figures/test_snapshots.py", "report/test_one_number.py",
-    "report/test_report_contents.py", "report/test_report_page.py", "run/test_all_estimators.py",
+    "report/test_report_contents.py", "run/test_all_estimators.py",
     "run/test_clock.py", "run/test_costs.py", "run/test_failures.py", "run/test_resume.py",
     "run/test_show.py", "run/test_store_faults.py", "run/test_subsets.py",
     "run/test_unstable_advice.py", "test_contract.py", "test_docs.py", "test_layout.py",
@@ -46,15 +46,9 @@ def module_of(path: Path) -> str:
 
 
 def has_module(path: Path) -> bool:
-    """A module or a room of that name, in the room of the test; x_y also stands for y/x or x/y."""
-    room, name = path.parent.relative_to(TESTS), path.stem.removeprefix("test_")
-    here = SOURCE / room
-    names = {name, *(name.replace(f"{part}_", "", 1) for part in (*room.parts, room.name[:-1]))}
-    inside = [here / "_".join(name.split("_")[k:]) for k in range(1, name.count("_") + 1)]
-    rooms = [SOURCE / room / name.split("_")[0]]
-    found = [here / one for one in names] + inside
-    found += [folder / "_".join(name.split("_")[1:]) for folder in rooms]
-    return any(one.with_suffix(".py").is_file() or one.is_dir() for one in found if one != here)
+    """A module or a room of that name in the room of the test."""
+    named = SOURCE / path.relative_to(TESTS).with_name(path.stem.removeprefix("test_"))
+    return named.with_suffix(".py").is_file() or named.is_dir()
 
 
 def test_every_file_of_tests_names_a_module():
