@@ -78,6 +78,12 @@ def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, ga
     assert 0.632 <= plus.weight <= 1
 
 
+def test_no_information_rate_of_one_instance_and_of_classes_without_any():
+    assert estimates.no_information_rate([1, 0], [1, 0]) == 0.0
+    assert estimates.no_information_rate([1, 0], [0, 1]) == 1.0
+    assert estimates.no_information_rate([0.25, 0.5], [0.5, 0.0]) == pytest.approx(2 / 3)
+
+
 def test_no_information_rate_is_the_mean_over_all_pairs():
     # Efron and Tibshirani define it as the mean loss over all n^2 pairs (y_i, prediction_j).
     y = np.array([0, 0, 1, 2, 2, 2, 2])
