@@ -46,10 +46,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "bestofk"
 ROOMS = {
     "tails.py": ["tests/test_tails.py", "tests/pairwise"],
-    "adjust.py": ["tests/test_adjust.py"],
     "intervals.py": ["tests/test_intervals.py"],
     "estimates.py": ["tests/test_estimates.py"],
-    "rearrange": ["tests/test_rearrange.py", "tests/pairwise/units/test_permutation.py",
+    "adjust": ["tests/adjust"],
+    "rearrange": ["tests/rearrange", "tests/pairwise/units/test_permutation.py",
                   "tests/multiple/test_bootstrap_a.py"],
     "pairwise": ["tests/pairwise"],
     "multiple": ["tests/multiple"],
@@ -57,18 +57,21 @@ ROOMS = {
 }  # fmt: skip
 # where the tests of a module do not bear its name
 TESTED_IN = {
+    "rearrange/contour.py": "tests/rearrange/test_inversion.py",
     "pairwise/units/walsh.py": "tests/pairwise/units/test_wilcoxon.py",
+    "pairwise/units/signed_rank_tails.py": "tests/pairwise/units/test_wilcoxon.py",
+    "pairwise/agreeing_interval.py": "tests/pairwise/test_interval_laws.py",
     "pairwise/calibration.py": "tests/lab/test_theory.py",
     "pairwise/bayesian/posterior.py": "tests/pairwise/bayesian/test_correlated_t.py",
-    "multiple/friedman.py": "tests/multiple/test_rank_tests.py",
-    "multiple/nemenyi.py": "tests/multiple/test_rank_tests.py",
-    "multiple/kruskal_wallis.py": "tests/multiple/test_rank_tests.py",
-    "multiple/average_ranks.py": "tests/multiple/test_rank_tests.py",
+    "multiple/looney.py": "tests/multiple/test_cochran_q.py",
     "multiple/sphericity.py": "tests/multiple/test_repeated_measures_anova.py",
     "multiple/interval_pvalues.py": "tests/multiple/test_bootstrap_b.py",
     "multiple/learners_table.py": "tests/multiple/test_anova.py",
-    "ordering/comparisons.py": "tests/ordering/test_pairwise_procedures.py",
     "ordering/evidence/problem.py": "tests/ordering/test_order.py",
+    "ordering/evidence/as_problem.py": "tests/ordering/test_order.py",
+    "ordering/evidence/gather.py": "tests/ordering/evidence/test_evidence.py",
+    "ordering/evidence/posteriors.py": "tests/ordering/evidence/test_evidence.py",
+    "ordering/evidence/variance_factor.py": "tests/ordering/evidence/test_evidence.py",
 }
 LEFT_OUT = {"registry.py", "__init__.py", "sentences.py", "wording.py", "result.py"}
 SPOKEN = ("explain", "describe", "as_json", "frame", "__repr__", "_words", "_sentence", "_note",
@@ -80,7 +83,7 @@ COMPARE = {ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
            ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}  # fmt: skip
 TURN = {ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt}
 OPERATE = {ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult}
-LONGEST = 120  # a mutant that never ends is noticed
+LONGEST = 240  # a mutant that never ends is noticed
 FRESH = multiprocessing.get_context("forkserver")
 # what most tests import, once for all of them
 FRESH.set_forkserver_preload(
@@ -259,8 +262,12 @@ def modules() -> list[tuple[Path, list[str]]]:
     found = []
     for room, tests in ROOMS.items():
         home = PACKAGE / room
-        files = [home] if home.is_file() else sorted(home.glob("*.py"))
-        found += [(path, tests) for path in files if path.name not in LEFT_OUT]
+        files = [home] if home.is_file() else sorted(home.rglob("*.py"))
+        found += [
+            (path, tests)
+            for path in files
+            if path.name not in LEFT_OUT and path.parent.name != "words"
+        ]
     return found
 
 
@@ -283,12 +290,12 @@ def copy_of_tree(folder: Path) -> Path:
     return folder
 
 
-def run_tests(copy: Path, tests: list[str]) -> None:
+def run_tests(copy: Path, tests: list[str], longest: int) -> None:
     """In a process of its own, which has imported nothing of the package yet."""
     import pytest
 
     # seconds of the processor: on a busy machine time on the clock would kill as well
-    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST, LONGEST))
+    resource.setrlimit(resource.RLIMIT_CPU, (longest, longest))
     os.chdir(copy)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(1, 2)
@@ -303,8 +310,8 @@ def run_tests(copy: Path, tests: list[str]) -> None:
     os._exit(outcome)
 
 
-def survives(copy: Path, tests: list[str]) -> bool:
-    process = FRESH.Process(target=run_tests, args=(copy, tests))
+def survives(copy: Path, tests: list[str], longest: int = LONGEST) -> bool:
+    process = FRESH.Process(target=run_tests, args=(copy, tests, longest))
     process.start()
     process.join()
     if process.exitcode == 99:
@@ -338,6 +345,13 @@ def main() -> int:
     parser.add_argument("--only", default="", help="draw from paths that hold this text")
     parser.add_argument("--unchecked", action="store_true", help="do not test the tree as it is")
     asked = parser.parse_args()
+    missing = [
+        test
+        for test in {*TESTED_IN.values(), *(test for tests in ROOMS.values() for test in tests)}
+        if not (ROOT / test).exists()
+    ]
+    if missing or any(not (PACKAGE / name).is_file() for name in TESTED_IN):
+        sys.exit(f"ROOMS and TESTED_IN name what does not exist: {missing}.")
     pool = [Mutant(path, tests, *at) for path, tests in modules() for at in places(path)]
     pool = [mutant for mutant in pool if asked.only in mutant.path.as_posix()]
     drawn = random.Random(asked.seed).sample(pool, min(asked.count, len(pool)))
@@ -348,8 +362,9 @@ def main() -> int:
             copies.put(copy_of_tree(Path(folder) / str(job)))
         if not asked.unchecked:
             used = sorted({test for mutant in drawn for test in mutant.tests})
-            if not survives(copies.queue[0], used):
-                sys.exit("The tests fail on the tree as it is; nothing can be learnt from mutants.")
+            for test in used:
+                if not survives(copies.queue[0], [test], longest=10 * LONGEST):
+                    sys.exit(f"{test} fails on the tree as it is; nothing can be learnt.")
         killed = 0
         found = workers.map(lambda mutant: try_out(mutant, copies), drawn)
         for number, (mutant, (alive, what)) in enumerate(zip(drawn, found, strict=True), 1):

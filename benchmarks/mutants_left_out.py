@@ -18,6 +18,17 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
             "t < -100000000.0": "from where the tail is 1 to all digits",
         },
     },
+    "adjust/all_pairs.py": {
+        "bergmann_hommel": {
+            "step = max(1, _NUMBERS_AT_A_TIME // (2 ** K * m))": "rows at a time",
+        },
+        "_fewest_learners": {
+            "small = min(most, comb(12, 2) - 1)": "from where another search is quicker",
+            "range(2, 13)": "sizes that are tried",
+            "J = 12": "from where another search is quicker",
+            "(j - 1) * int(best.max()) >= 2 * int(s[0])": "sizes that are tried",
+        },
+    },
     "intervals.py": {
         "_solve": {"*": "start and Newton steps of a root search, judged by its residual"},
         "_bisect": {"*": "bracket of a root search"},
@@ -34,26 +45,82 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         },
         "_tail_counts": {"at.size > 8": "from where sorting pays"},
     },
+    "rearrange/contour.py": {
+        "Contour.beside": {
+            "length = np.ceil(length / sums.unit) * sums.unit": "where there are units, they are 1",
+            "end = CHECKED * c": "range of a quadrature",
+            "2.0 * pi / length": "step of a quadrature",
+        },
+        "Contour.serves": {"*": "which sums share a quadrature"},
+        "Contour.integrated": {
+            "last = int(self.end / self.step * (1.0 + 1e-12))": "guard against rounding",
+            "faded = float(np.abs(terms[-(len(u) // 4) - 1:]).max()) * NODES":
+                "when a quadrature is long enough",
+            "faded < ENOUGH / 10 * abs(total) and done >= checked or tired":
+                "when a quadrature is long enough",
+            "tired = self.work > MOST_WORK": "when a quadrature is long enough",
+            "missed > ENOUGH": "when a second estimate pays",
+            "missed < 3.0 * ENOUGH or tired": "when a quadrature is long enough",
+            "checked = 2 * done": "when to look again",
+            "abs(last * self.step - self.end) < 1e-06 * self.step": "allowance for rounding",
+            "10 * TOLERANCE": "allowance for rounding",
+        },
+        "Contour._nodes": {
+            "max(NODES, done // 2)": "nodes at a time",
+            "self.work += len(u) * max(int((self.reach * u[-1] > SMALL_TURN).sum()), NODES)":
+                "cost",
+        },
+        "Contour._log_transform": {
+            "slow = int(np.searchsorted(self.reach, SMALL_TURN / max(float(u[-1]), 1e-300)))":
+                "choice between two forms of one sum",
+            "turn = float(self.reach[slow - 1] * u[-1]) / pi": "length of a series",
+        },
+        "Contour._directly": {"size = max(NUMBERS_AT_ONCE // len(u), 1)": "draws at a time"},
+        "Contour._remainder": {"*": "probes for what a quadrature missed"},
+        "Contour._beyond": {"*": "probes for what a quadrature missed"},
+        "_beyond_the_saddle": {"*": "any line near the saddle will do"},
+        "_length": {"*": "step of a quadrature"},
+        "_turned": {"len(costs) > costs.shape[1]": "choice between two loops"},
+        "_evenly": {"*": "places of probes"},
+        "_orders": {"*": "length of a series"},
+    },
+    "rearrange/inversion.py": {
+        "Inversion.at_most": {"bottom < UNDERFLOW": "from where the tail is no float"},
+        "Inversion._saddle": {"*": "root search, of which a rough root will do"},
+    },
+    "rearrange/counting.py": {
+        "few_arrangements": {
+            "blocks * log(choices) > 743.0": "from where the other method is taken",
+            "for k in range(1, MOST_ARRANGEMENTS.bit_length()):\n"
+            "    if comb(int((k * cheapest <= deficit).sum()), k) > MOST_ARRANGEMENTS:\n"
+            "        return None": "from where the other method is taken",
+            "sums, shares, work = (np.zeros(1), np.ones(1), 0)": "cost",
+            "size > MOST_ARRANGEMENTS or work > MOST_WORK": "from where the other method is taken",
+        },
+        "few_sums": {
+            "np.log2(counts + 1.0).sum() > np.log2(MOST_TOGETHER)":
+                "from where the other method is taken",
+            "lengths = [1.0, 1.0]": "where the halves meet",
+            "half = int(lengths[1] < lengths[0])": "where the halves meet",
+            "lengths[half] *= counts[i] + 1.0": "where the halves meet",
+            "max(lengths) > MOST_SUMS": "from where the other method is taken",
+        },
+        "_fair_coins": {"count <= 1000": "choice between two forms"},
+    },
     "rearrange/grid.py": {
         "place": {
             "meet_work = choices ** ((blocks + 1) // 2) * queries": "cost of one exact method",
-            "most = max(LATTICE_WORK // (choices * blocks * tables), 1)": "cost of another",
-            "lattice_work = choices * blocks * int(positions.max(axis=0).sum()) // 128":
-                "cost of another",
-            "meet_work > MEET_WORK or lattice_work <= meet_work": "choice between exact methods",
+            "most = LATTICE_WORK // (choices * blocks * tables)": "cost of another",
+            "float(reach.sum()) / max(most, 1)": "the finest unit that is of use",
+            "lattice_work = choices * blocks * length // 128": "cost of another",
+            "length <= most and (meet_work > MEET_WORK or lattice_work <= meet_work)":
+                "choice between exact methods",
+            "meet_work > MEET_WORK": "choice between methods",
             "meet_work <= MEET_WORK": "choice between methods",
-            "steps = min(max(GRID_WORK // (choices * blocks), FEWEST_STEPS), MOST_STEPS)":
-                "fineness of the grid",
         },
         "common_unit": {
             "smallest / 4": "what counts as no remainder",
             "4 * noise": "what counts as a fit",
-        },
-        "_rounded": {
-            "gaps = np.diff(fractions, axis=0, append=fractions[:1] + 1.0)": "the cut is free",
-            "widest = gaps.argmax(axis=0)[np.newaxis]": "the cut is free",
-            "cut = np.take_along_axis(fractions + gaps / 2, widest, axis=0) % 1.0":
-                "the cut is free",
         },
         "_exponent": {"*": "any power of 2 of about that size will do as a unit"},
     },
@@ -69,9 +136,13 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_counted": {"n // 2": "where the halves meet"},
     },
     "rearrange/tails.py": {
-        "sum_tails": {
-            "hair = 1e-09 * (1 + placed.positions.shape[1])": "allowance for rounding",
-            "least, most = (least - hair, most + hair)": "allowance for rounding",
+        "_inverted": {
+            "np.argsort(np.minimum(at, float(reach.sum()) - at), kind='stable')":
+                "order in which the sums are taken",
+            "at[i] >= middle": "which of the two tails is computed, the other being the rest",
+        },
+        "_Costs.at_most": {
+            "deficit < self.uncounted": "what took too long before is not tried again",
         },
         "_meet": {"blocks // 2": "where the halves meet"},
         "_Halves.of": {"blocks * np.log2(choices) > 1000": "counts or shares, before overflow"},
@@ -99,19 +170,76 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         },
     },
     "pairwise/units/permutation.py": {
-        "_least_shift": {
+        "_least_shift": {"n <= COUNTED_FOR_ENDS": "choice between methods"},
+        "_stepwise": {
             "low = low - np.maximum(high - low, np.abs(d).max(axis=1)) - 2.0 ** (-20)":
                 "bracket of a root search",
         },
     },
-    "pairwise/units/wilcoxon.py": {
-        "_at_most": {
+    "pairwise/units/shift_interval.py": {
+        "upper_tail_by_saddlepoint": {
+            "np.where(flat, 1.0, np.sqrt(np.square(d).sum(axis=1)))":
+                "stands in, its quotient is not used",
+            "largest / unit * (1 - 1e-09)": "guard against rounding",
+            "slope = (np.square(x) * (1.0 - np.square(bent))).sum(axis=1)":
+                "steps of a root search",
+            "step = np.where(slope > 0, missing / np.where(slope > 0, slope, 1.0), 0.0)":
+                "steps of a root search",
+            "np.minimum(step, 4.0 * t + 1.0)": "steps of a root search",
+            "np.abs(step) <= 1e-09 * (1.0 + t)": "end of a root search",
+            "np.minimum(y, 300.0)": "guard against overflow",
+            "np.maximum(2 * (t * goal - K), 0.0)": "guard against rounding",
+            "near = (w < 0.001) | (u <= 0)": "choice between two forms",
+            "w_, u_ = (np.where(near, 1.0, w), np.where(near, 1.0, u))":
+                "stands in, its quotient is not used",
+            "np.abs(more) < 3 * plain": "choice between two approximations",
+        },
+        "least_shift": {
+            "max(n - z * z, 0.25)": "guard",
+            "n >= NORMAL_FROM": "choice between methods",
+            "spread = np.maximum(np.ptp(d, axis=1), np.abs(d).max(axis=1))":
+                "bracket of a root search",
+            "low, high = (mean - 2.0 * np.abs(reach), mean + 0.5 * np.abs(reach))":
+                "bracket of a root search",
+            "outside = (upper_tail_by_saddlepoint(d - low[:, None]) > alpha) | "
+            "(upper_tail_by_saddlepoint(d - high[:, None]) <= alpha)": "bracket of a root search",
+            "low = np.where(outside, d.min(axis=1) - spread, low)": "bracket of a root search",
+        },
+    },
+    "pairwise/units/signed_rank_tails.py": {
+        "exact_tails": {
             "untied = np.maximum(2 * (np.arange(n) - (n - m)[:, np.newaxis] + 1), 0)":
                 "which rows may share a distribution that is kept",
         },
-        "_null_cdf": {"np.minimum(np.cumsum(p), 1.0)": "guard against rounding"},
-        "_normal_pvalues": {"np.where(nothing, 1.0, sd)": "stands in, its quotient is not used"},
-        "_hodges_lehmann_interval": {"tail * (1 + 1e-12)": "allowance for rounding"},
+        "_counted": {
+            "mirrored = 2 * at > total": "which of the tails is counted, the other being the rest",
+            "most = max(int(below.max()), 0)": "length of a table",
+        },
+        "untied_cdf": {"np.minimum(np.cumsum(p), 1.0)": "guard against rounding"},
+        "close_tails": {
+            "np.prod(np.sort(counts)[:-1] + 1.0) <= _SUMS_LISTED": "choice between methods",
+        },
+        "_of_few_sizes": {
+            "2 * at > total": "which of the two tails is added up, the other being the rest",
+        },
+        "saddlepoint_tails": {
+            "np.where(nothing, 1.0, sd)": "stands in, its quotient is not used",
+            "x > _NEAR_THE_MIDDLE": "choice between two forms",
+        },
+        "_beyond": {
+            "slope = (np.square(half) * 4 * e / np.square(1 + e)).sum(axis=1)":
+                "steps of a root search",
+            "np.abs(move) <= 1e-12 * s": "end of a root search",
+        },
+        "normal_tails": {"np.where(nothing, 1.0, sd)": "stands in, its quotient is not used"},
+        "largest_within": {
+            "tail * (1 + 1e-12)": "allowance for rounding",
+            "sd = np.sqrt(n * (n + 1) * (2 * n + 1) / 24.0)": "bracket of a root search",
+            "guess = int(total / 2 + sd * float(normal_quantile(tail)))":
+                "bracket of a root search",
+            "low, high = (max(guess - int(sd), -1), min(guess + int(sd), total))":
+                "bracket of a root search",
+        },
     },
     "pairwise/splits/repeated_kfold_t.py": {
         "_averaged_t": {"np.where(sure, 1.0, se)": "stands in, its quotient is not used"},

@@ -14,7 +14,6 @@ from bestofk import intervals, lab, multiple, ordering, pairwise
 from bestofk.cli import main
 from bestofk.cli.app import VERBS, bestofk as command_line
 
-RNG = np.random.default_rng
 FUNCTIONS = {
     pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
     "repeated_kfold_t corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
@@ -65,7 +64,7 @@ OPTIONS = {
 @pytest.fixture
 def losses():
     """Three learners in 5x2 folds; the second and third are much better than the first."""
-    noise = 0.01 * RNG(1).random((3, 5, 2))
+    noise = 0.01 * np.random.default_rng(1).random((3, 5, 2))
     return bk.Losses(
         np.array([0.30, 0.10, 0.11])[:, None, None] + noise,
         dims=("algorithm", "run", "fold"),
@@ -243,13 +242,13 @@ def test_the_results_of_tests_of_all(losses):
     keuls = multiple.newman_keuls(table, 0.05)
     assert keuls.order == (1, 2, 0)
     assert all(isinstance(line, tuple) for line in keuls.underlines)
-    right = RNG(0).random((3, 40)) < 0.7
+    right = np.random.default_rng(0).random((3, 40)) < 0.7
     r = multiple.looney(right)
     assert all(
         hasattr(r, name) for name in ("statistic", "pvalue", "df", "epsilon", "adjusted_pvalue")
     )
     assert multiple.posthoc(table, "wilcoxon", "holm").pvalues.shape == (3,)
-    cells = RNG(0).random((3, 6, 2, 2))
+    cells = np.random.default_rng(0).random((3, 6, 2, 2))
     a = multiple.bootstrap_a(cells, method="exact", resamples=100, random_state=None)
     assert a.estimates.shape == a.pvalues.shape == (3,)
     b = multiple.bootstrap_b(cells, rule="vertex", method="exact", interval="central")
@@ -283,7 +282,7 @@ def test_names_of_tests(name):
     from bestofk.multiple.registry import MULTIPLE_TESTS
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 
-    assert name in PAIRWISE_TESTS or name in MULTIPLE_TESTS
+    assert name in {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
 
 
 @pytest.mark.parametrize("name", NAMES_OF_PROCEDURES.split())
@@ -294,7 +293,7 @@ def test_names_of_procedures(name):
 
 
 def test_the_automatic_test_by_design():
-    r = RNG(0)
+    r = np.random.default_rng(0)
 
     def chosen(values, dims, **more):
         return bk.order(bk.Losses(values, dims=dims, **more)).test
@@ -386,7 +385,7 @@ def test_exit_codes(capsys, tmp_path):
     path = tmp_path / "broken.csv"
     path.write_text("a,b\n1,x\n")
     capsys.readouterr()
-    assert main(["order", str(path)]) in (1, 2)
+    assert main(["order", str(path)]) == 2
     err = capsys.readouterr().err
     assert 1 <= len(err.strip().splitlines()) <= 3
     assert "Traceback" not in err

@@ -78,6 +78,12 @@ def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, ga
     assert 0.632 <= plus.weight <= 1
 
 
+def test_no_information_rate_of_one_instance_and_of_classes_without_any():
+    assert estimates.no_information_rate([1, 0], [1, 0]) == 0.0
+    assert estimates.no_information_rate([1, 0], [0, 1]) == 1.0
+    assert estimates.no_information_rate([0.25, 0.5], [0.5, 0.0]) == pytest.approx(2 / 3)
+
+
 def test_no_information_rate_is_the_mean_over_all_pairs():
     # Efron and Tibshirani define it as the mean loss over all n^2 pairs (y_i, prediction_j).
     y = np.array([0, 0, 1, 2, 2, 2, 2])
@@ -187,6 +193,8 @@ def test_inputs_are_not_written():
     draws.setflags(write=False)
     estimates.leave_one_out_bootstrap_error(losses, draws == 0)
     estimates.bootstrap_632_per_sample(losses, draws)
+    assert losses.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert draws.tolist() == [[2, 0], [0, 2]]
 
 
 @pytest.mark.parametrize(

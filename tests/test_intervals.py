@@ -243,6 +243,7 @@ def test_inputs_are_not_written():
     for function in TWO_SIDED:
         quiet(function, k, n)
     intervals.test_set_bound(k, n)
+    assert (k.tolist(), n.tolist()) == ([1, 2], [10, 20])
 
 
 def test_explains_itself():

@@ -7,7 +7,14 @@ import pytest
 
 @pytest.mark.parametrize(
     ("verb", "count"),
-    [("tests", 30), ("procedures", 7), ("plans", 6), ("learners", 8), ("datasets", 4)],
+    [
+        ("tests", 30),
+        ("procedures", 7),
+        ("plans", 6),
+        ("learners", 8),
+        ("datasets", 4),
+        ("problems", 5),
+    ],
 )
 def test_listings(run, verb, count):
     code, out, _ = run(verb, "--json")

@@ -55,7 +55,7 @@ def test_options_reach_the_decision() -> None:
 
 def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
     huge = {"problem": "many-data-sets(datasets=40)", "sets": 10**9}
-    with pytest.raises(BestOfKError, match="5x2"):
+    with pytest.raises(BestOfKError, match="'5x2cv-t' covers five runs of two folds"):
         lab.false_claims(test="5x2cv-t", **huge)
     with pytest.raises(ArgumentError, match="known which learners are equal"):
         lab.false_claims(problem="gaussian", sets=10**6)

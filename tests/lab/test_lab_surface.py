@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -20,6 +21,8 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans.plan import plan as make_plan
 
 SMALL = "binary(rows=40, attributes=3)"
+
+
 PAIR = ["max", "naive-bayes"]
 
 
@@ -54,10 +57,9 @@ PAIR = ["max", "naive-bayes"]
 def test_bad_input_is_one_clear_sentence(asked: dict, kind: type[BestOfKError], says: str) -> None:
     call = {"test": "use-all-data", "learners": PAIR, "problem": SMALL, "plan": "2x4", **asked}
     call.setdefault("sets", 3)
-    with pytest.raises(kind, match=r".") as raised:
+    with pytest.raises(kind, match=re.escape(says)) as raised:
         lab.type1_error(**call)
     message = str(raised.value)
-    assert says in message
     assert message.count("\n") == 0
 
 
@@ -71,7 +73,7 @@ def test_a_wrong_design_is_refused_before_the_work() -> None:
 def test_impossible_networks() -> None:
     from bestofk.problems.bayesian_network import BayesianNetwork
 
-    with pytest.raises(ArgumentError, match="cycle"):
+    with pytest.raises(ArgumentError, match="must have no cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
     with pytest.raises(ArgumentError, match="2 probabilities"):
         BayesianNetwork(parents=((1,), ()), tables=((0.1,), (0.5,)))
@@ -264,42 +266,6 @@ def test_search_of_networks() -> None:
     found = lab.search_network(difference=0.03, tolerance=0.01, training_sets=10, rows=150)
     truth = lab.estimate_truth(["naive-bayes", "c4.5"], found, n_train=150, random_state=99)
     assert abs(truth.means[0] - truth.means[1] - 0.03) < 0.01 + 4 * truth.error
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["measure", "type1", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--test", "folds"],
-        ["measure", "power", "--problem", "gaussian(rows=40)", "--plan", "2x4", "--sets", "4"],
-        ["measure", "power", "--data", "iris", "--by", "0.1", "--plan", "2x4", "--sets", "4"],
-        ["measure", "replicability", "--problem", SMALL, "--plan", "2x4", "--sets", "4",
-         "--repeats", "3"],
-        ["calibrate", "--problem", SMALL, "--plan", "2x4", "--sets", "5"],
-        ["problems"],
-    ],
-)  # fmt: skip
-def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*words, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found.get("problems") or found["explanation"]
-    assert main(words) == 0
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["measure", "type1", "--sets", "0"],
-        ["measure", "power", "--data", "iris"],
-        ["measure", "power", "--by", "0.1"],
-        ["calibrate", "--target", "y"],
-        ["calibrate", "--test", "5x2cv-t"],
-    ],
-)
-def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
-    said = capsys.readouterr().err
-    assert said.startswith("bestofk: ")
-    assert said.count("\n") == 1
 
 
 def test_tables_of_all_tests(tmp_path: Path) -> None:

@@ -280,7 +280,7 @@ class TestWide:
         losses = read_losses(file, learners=["nn", "fold"], higher_is_better=False)
         assert losses.algorithms == ("nn", "fold")
         assert losses.by_dataset().tolist() == [[0.2, 0.1], [0.5, 0.4]]
-        with pytest.raises(UnknownNameError, match="'svm'"):
+        with pytest.raises(UnknownNameError, match="no column 'svm' in"):
             read_losses(file, learners=["svm"])
         with pytest.raises(ArgumentError, match="learners must be columns, each once"):
             read_losses(file, learners=["nn", "nn"])

@@ -152,7 +152,8 @@ def test_labels_units_and_wider_intervals(learners, n_datasets, seed, rule):
     low, high = low / 20, high / 20
     p = bootstrap_b(intervals=[low, high], rule=rule).pvalues
     assert (p[:, 0] <= p[:, 1]).all()
-    assert rule == "paper" or (p > 0).all()
+    if rule == "vertex":
+        assert (p > 0).all()
     order = rng.permutation(learners)
     moved = bootstrap_b(intervals=[low[order], high[order]], rule=rule).pvalues
     np.testing.assert_allclose(moved, p[order], rtol=1e-12)

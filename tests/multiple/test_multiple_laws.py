@@ -1,5 +1,7 @@
 """Laws over every registered test of K learners; a new entry is covered on the day it is added."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -76,7 +78,7 @@ def test_a_learner_never_beats_itself(entry):
     result = run(entry, same)
     assert (pvalues(result) == 1.0).all()
     if entry.axes == 2:
-        assert "the same" in result.explain() or "no evidence of a difference" in result.explain()
+        assert re.search("the same|no evidence of a difference", result.explain())
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -195,7 +197,7 @@ def test_leading_axes_are_separate_tests(entry):
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.values[0].takes_alpha])
 def test_the_level_is_checked(entry):
     for alpha in (0.0, 1.0, -1.0, "x"):
-        with pytest.raises(ArgumentError, match="alpha"):
+        with pytest.raises(ArgumentError, match="alpha must be"):
             entry.load()(table(entry), alpha=alpha)
 
 

@@ -163,5 +163,5 @@ def test_explains():
 def test_refuses():
     with pytest.raises(ArgumentError, match="alpha must be"):
         newman_keuls([[1, 2], [3, 4]], alpha=1.5)
-    with pytest.raises(ArgumentError, match="shape"):
+    with pytest.raises(ArgumentError, match="losses must have shape"):
         newman_keuls(np.zeros((2, 2, 2)))

@@ -10,8 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.multiple import posthoc
 
-RNG = np.random.default_rng(11)
-LOSSES = RNG.random((5, 9)) + np.array([[0.4], [0.0], [0.9], [0.1], [0.5]])
+LOSSES = np.random.default_rng(11).random((5, 9)) + np.array([[0.4], [0.0], [0.9], [0.1], [0.5]])
 PAIRS = [(i, j) for i in range(5) for j in range(i + 1, 5)]
 SCIPY = {
     "t": lambda a, b: stats.ttest_rel(a, b).pvalue,
@@ -111,7 +110,7 @@ PAIRS_OF_300 = [(i, j) for i in range(300) for j in range(i + 1, 300)]
 
 
 def test_explains_in_the_right_direction():
-    losses = np.array([[0.9], [0.1], [0.5]]) + RNG.random((3, 12)) / 50
+    losses = np.array([[0.9], [0.1], [0.5]]) + np.random.default_rng(12).random((3, 12)) / 50
     text = posthoc(losses, "t").explain(names=["svm", "tree", "knn"])
     for words in ("tree below svm", "tree below knn", "knn below svm", "adjusted by holm"):
         assert words in text

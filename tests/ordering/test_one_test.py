@@ -52,7 +52,7 @@ def test_arguments_that_do_not_apply():
     for name, value in {"pair": ("a", "b"), "df": 3, "alternative": "less"}.items():
         with pytest.raises(ArgumentError, match=f"{name} does not apply to 'friedman'"):
             run_test(losses, "friedman", **{name: value})
-    with pytest.raises(UnknownNameError, match="'d'"):
+    with pytest.raises(UnknownNameError, match="no learner 'd'"):
         run_test(losses, "sign", pair=("a", "d"))
 
 
@@ -66,7 +66,8 @@ def test_reports_are_strict_json():
         assert held["test"] == test
         assert held["learners"] == ["a", "b"]
         assert ("evidence" in held) == (test == "kfold-t")
-        assert {"means", "df"} <= set(held) or test == "kfold-t"
+        if test != "kfold-t":
+            assert {"means", "df"} <= set(held)
 
 
 def test_arrays_of_five_axes_are_data_sets_with_repetitions():
@@ -77,7 +78,7 @@ def test_arrays_of_five_axes_are_data_sets_with_repetitions():
     np.testing.assert_allclose(list(decision.means.values()), values.mean(axis=(1, 2, 3, 4)))
     single = bk.ordering.multitest(values[:, :1])
     assert single.test == "corrected-repeated-kfold-t"
-    with pytest.raises(ArgumentError, match="axes"):
+    with pytest.raises(ArgumentError, match="must have the axes"):
         bk.ordering.multitest(values[..., 0])
 
 

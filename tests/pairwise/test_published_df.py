@@ -96,7 +96,7 @@ def test_the_table_says_where_it_comes_from():
 def test_refusals():
     with pytest.raises(ArgumentError, match="variant"):
         calibrated_df("all", 10, 10)
-    with pytest.raises(ArgumentError, match="runs"):
+    with pytest.raises(ArgumentError, match="runs must be"):
         calibrated_df("folds", 0, 10)
-    with pytest.raises(ArgumentError, match="alpha"):
+    with pytest.raises(ArgumentError, match="alpha must be"):
         calibrated_df("folds", 5, 10, alpha=5)

@@ -188,7 +188,7 @@ def test_refuses_what_no_factor_can_be():
     for factor in (0.0, -1.0, float("nan"), "two"):
         with pytest.raises(ArgumentError, match="factor"):
             pooled_half_sampling_t(a, b, factor=factor)
-    with pytest.raises(ArgumentError, match="folds"):
+    with pytest.raises(ArgumentError, match=r"folds \(the last axis\) must be"):
         pooled_half_sampling_t(a[:, :1], b[:, :1], factor=1.0)
     for function in (nested_cv_z, nested_cv_t):
         with pytest.raises(ArgumentError, match="at least 3; got 2"):

@@ -1,11 +1,12 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from bestofk.errors import ArgumentError
 from bestofk.papers.account import Account, Request
-from bestofk.papers.comparison import Beside, WordsBeside, chance
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
 
 
 def numbers(**changes):
@@ -20,15 +21,15 @@ def numbers(**changes):
         "target": 1.0,
         "note": "A note.",
     }
-    return Beside(**{**given, **changes})
+    return ComparedNumbers(**{**given, **changes})
 
 
 def words():
-    return WordsBeside(
+    return ComparedWords(
         table="Table 8", rows=("r",), columns=("p", "q"),
         ours=np.array([["NN (3)", "NMC"]], dtype=object),
         printed=np.array([["NN (4)", "LGC"]], dtype=object),
-        within=np.array([[True, False]]),
+        agrees=np.array([[True, False]]),
     )  # fmt: skip
 
 
@@ -82,6 +83,26 @@ def test_text_fits_its_width():
 def test_words_summary_names_what_differs():
     assert words().summary() == "Table 8: 1 of 2 agree; not r (q)."
     assert "NMC / LGC !" in words().to_text()
+
+
+def test_what_is_not_judged_is_counted_on_neither_side():
+    """Agreement of a cell that nobody judged would be published as a result."""
+    unjudged = replace(words(), judged=np.array([[True, False]]))
+    assert unjudged.summary() == "Table 8: 1 of 1 agree."
+    assert unjudged.to_dict()["within"] == [[True, None]]
+    assert unjudged.cell(0, 1).within is None
+    assert "NMC / LGC" in unjudged.to_text()
+    assert "NMC / LGC !" not in unjudged.to_text()
+    only = replace(words(), judged=np.array([[False, True]]))
+    assert only.summary() == "Table 8: 0 of 1 agree; not r (q)."
+    assert only.within.tolist() == [[False, False]]
+    nothing = replace(words(), judged=np.array([[False, False]]))
+    assert nothing.summary() == "Table 8: there is nothing to compare."
+
+
+def test_flags_of_words_have_the_shape_of_the_table():
+    with pytest.raises(ArgumentError, match=r"judged must have the shape \(1, 2\)"):
+        replace(words(), judged=np.array([True]))
 
 
 def test_chance_is_three_standard_errors_and_rounding():

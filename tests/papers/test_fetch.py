@@ -168,7 +168,7 @@ def test_mistakes(tmp_path, capsys, monkeypatch):
     assert "--to DIR" in capsys.readouterr().err
     assert main(["datasets", "fetch", "ucl", "--to", str(tmp_path)]) == 2
     assert "did you mean 'uci'?" in capsys.readouterr().err
-    with pytest.raises(UnknownNameError, match="iris"):
+    with pytest.raises(UnknownNameError, match="did you mean 'iris'"):
         fetch("uci", tmp_path, names=["irsi"])
 
 

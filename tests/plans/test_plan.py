@@ -268,6 +268,8 @@ def test_inputs_are_not_written():
     for spec in SPECS:
         plan(spec).materialise(12, y, groups)
         plan(spec).materialise(12, y)
+    assert y.tolist() == [0, 1] * 6
+    assert groups.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
 
 
 def test_splits_are_a_read_only_value():

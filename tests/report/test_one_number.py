@@ -429,9 +429,11 @@ def check_json(truth):
             other = row["b"] if row["better"] == row["a"] else row["a"]
             found.add((row["better"], other))
         low, high = row["low"], row["high"]
-        assert low is None or high is None or low <= high
+        if low is not None and high is not None:
+            assert low <= high
         inside = (low is None or low <= 0) and (high is None or high >= 0)
-        assert inside or row["rejected"], row
+        if not inside:
+            assert row["rejected"], row
     assert found == truth.claims
     for standing in told["standings"]:
         name = standing["name"]
@@ -514,7 +516,8 @@ def check_text(truth):
         count, shown = edges_said(order)
         assert count == len(edges)
         assert shown <= edges
-        assert len(shown) == count or count > 7
+        if count <= 7:
+            assert len(shown) == count
     verdicts = {one.name: one.verdict for one in order.standings}
     if order.preference.stated:
         return

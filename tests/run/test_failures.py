@@ -18,9 +18,8 @@ from bestofk.run.evaluation.evaluate import evaluate
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-rng = np.random.default_rng(3)
-X = rng.normal(size=(40, 3))
-Y = np.where(X[:, 0] + rng.normal(size=40) > 0.3, "yes", "no")
+X = np.random.default_rng(3).normal(size=(40, 3))
+Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")
 
 # learner -> (kind, what its reason must say)
 SOFT = {

@@ -23,8 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the p
 import strange_learners as strange
 
 KILLS = 20
-rng = np.random.default_rng(2)
-X = rng.normal(size=(48, 3))
+X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
 PLAN = "8x5"
 CELLS = 3 * 40
@@ -297,4 +296,4 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
         bk.compare(learners, X, Y, on_failure="stop", **options)
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
-    assert study.losses.algorithms in (("c",), ("once", "c"))
+    assert study.losses.algorithms == ("c",)  # what failed once is kept as a failure

@@ -1,4 +1,4 @@
-"""What a reproduction is asked, and what it gives: tables beside the print, and sentences."""
+"""What a reproduction is asked, and what it gives: tables next to the print, and sentences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.render import legend
 
 
@@ -69,7 +69,7 @@ class Account:
 
     title: str
     paper: str
-    tables: tuple[Beside | WordsBeside, ...]
+    tables: tuple[ComparedNumbers | ComparedWords, ...]
     sentences: tuple[str, ...] = ()
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, str] = field(default_factory=dict)

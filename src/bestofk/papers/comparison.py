@@ -1,4 +1,4 @@
-"""Ours beside printed: a table obtained again, cell by cell, with what chance allows."""
+"""Our values next to the published ones, cell by cell, with what chance allows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Cell:
     printed: str
     difference: str
     within: bool | None
-    """None where nothing is printed or nothing was obtained."""
+    """None where nothing is printed, nothing was obtained, or the two are not judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Beside:
-    """Numbers obtained again beside the printed ones.
+class ComparedNumbers:
+    """Numbers obtained again, next to the published ones.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Beside:
 
     Examples
     --------
-    >>> table = Beside(table="Table 1", rows=("iris", "wine"), columns=("NN",),
+    >>> table = ComparedNumbers(table="Table 1", rows=("iris", "wine"), columns=("NN",),
     ...     ours=np.array([[6.4], [5.9]]), printed=np.array([[6.51], [5.4]]),
     ...     allowed=np.array([[0.3], [0.3]]), digits=2, target=1.0)
     >>> print(table.summary())
@@ -155,14 +155,14 @@ class Beside:
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON: null where there is no number."""
+        """Strict JSON: null where there is no number, or nothing to compare."""
         return {
             "table": self.table,
             "rows": list(self.rows),
             "columns": list(self.columns),
             **{name: _plain(getattr(self, name)) for name in ("ours", "printed", "allowed")},
             "difference": _plain(self.difference),
-            "within": self.within.tolist(),
+            "within": _verdicts(self),
             "target": self.target,
             "summary": self.summary(),
             "note": self.note,
@@ -170,19 +170,24 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class WordsBeside:
-    """Words (names of what was chosen) obtained again beside the printed ones.
+class ComparedWords:
+    """Words (names of what was chosen) obtained again, next to the published ones.
 
-    `within` says which cells agree, or may differ for a reason that `note` tells.
+    `agrees` says which cells agree, or may differ for a reason that `note` gives; `judged` says
+    which cells are compared at all (None: every one). Where nothing is judged there is nothing to
+    agree: such cells are shown, and counted on neither side.
 
     Examples
     --------
-    >>> table = WordsBeside(table="Table 2", rows=("iris", "vote"), columns=("MultiTest",),
+    >>> from dataclasses import replace
+    >>> table = ComparedWords(table="Table 2", rows=("iris", "vote"), columns=("MultiTest",),
     ...     ours=np.array([["NMC (87)"], ["LGC (51)"]], dtype=object),
     ...     printed=np.array([["NMC (88)"], ["NMC (53)"]], dtype=object),
-    ...     within=np.array([[True], [False]]))
+    ...     agrees=np.array([[True], [False]]))
     >>> table.summary()
     'Table 2: 1 of 2 agree; not vote (MultiTest).'
+    >>> replace(table, judged=np.array([[True], [False]])).summary()
+    'Table 2: 1 of 1 agree.'
     """
 
     table: str
@@ -190,21 +195,37 @@ class WordsBeside:
     columns: tuple[str, ...]
     ours: Words
     printed: Words
-    within: Flags
+    agrees: Flags
+    judged: Flags | None = None
     corner: str = ""
     note: str = ""
 
+    def __post_init__(self) -> None:
+        shape = len(self.rows), len(self.columns)
+        for name in ("ours", "printed", "agrees", "judged"):
+            array = getattr(self, name)
+            if array is not None and np.shape(array) != shape:
+                raise ArgumentError(
+                    f"{name} must have the shape {shape} of rows and columns; "
+                    f"got {np.shape(array)}."
+                )
+
     @property
     def compared(self) -> Flags:
-        """Where there is something on both sides."""
-        return np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
+        """Where there is something on both sides, and it is judged."""
+        both = np.asarray((self.ours != "") & (self.printed != ""), dtype=bool)
+        return both if self.judged is None else both & self.judged
+
+    @property
+    def within(self) -> Flags:
+        """Where the two are compared and agree."""
+        return self.compared & self.agrees
 
     def summary(self) -> str:
         """One sentence: how many cells agree, and which do not."""
         if not self.compared.any():
             return f"{self.table}: there is nothing to compare."
-        good = self.within & self.compared
-        words = f"{self.table}: {int(good.sum())} of {int(self.compared.sum())} agree"
+        words = f"{self.table}: {int(self.within.sum())} of {int(self.compared.sum())} agree"
         rows, columns = np.nonzero(self.compared & ~self.within)
         missed = [
             f"{self.rows[row]} ({self.columns[column]})"
@@ -242,14 +263,14 @@ class WordsBeside:
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
-        """Strict JSON."""
+        """Strict JSON; `within` is null where nothing is compared."""
         return {
             "table": self.table,
             "rows": list(self.rows),
             "columns": list(self.columns),
             "ours": self.ours.tolist(),
             "printed": self.printed.tolist(),
-            "within": self.within.tolist(),
+            "within": _verdicts(self),
             "summary": self.summary(),
             "note": self.note,
         }
@@ -270,6 +291,13 @@ def chance(
     1.505
     """
     return np.asarray(width * np.hypot(ours_se, printed_se) + rounding, dtype=np.float64)
+
+
+def _verdicts(table: ComparedNumbers | ComparedWords) -> list[list[bool | None]]:
+    return [
+        [good if compared else None for compared, good in zip(*row, strict=True)]
+        for row in zip(table.compared.tolist(), table.within.tolist(), strict=True)
+    ]
 
 
 def _shown(value: float, digits: int) -> str:

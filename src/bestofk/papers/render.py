@@ -1,4 +1,4 @@
-"""Tables of ours beside printed as Markdown, HTML and text."""
+"""Tables of our values next to the published ones as Markdown, HTML and text."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bestofk.papers.comparison import Beside, Cell, WordsBeside
+    from bestofk.papers.comparison import Cell, ComparedNumbers, ComparedWords
 
 _OUTSIDE = "!"
 """Marks a cell that differs by more than chance and rounding allow."""
 
 
-def _cells(table: Beside | WordsBeside) -> list[list[Cell]]:
+def _cells(table: ComparedNumbers | ComparedWords) -> list[list[Cell]]:
     return [
         [table.cell(row, column) for column in range(len(table.columns))]
         for row in range(len(table.rows))
@@ -36,7 +36,7 @@ def legend() -> str:
     )
 
 
-def markdown_table(table: Beside | WordsBeside) -> str:
+def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
     """A heading, the summary, the table and the note."""
     lines = [f"### {table.table}", "", table.summary(), "", *_pipes(table)]
     if table.note:
@@ -44,7 +44,7 @@ def markdown_table(table: Beside | WordsBeside) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _pipes(table: Beside | WordsBeside) -> list[str]:
+def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
     def line(words: Sequence[str]) -> str:
         return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
 
@@ -58,7 +58,7 @@ def _pipes(table: Beside | WordsBeside) -> list[str]:
     ]
 
 
-def html_table(table: Beside | WordsBeside) -> str:
+def html_table(table: ComparedNumbers | ComparedWords) -> str:
     """A section with heading, summary, table and note."""
     head = "".join(f"<th>{escape(word)}</th>" for word in (table.corner, *table.columns))
     body = []
@@ -77,7 +77,7 @@ def html_table(table: Beside | WordsBeside) -> str:
     )
 
 
-def text_table(table: Beside | WordsBeside, width: int) -> str:
+def text_table(table: ComparedNumbers | ComparedWords, width: int) -> str:
     """The table as a terminal of that width shows it, without colours."""
     from rich.console import Console
     from rich.table import Table

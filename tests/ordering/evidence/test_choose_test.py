@@ -4,7 +4,8 @@ import pytest
 import bestofk as bk
 from bestofk.errors import ArgumentError, DesignError
 from bestofk.ordering.evidence.as_problem import as_problem
-from bestofk.ordering.evidence.choose_test import choose_test, covering
+from bestofk.ordering.evidence.choose_test import choose_test, covering, smallest_pvalue
+from bestofk.pairwise import mcnemar
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 
 
@@ -176,3 +177,12 @@ def test_a_callable_serves_as_a_test():
     assert decision.test == "paired_t"
     kfold = bk.order(losses, test="kfold-t")
     np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 5, 24, 25, 26, 27, 40, 100])
+def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n):
+    """Exact below 25 disagreements and approximate from there on, whichever is smaller."""
+    choice = choose_test(as_problem(TABLES["mcnemar"]), "mcnemar")
+    assert choice.arguments["exact"] == "auto"
+    wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact="auto").pvalue for m in range(1, n + 1)]
+    assert smallest_pvalue(choice, n) == pytest.approx(min(wins), rel=1e-9)

@@ -84,11 +84,12 @@ def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, 
 @pytest.mark.parametrize("correction", CORRECTIONS)
 @pytest.mark.parametrize(("place", "test"), CASES)
 def test_intervals_agree_with_the_claims(place, test, correction):
-    claimed = 0
+    claimed, pairs = 0, 0
     for seed in range(8):
         order = bk.order(
             random_table(place, seed), test=test, correction=correction, prior="listed"
         )
+        pairs += len(order.evidence)
         for pair in order.evidence:
             assert pair.low <= pair.high
             if pair.better is None:
@@ -100,7 +101,7 @@ def test_intervals_agree_with_the_claims(place, test, correction):
             claimed += pair.rejected
             if test.endswith("-t") and test != "5x2cv-t":
                 assert pair.low <= pair.estimate <= pair.high
-    assert claimed or test in ("sign", "5x2cv-t", "5x2cv-f", "permutation", "wilcoxon")
+    assert 0 < claimed < pairs
 
 
 @pytest.mark.parametrize(("place", "test"), CASES)

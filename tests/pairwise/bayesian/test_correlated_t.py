@@ -77,12 +77,12 @@ def test_explanation():
 
 def test_refusals():
     a, b = losses()
-    with pytest.raises(ArgumentError, match="rho"):
+    with pytest.raises(ArgumentError, match="must be given rho"):
         correlated_t(a, b)
-    with pytest.raises(ArgumentError, match="rho"):
+    with pytest.raises(ArgumentError, match="rho must be"):
         correlated_t(a, b, rho=1.0)
     for rope in (-0.1, np.nan, "wide"):
-        with pytest.raises(ArgumentError, match="rope"):
+        with pytest.raises(ArgumentError, match="rope must be"):
             correlated_t(a, b, rho=0.1, rope=rope)
     with pytest.raises(ArgumentError, match="at least 2"):
         correlated_t([0.1], [0.2], rho=0.1)

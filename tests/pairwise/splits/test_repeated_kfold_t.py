@@ -145,7 +145,7 @@ def test_the_axis_of_the_variance_must_be_longer_than_one(variant):
 def test_refusals():
     with pytest.raises(ArgumentError, match="variant"):
         repeated_kfold_t(*differences(0), variant="use-all")
-    with pytest.raises(ArgumentError, match="df"):
+    with pytest.raises(ArgumentError, match="df must be"):
         repeated_kfold_t(*differences(0), df="calibrate")
     one_run = np.ones((2, 1, 10))
     with pytest.raises(ArgumentError, match=r"runs.*at least 2"):

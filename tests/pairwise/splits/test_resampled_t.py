@@ -132,7 +132,7 @@ def test_refusals():
         corrected_resampled_t([0.1, 0.2], [0.2, 0.1], n_train=9, n_test=[3, -3])
     with pytest.raises(ArgumentError, match="together"):
         corrected_repeated_kfold_t([[0.1, 0.2]], [[0.2, 0.1]], n_train=9)
-    with pytest.raises(ArgumentError, match="folds"):
+    with pytest.raises(ArgumentError, match=r"folds \(the last axis\) must be at least 2"):
         corrected_repeated_kfold_t([[0.1], [0.2]], [[0.2], [0.1]])
     with pytest.raises(ArgumentError, match="test_share must be given without"):
         corrected_repeated_kfold_t(

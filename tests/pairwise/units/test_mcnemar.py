@@ -144,6 +144,6 @@ def test_refusals():
         mcnemar([0.5, 1], [1, 0])
     with pytest.raises(ArgumentError, match="wrong_b"):
         mcnemar([0, 1], [2, 0])
-    with pytest.raises(ArgumentError, match="exact"):
+    with pytest.raises(ArgumentError, match="exact must be"):
         mcnemar([0, 1], [1, 0], exact="always")
     assert mcnemar([True, False], [False, False]).estimate == 0.5

@@ -22,10 +22,9 @@ from bestofk.run.evaluation.evaluate import evaluate
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
 
-rng = np.random.default_rng(5)
 DATA = {
-    "one": (rng.normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
-    "two": (rng.normal(size=(30, 2)), np.tile(["u", "v", "w"], 10)),
+    "one": (np.random.default_rng(5).normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
+    "two": (np.random.default_rng(6).normal(size=(30, 2)), np.tile(["u", "v", "w"], 10)),
 }
 LEARNERS = {
     "forest": RandomForestClassifier(n_estimators=3),

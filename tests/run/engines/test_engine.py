@@ -24,18 +24,24 @@ from bestofk.run.evaluation.models import is_trusted
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
 
-rng = np.random.default_rng(5)
-MIXED = pd.DataFrame(
-    {
-        "size": rng.normal(size=60),
-        "colour": rng.choice(["red", "blue", "green"], 60),
-        "weight": np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60)),
+
+def drawn():
+    """Numbers alone, and columns of several kinds with gaps."""
+    rng = np.random.default_rng(5)
+    mixed = pd.DataFrame(
+        {
+            "size": rng.normal(size=60),
+            "colour": rng.choice(["red", "blue", "green"], 60),
+            "weight": np.where(rng.random(60) < 0.2, np.nan, rng.normal(size=60)),
+        }
+    )
+    return {
+        "numbers": (rng.normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
+        "mixed": (mixed, np.where(mixed["size"] + rng.normal(size=60) > 0, "yes", "no")),
     }
-)
-DATA = {
-    "numbers": (rng.normal(size=(45, 4)), np.tile([0, 1, 2], 15)),
-    "mixed": (MIXED, np.where(MIXED["size"] + rng.normal(size=60) > 0, "yes", "no")),
-}
+
+
+DATA = drawn()
 LEARNERS = {
     "forest": RandomForestClassifier(n_estimators=4),
     "pipe": make_pipeline(StandardScaler(), SGDClassifier(max_iter=5, tol=None)),
@@ -93,7 +99,7 @@ def test_the_automatic_engine_may_move_to_workers_half_way(monkeypatch):
 
 def test_seeds_differ_between_repetitions_folds_and_learners_but_not_between_calls():
     learners = {"a": strange.Counted(tag="a"), "b": strange.Counted(tag="b")}
-    data = {"d": (rng.normal(size=(40, 2)), np.tile(["p", "q"], 20))}
+    data = {"d": (np.random.default_rng(7).normal(size=(40, 2)), np.tile(["p", "q"], 20))}
 
     def predictions(random_state):
         made = strange.make_experiment(

@@ -17,8 +17,7 @@ from bestofk.run.evaluation.evaluate import evaluate
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
 
-rng = np.random.default_rng(11)
-DATA = {"d": (rng.normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
+DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b", "c"], 10))}
 
 
 def in_workers(experiment, **options):

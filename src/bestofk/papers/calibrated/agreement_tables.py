@@ -17,7 +17,7 @@ from bestofk.papers.calibrated.panel import (
     draw,
     problem_of,
 )
-from bestofk.papers.comparison import Beside
+from bestofk.papers.comparison import ComparedNumbers
 from bestofk.papers.printed_figures import printed_table
 
 REPEATS = 10
@@ -25,7 +25,7 @@ REPEATS = 10
 
 def replicability_tables(
     request: Request, df: dict[str, float | None], wanted: tuple[str, ...]
-) -> list[Beside]:
+) -> list[ComparedNumbers]:
     """Ten choices of splits of every data set: how often all ten agree."""
     tests = {test.row: test for test in (*PANEL, HALVES)}
     shares = np.empty((len(SETS), len(tests), len(ALPHAS)))

@@ -18,7 +18,7 @@ from bestofk.papers.calibrated.panel import (
     draw,
     problem_of,
 )
-from bestofk.papers.comparison import Beside
+from bestofk.papers.comparison import ComparedNumbers
 
 STEPS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 """Numbers of runs."""
@@ -34,7 +34,7 @@ def long_draw(request: Request, one: str) -> DrawnPanel:
     )  # fmt: skip
 
 
-def second_figure(drawn: DrawnPanel) -> tuple[list[Beside], dict[str, str], list[str]]:
+def second_figure(drawn: DrawnPanel) -> tuple[list[ComparedNumbers], dict[str, str], list[str]]:
     """Calibrated df and the Type I error there, for every test and number of runs."""
     tests = (*PANEL, *LEFT)
     df: Floats = np.full((len(tests), len(STEPS)), np.nan)
@@ -76,7 +76,7 @@ def second_figure(drawn: DrawnPanel) -> tuple[list[Beside], dict[str, str], list
 
 def fourth_figure(
     drawn_by_set: dict[str, DrawnPanel], calibrated_on: DrawnPanel
-) -> tuple[list[Beside], dict[str, str]]:
+) -> tuple[list[ComparedNumbers], dict[str, str]]:
     """Type I error and power of the tests, calibrated at each number of runs."""
     from bestofk.intervals import clopper_pearson
 
@@ -107,9 +107,11 @@ def fourth_figure(
     return tables, figures
 
 
-def _curve_table(title: str, tests: Sequence[PanelTest], ours: Floats, digits: int) -> Beside:
+def _curve_table(
+    title: str, tests: Sequence[PanelTest], ours: Floats, digits: int
+) -> ComparedNumbers:
     nothing: Floats = np.full(ours.shape, np.nan)
-    return Beside(
+    return ComparedNumbers(
         table=title,
         rows=tuple(test.row for test in tests),
         columns=tuple(str(runs) for runs in STEPS),

@@ -22,7 +22,7 @@ from bestofk.papers.calibrated.panel import (
     problem_of,
 )
 from bestofk.papers.calibrated.weka_learners import weka_losses
-from bestofk.papers.comparison import Beside, chance
+from bestofk.papers.comparison import ComparedNumbers, chance
 from bestofk.papers.printed_figures import printed_table
 
 CLASS_PROBABILITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -44,11 +44,11 @@ def allowed(ours: Floats, printed: Floats, sets: int, rounding: Floats) -> Float
 def rates(
     table: str, quantity: str, ours: Floats, sets: int, *, title: str, note: str = "",
     rows: tuple[str, ...] | None = None, corner: str = "test",
-) -> Beside:  # fmt: skip
-    """Shares in percent beside the printed ones."""
+) -> ComparedNumbers:  # fmt: skip
+    """Shares in percent next to the published ones."""
     printed = printed_table("calibrated", table, quantity)
     assert rows is None or rows == printed.rows
-    return Beside(
+    return ComparedNumbers(
         table=f"Table {table}: {title}",
         rows=printed.rows,
         columns=printed.columns,
@@ -61,7 +61,7 @@ def rates(
     )
 
 
-def second_table(request: Request, df: dict[str, float | None]) -> list[Beside]:
+def second_table(request: Request, df: dict[str, float | None]) -> list[ComparedNumbers]:
     """Type I error over class probabilities, on data sets of its own."""
     columns = []
     for share in CLASS_PROBABILITIES:
@@ -79,7 +79,9 @@ def second_table(request: Request, df: dict[str, float | None]) -> list[Beside]:
     return [whole, _columns(whole, 2, "Table 2, class probability .2 to .5")]
 
 
-def fourth_table(calibrated_on: DrawnPanel, df: dict[str, float | None], sets: int) -> Beside:
+def fourth_table(
+    calibrated_on: DrawnPanel, df: dict[str, float | None], sets: int
+) -> ComparedNumbers:
     """Type I error at four levels, on the data sets that the tests were calibrated on."""
     rows = [
         100 * calibrated_on.rejected(test, df=df[test.row], alphas=ALPHAS).mean(axis=(0, 1))
@@ -89,7 +91,7 @@ def fourth_table(calibrated_on: DrawnPanel, df: dict[str, float | None], sets: i
                  title="Type I error in percent by level, Set 1")  # fmt: skip
 
 
-def seventh_table(request: Request, df: float | None) -> Beside:
+def seventh_table(request: Request, df: float | None) -> ComparedNumbers:
     """Type I error of use all data for pairs of five learners."""
     problem = problem_of(SETS[0])
     fitted = {name: spec for name, spec in FIVE.items() if spec is not None}
@@ -126,7 +128,7 @@ def _percent(drawn: DrawnPanel, row: str, df: dict[str, float | None]) -> float:
     return float(100 * drawn.rejected(test, df=df[row]).mean())
 
 
-def _columns(table: Beside, first: int, name: str) -> Beside:
+def _columns(table: ComparedNumbers, first: int, name: str) -> ComparedNumbers:
     return replace(
         table,
         table=name,

@@ -11,7 +11,7 @@ from bestofk.lab.search_network import search_network
 from bestofk.papers.account import Request
 from bestofk.papers.calibrated.agreement_tables import REPEATS
 from bestofk.papers.calibrated.panel import ALPHA, LEARNERS, PANEL, SETS, draw, problem_of
-from bestofk.papers.comparison import Beside, chance
+from bestofk.papers.comparison import ComparedNumbers, chance
 from bestofk.papers.printed_figures import printed_table
 
 NETWORKS = 8
@@ -19,7 +19,7 @@ NETWORKS = 8
 USE_ALL = next(test for test in PANEL if test.row == "use all data")
 
 
-def third_table(request: Request) -> Beside:
+def third_table(request: Request) -> ComparedNumbers:
     """Accuracies of both learners after training on 300 rows."""
     printed = printed_table("calibrated", "3", "accuracy")
     ours: Floats = np.empty(printed.values.shape)
@@ -33,7 +33,7 @@ def third_table(request: Request) -> Beside:
         bayes, tree = (100 - 100 * mean for mean in truth.means[:2])
         ours[:, at] = bayes, tree, tree - bayes
         error[:, at] = 100 * truth.error
-    return Beside(
+    return ComparedNumbers(
         table="Table 3: accuracies in percent",
         rows=printed.rows,
         columns=printed.columns,
@@ -48,7 +48,7 @@ def third_table(request: Request) -> Beside:
     )
 
 
-def spread_table(request: Request, df: float | None) -> Beside:
+def spread_table(request: Request, df: float | None) -> ComparedNumbers:
     """Power and replicability of use all data over networks with the same difference."""
     printed = printed_table("calibrated", "3", "accuracy")
     rows, ours = [], []
@@ -73,7 +73,7 @@ def spread_table(request: Request, df: float | None) -> Beside:
         ours.append([power.min(), np.median(power), power.max(),
                      all_ten.min(), np.median(all_ten), all_ten.max()])  # fmt: skip
     nothing: Floats = np.full((len(rows), 6), np.nan)
-    return Beside(
+    return ComparedNumbers(
         table=f"Spread over {NETWORKS} networks with the printed difference, use all data",
         rows=tuple(rows),
         columns=(

@@ -10,7 +10,7 @@ from bestofk.papers.calibrated.curves import fourth_figure, long_draw, second_fi
 from bestofk.papers.calibrated.error_tables import fourth_table, second_table, seventh_table
 from bestofk.papers.calibrated.networks import spread_table, third_table
 from bestofk.papers.calibrated.panel import SETS, degrees, draw, problem_of
-from bestofk.papers.comparison import Beside
+from bestofk.papers.comparison import ComparedNumbers
 
 TITLE = "Choosing between two learning algorithms based on calibrated tests (Bouckaert 2003)"
 NOT_BY_DEFAULT = ("spread",)
@@ -34,7 +34,7 @@ def reproduce(request: Request) -> Account:
     ]
     if variant == "inferred":
         sentences.append(f"Variant {variant!r}: {dict(entry.variants)[variant]}.")
-    tables: list[Beside] = []
+    tables: list[ComparedNumbers] = []
     figures: dict[str, str] = {}
     if "fig2" in wanted or "fig4" in wanted:
         found, drawn, said = _figures(request, wanted)
@@ -61,9 +61,9 @@ def reproduce(request: Request) -> Account:
 
 def _figures(
     request: Request, wanted: tuple[str, ...]
-) -> tuple[list[Beside], dict[str, str], list[str]]:
+) -> tuple[list[ComparedNumbers], dict[str, str], list[str]]:
     first = long_draw(request, SETS[0])
-    tables: list[Beside] = []
+    tables: list[ComparedNumbers] = []
     figures: dict[str, str] = {}
     sentences: list[str] = []
     if "fig2" in wanted:

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk import intervals
 from bestofk.papers.account import Account, Request
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.fundamentals.hypotheses import (
     ATTRIBUTES,
     Bits,
@@ -34,7 +34,7 @@ def reproduce(request: Request) -> Account:
     """Obtain the worked example, the constants of the intervals and the number of splits."""
     from bestofk.papers.registry import REPRODUCTIONS
 
-    makers: dict[str, tuple[Callable[[], Beside | WordsBeside], ...]] = {
+    makers: dict[str, tuple[Callable[[], ComparedNumbers | ComparedWords], ...]] = {
         "1": (labels_table,),
         "2": (hypotheses_table,),
         "3": (truth_table,),
@@ -72,20 +72,20 @@ def _attributes(table: str) -> np.ndarray:
     return printed_table("fundamentals", table, "x").values
 
 
-def labels_table() -> Beside:
+def labels_table() -> ComparedNumbers:
     """Table 1: the labels of the five instances."""
     return _labels("1", "the data set")
 
 
-def truth_table() -> Beside:
+def truth_table() -> ComparedNumbers:
     """Table 3: the labels of all 16 instances."""
     return _labels("3", "the truth table")
 
 
-def _labels(table: str, what: str) -> Beside:
+def _labels(table: str, what: str) -> ComparedNumbers:
     printed = printed_table("fundamentals", table, "y")
     x = _attributes(table)
-    return Beside(
+    return ComparedNumbers(
         table=f"Table {table}, {what}",
         rows=tuple(" ".join(f"{bit:.0f}" for bit in row) for row in x),
         columns=("y",),
@@ -98,7 +98,7 @@ def _labels(table: str, what: str) -> Beside:
     )
 
 
-def hypotheses_table() -> WordsBeside:
+def hypotheses_table() -> ComparedWords:
     """Table 2: the disjunctions, and which of them agree with Table 1."""
     figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
     printed = np.full((len(disjunctions()), 2), "", dtype=object)
@@ -109,23 +109,23 @@ def hypotheses_table() -> WordsBeside:
     ours[:, 0] = [words(chosen) for chosen in disjunctions()]
     x = toy_instances()
     ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
-    return WordsBeside(
+    return ComparedWords(
         table="Table 2, hypotheses",
         rows=tuple(f"h{place + 1}" for place in range(len(ours))),
         columns=("hypothesis", "agrees with Table 1"),
         ours=ours,
         printed=printed,
-        within=ours == printed,
+        agrees=ours == printed,
     )
 
 
-def constants_table() -> Beside:
+def constants_table() -> ComparedNumbers:
     """Table 4: z of each level, from the width of the library's interval at p = 1/2, n = 100."""
     printed = printed_table("fundamentals", "4", "z")
     levels = [float(row) / 100 for row in printed.rows]
     # half the width is z sqrt(p (1 - p) / n) = z / 20
     z = [20 * (float(intervals.normal(50, 100, level).high) - 0.5) for level in levels]
-    return Beside(
+    return ComparedNumbers(
         table="Table 4, constants of the intervals",
         rows=tuple(f"{row} %" for row in printed.rows),
         columns=("z",),
@@ -139,7 +139,7 @@ def constants_table() -> Beside:
     )
 
 
-def intervals_table() -> WordsBeside:
+def intervals_table() -> ComparedWords:
     """Intervals of one error rate at the levels of Table 4, by four methods."""
     k, n = EXAMPLE
     rows = printed_table("fundamentals", "4", "z").rows
@@ -155,33 +155,33 @@ def intervals_table() -> WordsBeside:
             found = method(k, n, level)
             ours[i, j] = f"{found.low:.3f} to {found.high:.3f}"
         ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
-    return WordsBeside(
+    return ComparedWords(
         table=f"Intervals of {k} errors on {n} instances",
         rows=tuple(f"{row} %" for row in rows),
         columns=(*methods, "test set bound"),
         ours=ours,
         printed=np.full(ours.shape, "", dtype=object),
-        within=np.ones(ours.shape, dtype=np.bool_),
+        agrees=np.ones(ours.shape, dtype=np.bool_),
         corner="level",
         note="Nothing of this is printed in the text: it names the normal interval and Langford's "
         "bound, which is one-sided.",
     )
 
 
-def splits_table() -> WordsBeside:
-    """The number of k-fold splits, beside the printed product with q = k - p."""
+def splits_table() -> ComparedWords:
+    """The number of k-fold splits, next to the printed product with q = k - p."""
     ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
     printed = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
     left, right = np.array(ours, dtype=object), np.array(printed, dtype=object)
-    return WordsBeside(
+    return ComparedWords(
         table="Number of k-fold splits",
         rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
         columns=("splits",),
         ours=left,
         printed=right,
-        within=left == right,
-        note="Beside ours the formula of section 5.3, multiplied out with q = k - p: the print has "
-        "q = k - i, which has no meaning there.",
+        agrees=left == right,
+        note="Next to our values the formula of section 5.3, multiplied out with q = k - p: the "
+        "print has q = k - i, which has no meaning there.",
     )
 
 

@@ -12,7 +12,7 @@ from bestofk import multiple
 from bestofk.adjust import adjust
 from bestofk.checks import Floats
 from bestofk.papers.account import Request
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.intervals.real_data import LEARNERS, balanced_error, measured
 from bestofk.papers.printed_figures import printed_figures, printed_table
 
@@ -31,13 +31,13 @@ MARGIN = 0.02
 
 def real_tables(
     request: Request, wanted: tuple[str, ...], **arguments: Any
-) -> tuple[list[str], list[Beside | WordsBeside]]:
+) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
     """Tables 7 and 8, with the averages of Table 6."""
     losses = {
         quantity: measured(request, loss, **arguments) for quantity, (_, loss) in QUANTITIES.items()
     }
     shape = losses["error"].shape
-    tables: list[Beside | WordsBeside] = [average_table(losses)]
+    tables: list[ComparedNumbers | ComparedWords] = [average_table(losses)]
     for table, make in (("7", multiple_table), ("8", pairs_table)):
         if table in wanted:
             tables += [make(quantity, values) for quantity, values in losses.items()]
@@ -48,7 +48,7 @@ def real_tables(
     return [sentence], tables
 
 
-def average_table(losses: dict[str, Floats]) -> Beside:
+def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
     """The last row of Table 6."""
     columns, ours, printed = [], [], []
     for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
@@ -56,7 +56,7 @@ def average_table(losses: dict[str, Floats]) -> Beside:
         columns.append(label)
         ours.append(1 - losses[quantity].mean(axis=(1, 2, 3)))
         printed.append(row.values[0])
-    return Beside(
+    return ComparedNumbers(
         table="Table 6, averages",
         rows=LEARNERS,
         columns=tuple(columns),
@@ -70,7 +70,7 @@ def average_table(losses: dict[str, Floats]) -> Beside:
     )
 
 
-def multiple_table(quantity: str, losses: Floats) -> WordsBeside:
+def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
     """Table 7: p-values of the tests of all five."""
     cells = losses.mean(axis=(2, 3))
     ours = {
@@ -84,7 +84,7 @@ def multiple_table(quantity: str, losses: Floats) -> WordsBeside:
     return _words("7", quantity, ours, note)
 
 
-def pairs_table(quantity: str, losses: Floats) -> WordsBeside:
+def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
     """Table 8: the first learner against each of the others."""
     cells = losses.mean(axis=(2, 3))
     pairs = [(0, k) for k in range(1, len(LEARNERS))]
@@ -102,7 +102,7 @@ def pairs_table(quantity: str, losses: Floats) -> WordsBeside:
     return _words("8", quantity, ours, note)
 
 
-def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: str) -> WordsBeside:
+def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: str) -> ComparedWords:
     figures = {
         (f.row, f.column): f.printed
         for f in printed_figures("intervals")
@@ -116,18 +116,18 @@ def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: st
     columns = tuple(dict.fromkeys(column for _, column in ours))
     shape = len(rows), len(columns)
     left, right = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
-    within = np.ones(shape, dtype=np.bool_)
+    agrees = np.ones(shape, dtype=np.bool_)
     for (row, column), text in ours.items():
         at = rows.index(row), columns.index(column)
         left[at], right[at] = text, figures.get((row, column), "")
-        within[at] = not right[at] or verdict(text) == verdict(right[at])
-    return WordsBeside(
+        agrees[at] = not right[at] or verdict(text) == verdict(right[at])
+    return ComparedWords(
         table=f"Table {table}, {QUANTITIES[quantity][0]}",
         rows=rows,
         columns=tuple(column.replace(STAND_IN, "FOREST") for column in columns),
         ours=left,
         printed=right,
-        within=within,
+        agrees=agrees,
         corner="test",
         note=f"Agree: the same verdict at {ALPHA:g} (significant, not, inconclusive). {note}",
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.intervals.counting import COUNTINGS, Verdicts, range_pairs, scalar_pairs
 from bestofk.papers.intervals.evidence import READINGS
 from bestofk.papers.intervals.experiment import DETAIL, outlier_pieces, scalar_pieces
@@ -42,7 +42,7 @@ def reproduce(request: Request) -> Account:
     entry = REPRODUCTIONS["intervals"]
     counting = request.variant or COUNTINGS[0]
     wanted = request.tables or SIMULATED
-    tables: list[Beside | WordsBeside] = []
+    tables: list[ComparedNumbers | ComparedWords] = []
     sentences: list[str] = []
     if set(wanted) & {*SIMULATED, "copied"}:
         draws = request.runs or entry.default_runs
@@ -84,7 +84,7 @@ def reproduce(request: Request) -> Account:
 
 def _second(
     request: Request, counting: str, *, kind: str = "plain"
-) -> tuple[list[str], list[Beside | WordsBeside]]:
+) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
     evidence = scalar_pieces(kind, request, steps=_ALL)
     verdicts = scalar_pairs(evidence, counting)
     average = averages(
@@ -122,7 +122,7 @@ def one_step_spread(verdicts: Verdicts) -> float:
     return float(shares.std(axis=0, ddof=1).max())
 
 
-def _third(request: Request, counting: str) -> Beside:
+def _third(request: Request, counting: str) -> ComparedNumbers:
     evidence = scalar_pieces("table 1", request, steps=_DETAIL)
     verdicts = scalar_pairs(evidence, counting)
     del verdicts["Bootstrap-A, Hochberg"]
@@ -131,7 +131,9 @@ def _third(request: Request, counting: str) -> Beside:
     )
 
 
-def _fourth(request: Request, counting: str) -> tuple[list[str], list[Beside | WordsBeside]]:
+def _fourth(
+    request: Request, counting: str
+) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
     evidence = outlier_pieces(request, steps=_ALL)
     verdicts = scalar_pairs(evidence.means, counting)
     verdicts |= {name: range_pairs(evidence.ranges[name], counting) for name in READINGS}
@@ -146,7 +148,7 @@ def _fourth(request: Request, counting: str) -> tuple[list[str], list[Beside | W
     return [sentence], [*fourth_table(evidence, counting), average]
 
 
-def _fifth(request: Request, counting: str) -> Beside:
+def _fifth(request: Request, counting: str) -> ComparedNumbers:
     evidence = outlier_pieces(request, steps=_DETAIL)
     scalar = scalar_pairs(evidence.means, counting)
     verdicts = {

@@ -1,11 +1,11 @@
-"""Tables 1 to 5 and the true Type I error, ours beside printed."""
+"""Tables 1 to 5 and the true Type I error, next to the published values."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.papers.comparison import Beside, chance
+from bestofk.papers.comparison import ComparedNumbers, chance
 from bestofk.papers.intervals.counting import (
     OUTCOMES,
     Verdicts,
@@ -29,7 +29,7 @@ _EXCHANGED = {"t": "Wilcoxon", "Wilcoxon": "t"}
 MEDIANS = ", on medians"
 
 
-def beside_draws(
+def compared_draws(
     table: str,
     rows: tuple[str, ...],
     columns: tuple[str, ...],
@@ -42,15 +42,15 @@ def beside_draws(
     digits: int = 0,
     note: str = "",
     corner: str = "",
-) -> Beside:
-    """Shares of shape (draws, rows, columns), their mean times `scale` beside the print.
+) -> ComparedNumbers:
+    """Shares of shape (draws, rows, columns), their mean times `scale` next to the print.
 
     The print is one draw, so chance is the spread between draws; with too few of them to tell,
     `few` stands for it.
     """
     draws = len(shares)
     spread = shares.std(axis=0, ddof=1) if draws >= FEW else np.full(shares.shape[1:], few)
-    return Beside(
+    return ComparedNumbers(
         table=table,
         rows=rows,
         columns=columns,
@@ -77,12 +77,12 @@ def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> F
     return np.asarray(column[: len(PAIR_NAMES)] if table in ("3", "5") else column)
 
 
-def first_table() -> tuple[Beside, Beside]:
+def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
     """Table 1: the theoretical errors by the formula, and how far samples lie from them."""
     problem = printed_problem()
     theoretical = printed_table("intervals", "1", "theoretical")
     ours = np.vstack([problem.errors.T, problem.errors.mean(axis=1)])
-    errors = Beside(
+    errors = ComparedNumbers(
         table="Table 1, theoretical errors",
         rows=theoretical.rows,
         columns=theoretical.columns,
@@ -98,7 +98,7 @@ def first_table() -> tuple[Beside, Beside]:
     variance = (problem.errors * (1 - problem.errors) / (problem.sizes * FOLDS)).mean(axis=1)
     rounds = np.where(np.isin(np.arange(5), DETERMINISTIC), 1, REPETITIONS)
     expected = np.sqrt(np.stack([variance / rounds, variance], axis=1) + 0.01**2 / 12)
-    spread = Beside(
+    spread = ComparedNumbers(
         table="Table 1, deviation of the samples",
         rows=NAMES,
         columns=("30 repetitions", "1 repetition"),
@@ -112,14 +112,14 @@ def first_table() -> tuple[Beside, Beside]:
     return errors, spread
 
 
-def second_table(p: Scalar, counting: str) -> tuple[Beside, Beside]:
+def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
     """Table 2 from evidence of shape (draws, steps, simulations, ...)."""
     exchanged = counting == "as_printed"
     found = scalar_multiple(p, counting)
     multiple = np.stack([gate.mean(axis=-1) for gate in found.values()], axis=-1)
     pairs = scalar_pairs(p, counting)
     return (
-        beside_draws(
+        compared_draws(
             "Table 2, all five at once",
             _rows(),
             tuple(found),
@@ -133,7 +133,7 @@ def second_table(p: Scalar, counting: str) -> tuple[Beside, Beside]:
     )
 
 
-def fourth_table(p: Outliers, counting: str) -> tuple[Beside, Beside]:
+def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
     """Table 4, the same with outliers."""
     exchanged = counting == "as_printed"
     found = scalar_multiple(p.means, counting)
@@ -144,7 +144,7 @@ def fourth_table(p: Outliers, counting: str) -> tuple[Beside, Beside]:
     printed = printed_table("intervals", "4", "multiple")
     tests = ("t", "Wilcoxon", "Bootstrap-B")
     return (
-        beside_draws(
+        compared_draws(
             "Table 4, all five at once",
             _rows(),
             printed.columns,
@@ -168,7 +168,7 @@ def _pairs_table(
     tests: tuple[str, ...],
     outcomes: tuple[str, ...],
     exchanged: bool,
-) -> Beside:
+) -> ComparedNumbers:
     wanted = [
         (test, outcome)
         for test in tests
@@ -180,7 +180,7 @@ def _pairs_table(
     )
     printed = [printed_column(table, test, out, exchanged=exchanged) for test, out in wanted]
     words = " t and Wilcoxon are exchanged in the printed columns." if exchanged else ""
-    return beside_draws(
+    return compared_draws(
         f"Table {table}, pairs",
         _rows(),
         tuple(f"{test} {out}" for test, out in wanted),
@@ -195,7 +195,7 @@ def _pairs_table(
 
 def averages(
     table: str, verdicts: dict[str, Verdicts], printed: tuple[str, ...], *, exchanged: bool
-) -> Beside:
+) -> ComparedNumbers:
     """Means over dp > 0: significant and right, and wrong, and both; inconclusive ones too."""
     columns = ("ok", "err", "significant", "inc")
     rows = tuple(verdicts)
@@ -203,7 +203,7 @@ def averages(
     ours = np.stack(
         [shares[..., 0], shares[..., 2], shares[..., 0] + shares[..., 2], shares[..., 3]], axis=-1
     )
-    beside = np.full(ours.shape[1:], np.nan)
+    published = np.full(ours.shape[1:], np.nan)
     for row, test in enumerate(rows):
         if test not in printed:
             continue
@@ -211,17 +211,17 @@ def averages(
             printed_column(table, test, out, exchanged=exchanged)[1:].mean() / 1000
             for out in ("ok", "err")
         )
-        beside[row, :3] = ok, err, ok + err
+        published[row, :3] = ok, err, ok + err
         if test == "Bootstrap-B":
             inc = printed_column(table, test, "inc", exchanged=False)
-            beside[row, 3] = inc[1:].mean() / 1000
+            published[row, 3] = inc[1:].mean() / 1000
     words = " t and Wilcoxon are exchanged in the printed figures." if exchanged else ""
-    return beside_draws(
+    return compared_draws(
         f"Table {table}, averages over dp > 0",
         rows,
         columns,
         ours,
-        beside,
+        published,
         scale=1,
         few=SPREAD / np.sqrt(len(STEPS) - 1),
         rounding=0.0005,
@@ -237,7 +237,7 @@ def detail_table(
     *,
     exchanged: bool,
     known: bool,
-) -> Beside:
+) -> ComparedNumbers:
     """Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
 
     With the winners `known` chance is that of 100 simulations, else the spread between draws.
@@ -257,7 +257,7 @@ def detail_table(
     columns = tuple(f"{test} {out}" for test, out in wanted)
     title = f"Table {table}, dp = {DETAIL:g}"
     if not known:
-        return beside_draws(
+        return compared_draws(
             title,
             PAIR_NAMES,
             columns,
@@ -270,7 +270,7 @@ def detail_table(
     # a share of 0 or 1 among ours still leaves a chance of the order of 1 in all simulations
     least = 1.0 / (len(ours) * next(iter(verdicts.values())).shape[2])
     error = np.sqrt(np.clip(share, least, 1 - least) * (1 - np.clip(share, least, 1 - least)) / 100)
-    return Beside(
+    return ComparedNumbers(
         table=title,
         rows=PAIR_NAMES,
         columns=columns,
@@ -283,8 +283,8 @@ def detail_table(
     )
 
 
-def null_table(p: Scalar) -> Beside:
-    """The true Type I error: five algorithms that are exchangeable, beside the nominal level."""
+def null_table(p: Scalar) -> ComparedNumbers:
+    """The true Type I error: five algorithms that are exchangeable, next to the nominal level."""
     named, bare = scalar_multiple(p, "named"), scalar_multiple(p, "as_printed")
     whole = {
         "ANOVA": named["ANOVA"],
@@ -302,7 +302,7 @@ def null_table(p: Scalar) -> Beside:
     nominal = np.full(len(rates), 0.05)
     nominal[3] = np.nan
     error = np.sqrt(0.05 * 0.95 / p.anova.size)
-    return Beside(
+    return ComparedNumbers(
         table="True Type I error",
         rows=(*whole, *pairs),
         columns=("rejected",),
@@ -311,6 +311,6 @@ def null_table(p: Scalar) -> Beside:
         allowed=np.full((len(rates), 1), 3 * error + 0.001),
         digits=3,
         unit="share",
-        note=f"{p.anova.size} simulations of five exchangeable algorithms; beside ours the nominal "
-        "level, not a printed figure.",
+        note=f"{p.anova.size} simulations of five exchangeable algorithms; next to our values the "
+        "nominal level, not a printed figure.",
     )

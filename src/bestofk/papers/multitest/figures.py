@@ -1,4 +1,4 @@
-"""Figs. 3 and 4: the most frequent graph, and the densities of the errors beside it."""
+"""Figs. 3 and 4: the most frequent graph, and the densities of the errors next to it."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.collections import content, locate
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.multitest.decisions import Decisions, decide
 from bestofk.papers.multitest.errors import LearnerRuns, errors_of
 from bestofk.papers.multitest.figures import drawn
@@ -33,7 +33,7 @@ FIGURES = {"fig3": "hepatitis", "fig4": "pendigits"}
 
 
 def reproduce(request: Request) -> Account:
-    """Tables 1 to 3 and Figs. 3 and 4, ours beside printed."""
+    """Tables 1 to 3 and Figs. 3 and 4, next to the published values."""
     datasets = _datasets(request)
     if request.variant == "sound":
         from bestofk.papers.multitest.sound import sound_account
@@ -118,8 +118,8 @@ def obtain_losses(request: Request, datasets: tuple[str, ...], design: str) -> F
 
 def _tables(
     request: Request, losses: Floats, decisions: Decisions, datasets: tuple[str, ...]
-) -> list[Beside | WordsBeside]:
-    tables: list[Beside | WordsBeside] = []
+) -> list[ComparedNumbers | ComparedWords]:
+    tables: list[ComparedNumbers | ComparedWords] = []
     if request.wants("1"):
         tables += table_1(losses, datasets)
     if request.wants("2"):

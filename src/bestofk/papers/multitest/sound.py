@@ -15,7 +15,7 @@ from bestofk.checks import Floats
 from bestofk.papers.account import Account, Request
 from bestofk.papers.array_task import ArrayPiece, obtain
 from bestofk.papers.collections import content, locate
-from bestofk.papers.comparison import Beside, WordsBeside
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.multitest.decisions import PROCEDURES, Decisions, decide
 from bestofk.papers.multitest.errors import Counts
 from bestofk.papers.multitest.prepared import LEARNERS
@@ -93,11 +93,11 @@ def _described(name: str) -> str:
 
 
 def sound_account(request: Request, datasets: tuple[str, ...]) -> Account:
-    """What the procedures choose, beside what the paper's chose: not expected to be equal."""
+    """What the procedures choose, next to what the paper's chose: not expected to be equal."""
     losses = sound_losses(request, datasets)
     decisions = decide(losses, test="corrected-repeated-kfold-t", correction="holm")
     entry = REPRODUCTIONS["multitest"]
-    tables: list[Beside | WordsBeside] = []
+    tables: list[ComparedNumbers | ComparedWords] = []
     if request.wants("1"):
         tables.append(_smallest(losses, datasets))
     if request.wants("2"):
@@ -120,19 +120,19 @@ def sound_account(request: Request, datasets: tuple[str, ...]) -> Account:
     )
 
 
-def _smallest(losses: Floats, datasets: tuple[str, ...]) -> WordsBeside:
+def _smallest(losses: Floats, datasets: tuple[str, ...]) -> ComparedWords:
     """The learner of smallest mean error."""
     ours = 100 * losses.mean(axis=(1, 3, 4))
     told = printed_table(PAPER, "1", "mean")
     printed = told.values[[told.rows.index(name) for name in datasets]]
     best, their = np.argmin(ours, axis=1), np.argmin(printed, axis=1)
-    return WordsBeside(
+    return ComparedWords(
         table="Table 1, the learner of smallest mean error, with its mean in percent",
         rows=datasets,
         columns=("smallest",),
         ours=_named(ours, best),
         printed=_named(printed, their),
-        within=(best == their)[:, None],
+        agrees=(best == their)[:, None],
         corner="data set",
         note="Ours trains on 90 percent of the rows, the print on 50.",
     )

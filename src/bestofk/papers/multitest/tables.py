@@ -1,4 +1,4 @@
-"""Tables 1 to 3 and what is told of Figs. 3 and 4, ours beside printed."""
+"""Tables 1 to 3 and what is said of Figs. 3 and 4, next to the published values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.multiple.newman_keuls import underline_ends
 from bestofk.ordering.procedures.graph import sort_by_overrides
-from bestofk.papers.comparison import Beside, WordsBeside, chance
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
 from bestofk.papers.multitest.decisions import NOT_FOUND, PROCEDURES, Choices, Decisions, Flags
 from bestofk.papers.multitest.figures import usual_run
 from bestofk.papers.multitest.prepared import LEARNERS
@@ -20,7 +20,7 @@ NAMES = (*LEARNERS, "*")
 """Learners by number; -1 is the star of the paper: no best found."""
 
 
-def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[Beside, Beside]:
+def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[ComparedNumbers, ComparedNumbers]:
     """Means and standard deviations of errors (data sets, runs, learners, 5, 2), in percent."""
     percent = 100.0 * losses
     runs = percent.shape[1]
@@ -39,7 +39,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[Beside, Beside]:
         f"{PRINTED_RUNS} runs), and rounding."
     )
     return (
-        Beside(
+        ComparedNumbers(
             table="Table 1, mean error in percent",
             rows=datasets,
             columns=LEARNERS,
@@ -52,7 +52,7 @@ def table_1(losses: Floats, datasets: tuple[str, ...]) -> tuple[Beside, Beside]:
             corner="data set",
             note=note,
         ),
-        Beside(
+        ComparedNumbers(
             table="Table 1, standard deviation of the error in percent",
             rows=datasets,
             columns=LEARNERS,
@@ -87,13 +87,16 @@ def _printed_choices(row: str, procedure: str) -> list[tuple[str, float]]:
     return [(cell["choice"], int(cell["percent"]) / 100.0) for cell in found.values()]
 
 
-def table_2(decisions: Decisions, datasets: tuple[str, ...]) -> tuple[WordsBeside, Beside]:
+def table_2(
+    decisions: Decisions, datasets: tuple[str, ...]
+) -> tuple[ComparedWords, ComparedNumbers]:
     """The most and second most selected, and how often the printed ones were selected."""
     procedures = PROCEDURES[1:]
     columns = tuple(f"{procedure} ({rank})" for procedure in procedures for rank in (1, 2))
     shape = len(datasets), len(columns)
     ours, printed = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
-    within = np.ones(shape, dtype=bool)
+    agrees, judged = np.zeros(shape, dtype=bool), np.zeros(shape, dtype=bool)
+    judged[:, ::2] = True
     found, told, allowed = np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape)
     runs = len(decisions.chosen["MultiTest"][0])
     noise = 1.0 / runs + 1.0 / PRINTED_RUNS
@@ -115,22 +118,22 @@ def table_2(decisions: Decisions, datasets: tuple[str, ...]) -> tuple[WordsBesid
                     middle = (runs * obtained + PRINTED_RUNS * part) / (runs + PRINTED_RUNS)
                     error = np.sqrt(max(middle * (1 - middle), 0.0) * noise)
                     allowed[at] = 100 * 3 * error + 0.5
-            within[row, 2 * p] = _first_agrees(names[0], said, noise)
-            within[row, 2 * p + 1] = True
+            agrees[row, 2 * p] = _first_agrees(names[0], said, noise)
     return (
-        WordsBeside(
+        ComparedWords(
             table="Table 2, most (1) and second most (2) selected, with percentages",
             rows=datasets,
             columns=columns,
             ours=ours,
             printed=printed,
-            within=within,
+            agrees=agrees,
+            judged=judged,
             corner="data set",
             note="The most selected agrees when it is the printed one, or the printed second where "
             "the two printed percentages are closer than three standard errors of their difference "
             "in as many runs. The second most selected is shown, not judged.",
         ),
-        Beside(
+        ComparedNumbers(
             table="Table 2, percentage of the printed selections",
             rows=datasets,
             columns=columns,
@@ -169,7 +172,7 @@ def most_selected(decisions: Decisions, datasets: tuple[str, ...]) -> dict[str, 
     }
 
 
-def table_3(decisions: Decisions, n_datasets: int) -> Beside:
+def table_3(decisions: Decisions, n_datasets: int) -> ComparedNumbers:
     """How often each learner was chosen, over all data sets, in percent."""
     told = printed_table(PAPER, "3", "percent")
     runs = len(decisions.chosen["MultiTest"][0])
@@ -180,7 +183,7 @@ def table_3(decisions: Decisions, n_datasets: int) -> Beside:
         noise = (share * (1 - share)).sum(axis=0) / n_datasets**2
         error.append(np.sqrt(noise * (1.0 / runs + 1.0 / PRINTED_RUNS)))
     rows = [told.rows.index(procedure) for procedure in PROCEDURES]
-    return Beside(
+    return ComparedNumbers(
         table="Table 3, how often each was found the best, in percent",
         rows=PROCEDURES,
         columns=told.columns,
@@ -194,7 +197,7 @@ def table_3(decisions: Decisions, n_datasets: int) -> Beside:
     )
 
 
-def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> WordsBeside:
+def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> ComparedWords:
     """The most frequent graph of a data set and what the text says of it."""
     edges = decisions.edges[row]
     graphs, count = np.unique(edges.reshape(len(edges), -1), axis=0, return_counts=True)
@@ -212,13 +215,13 @@ def figure_facts(name: str, dataset: str, decisions: Decisions, row: int) -> Wor
     columns = tuple(ours)
     mine = np.array([[ours[column] for column in columns]], dtype=object)
     theirs = np.array([[said.get(column, "") for column in columns]], dtype=object)
-    return WordsBeside(
+    return ComparedWords(
         table=f"Fig. {name[-1]}, {dataset}",
         rows=(dataset,),
         columns=columns,
         ours=mine,
         printed=theirs,
-        within=mine == theirs,
+        agrees=mine == theirs,
         corner="data set",
         note=f"The most frequent graph came in {100 * count.max() / len(edges):.0f} percent of the "
         f"runs, {counted(len(graphs), 'graph')} in all. Learners by number: "

@@ -1,65 +1,20 @@
-"""The whole way at a small size. The data sets are not part of the project: see BESTOFK_DATA."""
+"""bestofk reproduce."""
 
 import json
 import os
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from bestofk.cli import main
-from bestofk.papers.account import Request
-from bestofk.papers.multitest.reproduction import reproduce
 
 DATA = os.environ.get("BESTOFK_DATA")
+
+
 needs_data = pytest.mark.skipif(
     not (DATA and Path(DATA, "uci").is_dir()),
     reason="BESTOFK_DATA names no folder with uci/: bestofk datasets fetch uci --to DIR",
 )
-
-
-@needs_data
-def test_one_run_is_near_the_print():
-    account = reproduce(Request(variant="paper", runs=1, data=Path(DATA)))
-    tables = {
-        table.table.partition(",")[0] + str(k): table for k, table in enumerate(account.tables)
-    }
-    means, third = tables["Table 10"], tables["Table 34"]
-    # ten folds: the printed deviations, 2.5 on average and 9 at most, over the root of five or so
-    assert np.abs(means.difference).mean() < 1.2
-    assert np.abs(means.difference).max() < 8
-    # 30 decisions a procedure, most of them certain
-    assert np.abs(third.difference).max() < 15
-    assert set(account.figures) == {"Fig. 3, hepatitis", "Fig. 4, pendigits"}
-    json.dumps(account.to_dict(), allow_nan=False)
-
-
-@needs_data
-def test_a_store_and_processes_change_nothing(tmp_path):
-    wanted = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
-    first = reproduce(Request(**wanted, runs=27)).to_dict()
-    store = str(tmp_path / "kept.db")
-    reproduce(Request(**wanted, runs=25, store=store))
-    lines = []
-    again = reproduce(Request(**wanted, runs=27, store=store, jobs=2, say=lines.append)).to_dict()
-    assert again == first
-    # four learners have a finished block of 25 runs; the nearest neighbour's has grown
-    assert lines[0] == "4 of 9 blocks were in the store"
-
-
-@needs_data
-def test_the_sound_variant_on_two_data_sets(monkeypatch):
-    monkeypatch.setattr(
-        "bestofk.papers.multitest.reproduction.recipe", lambda: {"iris": {}, "hepatitis": {}}
-    )
-    account = reproduce(Request(variant="sound", runs=1, data=Path(DATA)))
-    means = dict(
-        zip(account.details["learners"], account.details["mean_error_percent"][0], strict=True)
-    )
-    # majority error of three classes of 50 flowers; the others as in any textbook
-    assert means["max"] == pytest.approx(100 * 2 / 3, abs=0.01)
-    assert max(means["logistic"], means["c4.5"], means["nn"]) < 8
-    assert len(account.tables) == 3
 
 
 @needs_data

@@ -90,5 +90,5 @@ def test_numbers_for_print():
 
 
 def test_alpha_is_checked():
-    with pytest.raises(ArgumentError, match="alpha"):
+    with pytest.raises(ArgumentError, match="alpha must be"):
         kfold_t(A, B).explain(alpha=5)

@@ -1,4 +1,4 @@
-"""Section 4.2 on losses written down: tables stand beside the print, verdicts are compared."""
+"""Section 4.2 on losses written down: tables stand next to the print, verdicts are compared."""
 
 from __future__ import annotations
 

@@ -78,6 +78,16 @@ def test_table_2_names_shares_and_the_rule_for_close_calls():
     }
 
 
+def test_table_2_counts_the_most_selected_and_shows_the_second():
+    # second most selected of MultiTest: printed LGC on both, ours TREE and NN
+    words, _ = table_2(decisions([[1, 1, 1, 3], [1, 1, 1, 4]]), SETS)
+    assert words.printed[:, 5].tolist() == ["LGC (12)", "LGC (47)"]
+    assert all(words.ours[:, 5] != "")
+    assert not words.compared[:, 1::2].any()
+    assert words.compared[:, ::2].all()
+    assert ": 6 of 6 agree." in words.summary()
+
+
 def test_table_3_counts_what_was_not_found_first():
     found = table_3(decisions([[0, 0, 1, 2], [2, 2, 2, 4]]), 2)
     assert found.rows == ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")

@@ -70,6 +70,7 @@ def test_latex_compiles(decision, tmp_path):
     plain = body.encode("ascii", "replace").decode()
     (tmp_path / "t.tex").write_text(plain)
     subprocess.run(["pdflatex", "-halt-on-error", "t.tex"], cwd=tmp_path, check=True)
+    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_html_shows_names_and_never_runs_them(decision):

@@ -75,7 +75,7 @@ def test_what_is_kept_must_be_a_table():
     for which in ([[True, False], [True, True]], [[False, False]] * 2):
         with pytest.raises(ArgumentError, match="same folds of every run"):
             design.kept(which)
-    with pytest.raises(ArgumentError, match="shape"):
+    with pytest.raises(ArgumentError, match="must have the shape"):
         design.kept([True, True])
     with pytest.raises(ArgumentError, match="planned_folds"):
         Design(kind="cv", folds=4, planned_folds=3)

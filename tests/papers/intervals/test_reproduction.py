@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
+from bestofk.errors import ArgumentError
 from bestofk.papers.account import Request
 from bestofk.papers.intervals.counting import scalar_pairs
 from bestofk.papers.intervals.experiment import (
@@ -63,7 +64,7 @@ def test_bootstrap_a_gains_nothing_on_equal_terms(plain):
 
 
 @pytest.mark.parametrize("counting", ["named", "as_printed"])
-def test_tables_of_the_first_claim_stand_beside_the_print(plain, counting):
+def test_tables_of_the_first_claim_stand_next_to_the_print(plain, counting):
     multiple, pairs = second_table(plain, counting)
     assert multiple.ours.shape == (21, 3)
     assert pairs.ours.shape == (21, 6)
@@ -116,7 +117,7 @@ def test_tables_with_outliers():
     shift = np.abs(p.means.differences - p.medians.differences).mean(axis=(0, 1, 2))
     assert shift[1] > 0.02  # A1, stochastic, against A3
     assert shift[7] < 0.005  # A3 against A4
-    with pytest.raises(ValueError, match="shape"):
+    with pytest.raises(ArgumentError, match="ours must have the shape"):
         fourth_table(p, "named")
 
 

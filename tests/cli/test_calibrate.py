@@ -1,0 +1,33 @@
+"""bestofk calibrate."""
+
+import json
+
+import pytest
+
+SMALL = "binary(rows=40, attributes=3)"
+
+
+def test_text_and_json_say_the_same(run):
+    words = ["calibrate", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--quiet"]
+    code, out, _ = run(*words, "--json")
+    assert code == 0
+    found = json.loads(out)
+    code, text, _ = run(*words)
+    assert code == 0
+    assert text.strip() == found["explanation"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--target", "y"], "--target"),
+        (["--test", "5x2cv-t"], "5x2cv-t"),
+        (["--sets", "0"], "sets must be at least 1"),
+    ],
+)
+def test_wrong_calls_get_one_line(run, words, said):
+    code, out, err = run("calibrate", *words)
+    assert (code, out) == (2, "")
+    assert err.startswith("bestofk: ")
+    assert said in err
+    assert err.count("\n") == 1

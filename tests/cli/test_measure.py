@@ -1,0 +1,43 @@
+"""bestofk measure."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from bestofk.cli import main
+
+SMALL = "binary(rows=40, attributes=3)"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "type1", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--test", "folds"],
+        ["measure", "power", "--problem", "gaussian(rows=40)", "--plan", "2x4", "--sets", "4"],
+        ["measure", "power", "--data", "iris", "--by", "0.1", "--plan", "2x4", "--sets", "4"],
+        ["measure", "replicability", "--problem", SMALL, "--plan", "2x4", "--sets", "4",
+         "--repeats", "3"],
+    ],
+)  # fmt: skip
+def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert main(words) == 0
+    assert capsys.readouterr().out.strip() == found["explanation"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["measure", "type1", "--sets", "0"],
+        ["measure", "power", "--data", "iris"],
+        ["measure", "power", "--by", "0.1"],
+    ],
+)
+def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("bestofk: ")
+    assert said.count("\n") == 1

@@ -1,0 +1,49 @@
+"""bestofk report."""
+
+import json
+
+import pytest
+
+import bestofk as bk
+from bestofk.cli import main
+
+QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+
+
+def test_commands_write_reports(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    learners = ["--learner", "max", "--learner", "nmc", "--plan", "5x2"]
+    compare = ["compare", "iris", *learners, "--store", "s.db", "--report", "a.html", "--json"]
+    assert main(compare) == 0
+    assert json.loads(capsys.readouterr().out)["report"] == "a.html"
+    assert "bestofk compare iris --learner max" in (tmp_path / "a.html").read_text("utf-8")
+    assert main(["report", "s.db", "--output", "b.html"]) == 0
+    assert capsys.readouterr().out.endswith("The report is in b.html.\n")
+    assert (tmp_path / "b.html").read_bytes() == (tmp_path / "a.html").read_bytes()
+    assert main(["order", "digits-5x2", "--report", "c.html", "--quiet"]) == 0
+    assert "bestofk order digits-5x2" in (tmp_path / "c.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["order", "digits-5x2", "--report", "no/such/r.html"], 2, "there is no folder"),
+        (["order", "digits-5x2", "--report", "."], 2, "must name a file"),
+        (["report", "nothing.db"], 1, "nothing.db"),
+    ],
+)
+def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == code
+    error = capsys.readouterr().err
+    assert words in error
+    assert error.count("\n") == 1
+
+
+def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for plan in ("5x2", "kfold:3"):
+        bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "plan": plan})
+    assert main(["report", "s.db"]) == 2
+    assert "(on the command line --study), one of 1, 2" in capsys.readouterr().err
+    assert main(["report", "s.db", "--study", "2"]) == 0

@@ -1,0 +1,129 @@
+"""Every figure is where it was: its marks and words as text, one file per figure and size.
+
+Five learners are written mark by mark; of sixty the words, and of the marks of each role how many
+there are and where. After looking at a figure that was meant to change,
+
+    BESTOFK_SNAPSHOTS=write python -m pytest tests/report/figures/test_snapshots.py
+
+writes the files again; the change is then read as a diff.
+"""
+
+import difflib
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bestofk.report.figures import FIGURES
+from bestofk.report.figures.picture import Dot
+
+HERE = Path(__file__).parent / "snapshots"
+SIZES = (5, 60)
+CASES = [(kind, n) for kind in FIGURES if kind != "difference" for n in SIZES]
+MOST_WORDS = 150
+"""Of more words the first and the last ones, and where all of them are."""
+
+
+def number(value):
+    return f"{round(float(value), 1) + 0.0:.1f}"
+
+
+def role_of(shape):
+    """What kind of mark, with its roles of stroke and fill, width and opacity."""
+    if isinstance(shape, Dot):
+        kind = f"dot {number(shape.radius)}"
+    else:
+        kind = "curve" if shape.smooth else "area" if shape.closed else "line"
+    parts = [kind, f"stroke {shape.colour or 'none'}", f"fill {shape.fill or 'none'}"]
+    parts.append(f"width {shape.width:g}")
+    if shape.opacity != 1:
+        parts.append(f"opacity {shape.opacity:g}")
+    return ", ".join([*parts, "dashed"] if getattr(shape, "dash", ()) else parts)
+
+
+def points_of(shape):
+    return ((shape.x, shape.y),) if isinstance(shape, Dot) else shape.points
+
+
+def each(shapes):
+    for shape in shapes:
+        places = " ".join(f"{number(x)},{number(y)}" for x, y in points_of(shape))
+        yield f"{role_of(shape)}: {places}"
+
+
+def by_role(shapes):
+    """How many marks there are of each role, where they begin and end, and their middle."""
+    roles: dict[str, list[tuple[float, float]]] = {}
+    counts: dict[str, int] = {}
+    for shape in shapes:
+        roles.setdefault(role_of(shape), []).extend(points_of(shape))
+        counts[role_of(shape)] = counts.get(role_of(shape), 0) + 1
+    for role, points in roles.items():
+        yield f"{counts[role]} of {role}: {extent(points)}"
+
+
+def extent(points):
+    (left, top), (right, bottom) = np.min(points, axis=0), np.max(points, axis=0)
+    x, y = np.mean(points, axis=0)
+    return (
+        f"from {number(left)},{number(top)} to {number(right)},{number(bottom)}, "
+        f"middle {number(x)},{number(y)}"
+    )
+
+
+def said(words):
+    for word in words:
+        how = f"{word.size:g} {word.colour} {word.anchor}"
+        how += f" turned {word.rotation:g}" * bool(word.rotation) + " bold" * word.bold
+        yield f"words {number(word.x)},{number(word.y)} {how} | {word.text}"
+
+
+def written(picture, n):
+    lines = [f"sheet {number(picture.width)} by {number(picture.height)}", f"alt | {picture.alt}"]
+    lines += (each if n == min(SIZES) else by_role)(picture.shapes)
+    words = list(said(picture.words))
+    if len(words) > MOST_WORDS:
+        places = extent([(word.x, word.y) for word in picture.words])
+        words = [*words[:50], f"{len(words)} words: {places}", *words[-50:]]
+    text = "\n".join([*lines, *words]) + "\n"
+    # signs that turn the direction of a terminal are written out
+    return re.sub("[\u200e\u200f\u202a-\u202e\u2066-\u2069]", lambda m: f"\\u{ord(m[0]):04x}", text)
+
+
+def same(old, new):
+    """Equal lines, with places a tenth of a point apart at most: where rounding may differ."""
+    if old == new:
+        return True
+    (was, _, old_words), (now, _, new_words) = old.partition(" | "), new.partition(" | ")
+    place = r"-?\d+\.\d"
+    if old_words != new_words or re.sub(place, "#", was) != re.sub(place, "#", now):
+        return False
+    pairs = zip(re.findall(place, was), re.findall(place, now), strict=True)
+    return all(abs(float(a) - float(b)) < 0.11 for a, b in pairs)
+
+
+@pytest.mark.parametrize(("kind", "n"), CASES)
+def test_nothing_has_moved(pictures, kind, n):
+    text = written(pictures[n, kind].picture, n)
+    path = HERE / f"{kind}-{n}.txt"
+    if os.environ.get("BESTOFK_SNAPSHOTS") == "write":
+        HERE.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    old, new = path.read_text(encoding="utf-8").splitlines(), text.splitlines()
+    if len(old) != len(new) or not all(map(same, old, new)):
+        changed = difflib.unified_diff(old, new, "as it was", "as it is", lineterm="", n=0)
+        pytest.fail("\n".join([f"{kind} of {n} learners has moved:", *changed]))
+
+
+def test_every_snapshot_belongs_to_a_figure():
+    assert {path.name for path in HERE.iterdir()} == {f"{kind}-{n}.txt" for kind, n in CASES}
+
+
+def test_a_move_of_half_a_point_and_another_word_are_seen():
+    line = "words 10.0,20.0 9 ink start | a 1.5"
+    assert same(line, "words 10.1,20.0 9 ink start | a 1.5")
+    assert not same(line, "words 10.5,20.0 9 ink start | a 1.5")
+    assert not same(line, "words 10.0,20.0 9 ink start | a 1.6")
+    assert not same(line, "words 10.0,20.0 9 ink end | a 1.5")
