@@ -11,9 +11,10 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.lab.error_rates import Power, TypeOneError
+from bestofk.lab.power import Power
 from bestofk.lab.rate import Curve
 from bestofk.lab.replicability import Replicability
+from bestofk.lab.type1_error import TypeOneError
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
 from bestofk.report.figures.paint import paint
 from bestofk.report.figures.palette import cycled
