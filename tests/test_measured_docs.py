@@ -228,10 +228,10 @@ def test_what_is_said_of_false_claims() -> None:
     assert f"The largest of its {len(over_sets)} figures is {max(over_sets):.1f} percent" in TEXT
     assert f"at most {max(claims('folds/*')):.1f} percent" in TEXT
     stable = [rate for learner in ("nmc", "naive-bayes", "logistic") for family in FAMILIES
-              for rate in claims(f"learners/*/{learner}/*/{family}")]  # fmt: skip
+              for rate in claims(f"learners in 10x10/*/{learner}/*/{family}")]  # fmt: skip
     assert f"logistic regression stay at {max(stable):.1f} percent or below" in TEXT
-    assert f"The nearest neighbour does not ({span(claims('learners/*/nn/*/default'))})" in TEXT
-    trees = claims("learners/*/c4.5/100 rows/*/default")
+    assert f"The nearest neighbour does not ({span(claims('learners in 10x10/*/nn/*/default'))})" in TEXT
+    trees = claims("learners in 10x10/*/c4.5/100 rows/*/default")
     assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
 
 
@@ -242,7 +242,7 @@ def test_the_caution_of_the_corrected_test_is_what_was_measured() -> None:
         [
             rate
             for learner in ("nn", "c4.5")
-            for rate in claims(f"learners/*/{learner}/*/K={K}/default")
+            for rate in claims(f"learners in 10x10/*/{learner}/*/K={K}/default")
         ]
         for K in (2, 10)
     )
@@ -257,6 +257,39 @@ def test_bold_figures_are_those_of_unstable_learners() -> None:
     bold = [line for line in page.splitlines() if line.startswith("|") and "**" in line]
     assert bold
     assert all(line.split("|")[2].strip() in ("nn", "c4.5") for line in bold)
+
+
+def test_what_is_said_of_unstable_learners() -> None:
+    page = " ".join((DOCS / "methods" / "unstable-learners.md").read_text().split())
+    rows = measured("unstable_confirmed")
+
+    def percents(test: str, null: bool, *questions: str) -> dict[tuple[str, ...], float]:
+        return {
+            (row["data"], row["rows"], row["question"]): float(row["percent"])
+            for row in rows
+            if (row["test"], row["null"]) == (test, str(null))
+            and (not questions or row["question"] in questions)
+        }
+
+    plain, nested = "corrected-repeated-kfold-t", "nested-cv-t"
+    pair = ("one pair", "nmc against logistic", "nn against c4.5")
+    most = max(percents(plain, True, *pair).values())
+    family = max(percents(plain, True, "any of 15, Holm").values())
+    kept = max(percents(nested, True, *pair, "any of 15, Holm").values())
+    assert f"up to **{most:.1f}** percent between two learners (**{family:.1f}** in any of" in page
+    assert f"nested cross-validation in at most **{kept:.1f}**" in page
+    situations = {at[:2] for at in percents(nested, True)}
+    assert f"over {len(situations)} situations" in page
+    found, lost = percents(nested, False), percents(plain, False)
+    stable = [lost[at] - found[at] for at in found if at[0].split(",")[0] not in ("nn", "c4.5")]
+    assert f"up to **{max(stable):.1f}** points less often" in page
+    table = (DOCS / "measured" / "unstable_confirmed.md").read_text()
+    times = re.findall(r"\| (?:100|300) \| (\d\.\d\d) \| \d\.\d\d \|", table)
+    assert f"at most **{max(map(float, times)):.2f}** times the processor time" in page
+    # the rule by which it became the default
+    assert kept <= 6
+    assert max(stable) <= 5
+    assert max(map(float, times)) <= 2
 
 
 def test_what_is_said_of_recommendations() -> None:
