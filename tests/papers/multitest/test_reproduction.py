@@ -44,8 +44,8 @@ def test_a_store_and_processes_change_nothing(tmp_path):
     lines = []
     again = reproduce(Request(**wanted, runs=27, store=store, jobs=2, say=lines.append)).to_dict()
     assert again == first
-    # four learners have a finished block of 25 runs; the nearest neighbour's has grown
-    assert lines[0] == "4 of 9 blocks were in the store"
+    # four learners have a finished piece of 25 runs; the nearest neighbour's has grown
+    assert lines[0] == "4 of 9 pieces were in the store"
 
 
 @needs_data
