@@ -236,6 +236,13 @@ def test_scalars_and_arrays():
     assert len(grid.explain().splitlines()) == 6
 
 
+def test_the_bound_says_its_level_and_leaves_the_other_side_open():
+    upper, lower = (intervals.test_set_bound(3, 20, 0.1, side=side) for side in ("upper", "lower"))
+    for bound in (upper, lower):
+        assert (bound.level, bound.delta) == (0.9, 0.1)
+    assert (upper.low, lower.high) == (0.0, 1.0)
+
+
 def test_inputs_are_not_written():
     k, n = np.array([1, 2]), np.array([10, 20])
     k.setflags(write=False)
