@@ -305,12 +305,15 @@ class Evidence(Presented):
         pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return {pair: row for row, pair in enumerate(pairs)}
 
-    def _asked(self, alternative: str, choice: Choice | None = None) -> Iterator[Any]:
-        """The results of the test, some pairs at a time."""
-        choice = self.choice if choice is None else choice
-        if choice is None or self.values is None:
+    def _asked(self, alternative: str) -> Iterator[Any]:
+        """The results of the test, some pairs at a time; those that were kept are not new."""
+        choice, values = self.choice, self.values
+        kept = self.found.get(f"results {alternative}")
+        if kept is not None:
+            yield from kept
             return
-        values = self.values
+        if choice is None or values is None:
+            return
         for start in range(0, len(self), _PAIRS_AT_A_TIME):
             rows = slice(start, start + _PAIRS_AT_A_TIME)
             yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
@@ -332,11 +335,11 @@ class Evidence(Presented):
 
     def _standard_errors(self) -> Floats:
         parts = []
-        for one in self._asked("two-sided"):
+        for one in self._asked(self.alternative):
             error = getattr(one, "standard_error", None)
             if error is None:
                 return np.full(len(self), np.nan)
-            parts.append(np.asarray(error, dtype=float))
+            parts.append(np.atleast_1d(np.asarray(error, dtype=float)))
         return np.concatenate(parts) if parts else np.full(len(self), np.nan)
 
     def _posteriors(self) -> Mapping[str, Floats] | None:
