@@ -15,6 +15,7 @@ from bestofk.planning.result import Name
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.evidence import Evidence
     from bestofk.ordering.evidence.problem import Problem
     from bestofk.ordering.result import Order
 
@@ -30,6 +31,8 @@ class PlannedPairs:
     adjusted: Floats | None
     """Adjusted p-values, where an order has them already."""
     family: Family
+    evidence: Evidence | None = None
+    """What an order found of these pairs."""
 
 
 def pairs_of_order(
@@ -69,6 +72,7 @@ def pairs_of_order(
         second=np.asarray(order.evidence.second, dtype=np.intp),
         adjusted=order.evidence.adjusted_pvalue,
         family=replace(order.evidence.family, alpha=checked_alpha(alpha)),
+        evidence=order.evidence,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -108,6 +108,15 @@ class Pair:
         if self.posterior is not None:
             row["posterior"] = self.posterior.as_json()
         return row
+
+
+class RowsTested(NamedTuple):
+    """The numbers of a test for some pairs; no standard error and df for tests without them."""
+
+    estimate: Floats
+    pvalue: Floats
+    standard_error: Floats | None
+    df: float | None
 
 
 def _finite(value: float) -> float | None:
@@ -244,6 +253,20 @@ class Evidence(Presented):
         rows = self.better > 0
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
+
+    def tested(self, rows: Ints) -> RowsTested | None:
+        """What the test said of some pairs; None where its results were too many to keep."""
+        results = self.found.get(f"results {self.alternative}")
+        if results is None:
+            return None
+        error, df = self.standard_error[rows], getattr(results[-1], "df", None)
+        known = isinstance(df, float) and not np.isnan(error).any()
+        return RowsTested(
+            estimate=self.estimate[rows],
+            pvalue=self.pvalue[rows],
+            standard_error=error if known else None,
+            df=df if known else None,
+        )
 
     def shown(self) -> Bools:
         """(K, K): i is shown to be better than j."""
