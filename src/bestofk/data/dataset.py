@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import one_of, refuse
-from bestofk.data.encoded import Encoded
+from bestofk.data.encoded import Codes, Encoded
 from bestofk.data.schema import Schema, declared_values, encode_labels, is_categorical
 from bestofk.errors import ArgumentError, UnknownNameError
 
@@ -85,12 +85,19 @@ class DataSet:
     @property
     def classes(self) -> npt.NDArray[Any]:
         """The labels in declared order; none for a regression."""
-        return encode_labels(self.y)[1] if self.task == "classification" else np.array([])
+        return self.labels()[1] if self.task == "classification" else np.array([])
 
     @property
     def n_missing(self) -> int:
         """The number of missing cells."""
         return int(self.X.isna().to_numpy().sum())
+
+    def labels(self) -> tuple[Codes, npt.NDArray[Any]]:
+        """The class codes of all rows, and the classes: found once."""
+        if "labels" not in self._cache:
+            self._cache["labels"] = encode_labels(self.y)
+        found: tuple[Codes, npt.NDArray[Any]] = self._cache["labels"]
+        return found
 
     def encoded(self) -> Encoded:
         """The rows as numbers and codes, as the kernels want them."""
@@ -100,7 +107,7 @@ class DataSet:
                 "number."
             )
         if "encoded" not in self._cache:
-            codes, classes = encode_labels(self.y)
+            codes, classes = self.labels()
             self._cache["encoded"] = Encoded(
                 values=self.schema.encode(self.X),
                 cardinality=self.schema.cardinality,
@@ -359,7 +366,7 @@ def _fingerprint(data: DataSet) -> str:
         values[np.isnan(values)] = np.nan
         digest.update(values.astype("<f8", copy=False).tobytes())
     if data.task == "classification":
-        codes, classes = encode_labels(data.y)
+        codes, classes = data.labels()
         digest.update(repr([str(label) for label in classes]).encode())
         digest.update(codes.astype("<i8").tobytes())
     else:

@@ -30,6 +30,7 @@ from bestofk.wording import joined
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.evidence import RowsTested
     from bestofk.ordering.evidence.problem import Problem
 
 Pairs = npt.NDArray[np.intp]
@@ -94,17 +95,23 @@ def observe(
     level: float,
     one_sided: bool = False,
     rows: int | None = None,
+    tested: RowsTested | None = None,
 ) -> Observed:
-    """The spread and the difference of every pair under the chosen test."""
+    """The spread and the difference of every pair under the chosen test.
+
+    What the test said of these pairs before is `tested`: nothing is tested again.
+    """
     values = problem.sample(choice.axes)
-    results, parts = [], []
     step = max(1, _AT_A_TIME // max(1, int(np.prod(values.shape[1:]))))
-    for start in range(0, len(first), step):
-        i, j = first[start : start + step], second[start : start + step]
-        results.append(choice(values[i], values[j], "greater" if one_sided else "two-sided"))
-        parts.append(values[i] - values[j])
-    d = np.concatenate(parts)
-    error, df = _error(results)
+    blocks = [slice(start, start + step) for start in range(0, len(first), step)]
+    d = np.concatenate([values[first[at]] - values[second[at]] for at in blocks])
+    if tested is None:
+        side = "greater" if one_sided else "two-sided"
+        results = [choice(values[first[at]], values[second[at]], side) for at in blocks]
+        error, df = _error(results)
+        estimate, pvalue = _column(results, "estimate"), _column(results, "pvalue")
+    else:
+        estimate, pvalue, error, df = tested
     raw = _Raw(
         problem=problem,
         choice=choice,
@@ -115,7 +122,6 @@ def observe(
         rows=rows_of(problem) if rows is None else rows,
     )
     planned, seen = _builder(problem, choice)(raw)
-    estimate, pvalue = _column(results, "estimate"), _column(results, "pvalue")
     difference = np.abs(estimate if seen is None else seen)
     noise = _NO_SPREAD * np.maximum(planned.standard_error(), np.abs(values).max(initial=0.0))
     difference = np.where(difference <= noise, 0.0, difference)

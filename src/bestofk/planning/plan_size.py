@@ -187,6 +187,7 @@ def _from_losses(
     seen = observe(
         study.problem, study.choice, first, second, level=level,
         one_sided=family.name == "prior", rows=rows,
+        tested=None if study.evidence is None else study.evidence.tested(wanted),
     )  # fmt: skip
     adjusted = (
         family.adjust(seen.pvalue)[wanted] if study.adjusted is None else study.adjusted[wanted]

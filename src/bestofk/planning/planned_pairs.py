@@ -16,6 +16,7 @@ from bestofk.planning.result import Name
 
 if TYPE_CHECKING:
     from bestofk.ordering.evidence.choose_test import Choice
+    from bestofk.ordering.evidence.evidence import Evidence
     from bestofk.ordering.evidence.problem import Problem
     from bestofk.ordering.result import Order
 
@@ -31,6 +32,8 @@ class PlannedPairs:
     adjusted: Floats | None
     """Adjusted p-values, where an order has them already."""
     family: Family
+    evidence: Evidence | None = None
+    """What an order found of these pairs."""
 
 
 def pairs_of_order(
@@ -70,6 +73,7 @@ def pairs_of_order(
         second=np.asarray(order.evidence.second, dtype=np.intp),
         adjusted=order.evidence.adjusted_pvalue,
         family=replace(order.evidence.family, alpha=checked_alpha(alpha)),
+        evidence=order.evidence,
     )
 
 

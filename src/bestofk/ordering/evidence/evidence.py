@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -128,6 +128,15 @@ class Pair(Presented):
         if self.posterior is not None:
             row["posterior"] = self.posterior.to_dict()
         return row
+
+
+class RowsTested(NamedTuple):
+    """The numbers of a test for some pairs; no standard error and df for tests without them."""
+
+    estimate: Floats
+    pvalue: Floats
+    standard_error: Floats | None
+    df: float | None
 
 
 def _finite(value: float) -> float | None:
@@ -275,6 +284,20 @@ class Evidence(Presented):
         matrix[self.first[rows], self.second[rows]] = True
         return matrix
 
+    def tested(self, rows: Ints) -> RowsTested | None:
+        """What the test said of some pairs; None where its results were too many to keep."""
+        results = self.found.get(f"results {self.alternative}")
+        if results is None:
+            return None
+        error, df = self.standard_error[rows], getattr(results[-1], "df", None)
+        known = isinstance(df, float) and not np.isnan(error).any()
+        return RowsTested(
+            estimate=self.estimate[rows],
+            pvalue=self.pvalue[rows],
+            standard_error=error if known else None,
+            df=df if known else None,
+        )
+
     def shown(self) -> Bools:
         """(K, K): i is shown to be better than j."""
         matrix = self.overrides().T
@@ -377,12 +400,15 @@ class Evidence(Presented):
         pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return {pair: row for row, pair in enumerate(pairs)}
 
-    def _asked(self, alternative: str, choice: Choice | None = None) -> Iterator[Any]:
-        """The results of the test, some pairs at a time."""
-        choice = self.choice if choice is None else choice
-        if choice is None or self.values is None:
+    def _asked(self, alternative: str) -> Iterator[Any]:
+        """The results of the test, some pairs at a time; those that were kept are not new."""
+        choice, values = self.choice, self.values
+        kept = self.found.get(f"results {alternative}")
+        if kept is not None:
+            yield from kept
             return
-        values = self.values
+        if choice is None or values is None:
+            return
         for start in range(0, len(self), _PAIRS_AT_A_TIME):
             rows = slice(start, start + _PAIRS_AT_A_TIME)
             yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
@@ -404,11 +430,11 @@ class Evidence(Presented):
 
     def _standard_errors(self) -> Floats:
         parts = []
-        for one in self._asked("two-sided"):
+        for one in self._asked(self.alternative):
             error = getattr(one, "standard_error", None)
             if error is None:
                 return np.full(len(self), np.nan)
-            parts.append(np.asarray(error, dtype=float))
+            parts.append(np.atleast_1d(np.asarray(error, dtype=float)))
         return np.concatenate(parts) if parts else np.full(len(self), np.nan)
 
     def _shown_statistic(self) -> Floats:

@@ -14,6 +14,8 @@ from bestofk.ordering.evidence.problem import Problem
 from bestofk.pairwise.all_pairs import all_pairs
 
 _LOSSES_AT_A_TIME = 1 << 17
+PAIRED_LOSSES_AT_MOST = 1 << 22
+"""Losses of all pairs of a table that may be held side by side, with what the test said."""
 _COLUMNS = ("statistic", "pvalue", "estimate", "direction")
 
 
@@ -56,10 +58,13 @@ def gather_evidence(
     alternative = family.alternative if alternative is None else alternative
     values = problem.sample(choice.axes)
     first, second = family.pairs()
+    results: list[Any] = []
     tested = pairs_of_tables(
-        choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative
-    )
-    found: dict[str, Any] = {}
+        choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative,
+        keep=results,
+    )  # fmt: skip
+    # what the test said serves the intervals too: no pair is tested twice
+    found: dict[str, Any] = {f"results {alternative}": results} if results else {}
     if bayesian is not None and bayesian.axes != choice.axes:
         found["bayesian sample"] = problem.sample(bayesian.axes)
     return Evidence(
@@ -85,18 +90,20 @@ def pairs_of_tables(
     family: Family,
     *,
     alternative: str | None = None,
+    keep: list[Any] | None = None,
 ) -> PairColumns:
     """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
 
     Two-sided p-values get their direction from the sign of the statistic. In the family
-    ``"prior"`` only the less preferred learner of a pair can be shown to be better.
+    ``"prior"`` only the less preferred learner of a pair can be shown to be better. The results
+    of the test go to `keep`, unless all pairs of a table are too many.
     """
     alternative = family.alternative if alternative is None else alternative
     first, _ = family.pairs()
     per_table = len(first) * int(np.prod(values.shape[2:]))
     step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
     parts = [
-        _columns(choice, values[at : at + step], family, alternative)
+        _columns(choice, values[at : at + step], family, alternative, keep)
         for at in range(0, len(values), step)
     ]
     columns = parts[0]
@@ -117,9 +124,11 @@ def pairs_of_tables(
     )
 
 
-def _columns(choice: Choice, values: Floats, family: Family, alternative: str) -> dict[str, Floats]:
+def _columns(
+    choice: Choice, values: Floats, family: Family, alternative: str, keep: list[Any] | None
+) -> dict[str, Floats]:
     """What the test says of the pairs of some tables, as (B, P) arrays."""
-    if len(values) == 1 and family.name != "control":
+    if family.name != "control" and family.size * values[0, 0].size > PAIRED_LOSSES_AT_MOST:
         # many learners: in blocks of rows
         pairs = all_pairs(choice, values[0], alternative=alternative)
         return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
@@ -127,6 +136,8 @@ def _columns(choice: Choice, values: Floats, family: Family, alternative: str) -
     result = compare_in(
         choice, values.take(first, axis=1), values.take(second, axis=1), alternative
     )
+    if keep is not None:
+        keep.append(result)
     shape = len(values), len(first)
     columns = {
         name: np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))

@@ -83,7 +83,8 @@ def test_first(
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         values = problem.sample(choice.axes)
-        found = _against_preferred(choice, values[np.newaxis], first, family)
+        results: list[Any] = []
+        found = _against_preferred(choice, values[np.newaxis], first, family, keep=results)
         evidence = Evidence(
             names=names,
             first=np.arange(first),
@@ -99,6 +100,7 @@ def test_first(
             metric=problem.metric,
             values=values,
             choice=choice,
+            found={"results greater": results},
         )
     smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
     by_name = dict(zip(names, means.tolist(), strict=True))
@@ -115,7 +117,7 @@ def test_first(
         reason = f"TestFirst chooses {called(names[first])}: it {smallest} and {why}."
     else:
         recommended = None
-        unbeaten = [pair.a for pair in evidence if not pair.rejected]
+        unbeaten = [names[k] for k in evidence.first[~evidence.rejected].tolist()]
         reason = (
             f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
             f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
@@ -172,9 +174,13 @@ def _smallest(means: Floats) -> Ints:
     return np.asarray(np.argmin(without_noise(means), axis=-1))
 
 
-def _against_preferred(choice: Choice, values: Floats, first: int, family: Family) -> PairColumns:
+def _against_preferred(
+    choice: Choice, values: Floats, first: int, family: Family, keep: list[Any] | None = None
+) -> PairColumns:
     """(B, first) columns: is learner `first` better than each that is preferred to it?"""
     result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
+    if keep is not None:
+        keep.append(result)
     shape = (len(values), first)
     estimate, statistic, tested = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))

@@ -14,16 +14,13 @@ from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.predictions import unpack
 from bestofk.run.experiment import Experiment, Place
 
-BY_INSTANCE = ("zero-one", "squared", "absolute")
-"""Losses that are means over the test instances."""
-
 
 def is_one_test_set(experiment: Experiment) -> bool:
     """One data set, one split, and a loss that every instance has: the instances can be tested."""
     return (
         len(experiment.datasets) == 1
         and experiment.splits[0].runs * experiment.splits[0].folds == 1
-        and experiment.loss.name in BY_INSTANCE
+        and experiment.loss.each is not None
     )
 
 
@@ -31,10 +28,12 @@ def instance_losses(
     experiment: Experiment, results: Mapping[Place, CellResult], kept: Sequence[int]
 ) -> Losses | None:
     """Losses of the kept learners on every instance of the one test set."""
+    each = experiment.loss.each
+    assert each is not None
     data, splits = experiment.datasets[0], experiment.splits[0]
     test = splits.test(0, 0)
     if data.task == "classification":
-        truth: Floats = data.encoded().y[test].astype(np.float64)
+        truth: Floats = data.labels()[0][test].astype(np.float64)
     else:
         truth = data.y.to_numpy(dtype=np.float64)[test]
     table = np.empty((len(kept), 1, 1, len(test), experiment.repetitions))
@@ -44,9 +43,8 @@ def instance_losses(
             result = results.get(place)
             if result is None or result.predictions is None:
                 return None
-            table[row, 0, 0, :, repetition] = _loss(
-                experiment.loss.name, truth, unpack(result.predictions)[0].astype(np.float64)
-            )
+            predicted = unpack(result.predictions)[0].astype(np.float64)
+            table[row, 0, 0, :, repetition] = each(truth, predicted)
     n_train = len(splits.train(0, 0))
     return Losses(
         table,
@@ -64,14 +62,3 @@ def instance_losses(
         loss_name=loss_shown(experiment.loss.name),
         account=(f"Measured by bestofk on one test set of {len(test)} rows ({splits.spec}).",),
     )
-
-
-def _loss(name: str, truth: Floats, predicted: Floats) -> Floats:
-    losses: Floats
-    if name == "zero-one":
-        losses = np.not_equal(truth, predicted).astype(np.float64)
-    elif name == "squared":
-        losses = np.square(truth - predicted)
-    else:
-        losses = np.abs(truth - predicted)
-    return losses

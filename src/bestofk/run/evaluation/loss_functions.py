@@ -36,6 +36,8 @@ class Loss:
     task: Task | None
     needs: Needs
     of: Callable[..., float]
+    each: Callable[..., Floats] | None = None
+    """For a loss that is a mean over the test rows: the loss of each row, from what `of` takes."""
     shown: str = ""
     """What its values are called in a table: ``1 - AUC``; its own name by default."""
 
@@ -65,17 +67,32 @@ def loss_shown(name: str) -> str:
 
 def zero_one(y_true: Labels, y_pred: Labels) -> float:
     """Share of wrong labels, as wrong / n."""
-    return int(np.count_nonzero(y_true != y_pred)) / len(y_true)
+    return int(np.count_nonzero(wrong(y_true, y_pred))) / len(y_true)
 
 
 def squared(y_true: Floats, y_pred: Floats) -> float:
     """Mean squared error."""
-    return float(np.mean(np.square(y_true - y_pred)))
+    return float(np.mean(squared_errors(y_true, y_pred)))
 
 
 def absolute(y_true: Floats, y_pred: Floats) -> float:
     """Mean absolute error."""
-    return float(np.mean(np.abs(y_true - y_pred)))
+    return float(np.mean(absolute_errors(y_true, y_pred)))
+
+
+def wrong(y_true: Labels, y_pred: Labels) -> Any:
+    """Whether each label is wrong."""
+    return y_true != y_pred
+
+
+def squared_errors(y_true: Floats, y_pred: Floats) -> Floats:
+    """The squared error of each row."""
+    return np.square(y_true - y_pred)
+
+
+def absolute_errors(y_true: Floats, y_pred: Floats) -> Floats:
+    """The absolute error of each row."""
+    return np.abs(y_true - y_pred)
 
 
 def log_loss(codes: npt.NDArray[np.int64], probabilities: Floats) -> float:
@@ -159,6 +176,7 @@ LOSSES: Registry[Loss] = Registry(
         task="classification",
         needs="labels",
         of=zero_one,
+        each=wrong,
     ),
     Loss(
         name="log-loss",
@@ -189,6 +207,7 @@ LOSSES: Registry[Loss] = Registry(
         task="regression",
         needs="labels",
         of=squared,
+        each=squared_errors,
         shown="squared error",
     ),
     Loss(
@@ -197,6 +216,7 @@ LOSSES: Registry[Loss] = Registry(
         task="regression",
         needs="labels",
         of=absolute,
+        each=absolute_errors,
         shown="absolute error",
     ),
 )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
-from bestofk.data.schema import encode_labels
 
 Labels = npt.NDArray[Any]
 
@@ -22,7 +21,7 @@ class Rows:
         self.data = data
         self.classification = data.task == "classification"
         if self.classification:
-            self.codes, declared = encode_labels(data.y)
+            self.codes, declared = data.labels()
             # labels of their natural type: text compares faster than objects
             self.classes: Labels = np.asarray(declared.tolist())
             self.y: Labels = self.classes[self.codes]
