@@ -231,7 +231,7 @@ def test_the_statistic_is_that_of_the_scores(test, family):
         assert np.sign(frame["statistic"][at]) == np.sign(frame["estimate"][at])
 
 
-def test_counts_and_squares_are_turned_as_they_should_be():
+def test_counts_and_rank_sums_have_no_sign_to_turn():
     rng = np.random.default_rng(9)
     scores = rng.uniform(0.6, 0.9, (3, 12))
     table = bk.Losses(scores, algorithms=list("abc"), datasets=[f"d{k}" for k in range(12)],
@@ -239,7 +239,7 @@ def test_counts_and_squares_are_turned_as_they_should_be():
     frame = bk.order(table, test="sign").evidence.to_frame()
     for row in frame.itertuples():
         a, b = (scores["abc".index(name)] for name in (row.a, row.b))
-        # on so many data sets the first has the larger score
+        # the wins of the first: the larger score
         assert row.statistic == (a > b).sum()
     frame = bk.order(table, test="wilcoxon").evidence.to_frame()
     assert (frame["statistic"] >= 0).all()
