@@ -165,6 +165,19 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
+def test_every_result_speaks_one_protocol():
+    # the laws over all results are in tests/presenting
+    losses = np.array([[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]])
+    for result in (bk.order(losses), bk.multiple.anova(losses), bk.pairwise.kfold_t(*losses[:2])):
+        parameters = inspect.signature(result.explain).parameters
+        assert {name: one.default for name, one in parameters.items()} == {
+            "names": None,
+            "alpha": None,
+        }
+        assert len(result.to_frame()) >= 1
+        assert isinstance(result.to_dict(), dict)
+
+
 @pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
 def test_priors_that_are_measured_or_priced(prior):
     study = bk.compare(["nmc", "max"], data="iris", plan="kfold:2", prior=prior, progress=False)

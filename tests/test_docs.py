@@ -90,6 +90,12 @@ def test_the_reference_lists_every_public_name():
         assert names <= listed, (module.__name__, names - listed)
 
 
+def test_the_reference_says_what_every_result_has():
+    text = (DOCS / "api" / "index.md").read_text()
+    for part in ("explain(names=None, alpha=None)", "to_frame()", "to_dict()", "pvalue"):
+        assert part in text
+
+
 def test_every_link_between_pages_leads_somewhere():
     for page in DOCS.rglob("*.md"):
         if "_build" in page.parts or "generated" in page.parts:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from bestofk.checks import one_of, refuse
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.data.schema import Schema, declared_values, encode_labels, is_categorical
 from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.presenting import without_effect
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -125,8 +126,9 @@ class DataSet:
         found: str = self._cache["fingerprint"]
         return found
 
-    def explain(self) -> str:
-        """What the data set holds and how its source was understood, in sentences."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What the data set holds and how it was read; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
         return " ".join((f"{self._size()}.", *self.account))
 
     def __len__(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 from bestofk.papers.comparison import ComparedNumbers, ComparedWords
 from bestofk.papers.render import legend
+from bestofk.presenting import Presented, without_effect
 
 
 def _silent(line: str) -> None:
@@ -60,7 +61,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Presented):
     """What came of a reproduction.
 
     `sentences` stand before the tables; `details` holds figures for JSON that no table shows;
@@ -74,8 +75,16 @@ class Account:
     details: dict[str, Any] = field(default_factory=dict)
     figures: dict[str, str] = field(default_factory=dict)
 
-    def explain(self) -> str:
-        """The sentences, then one for each table."""
+    def _columns(self) -> dict[str, Any]:
+        """One row per table."""
+        return {
+            "table": [table.table for table in self.tables],
+            "summary": [table.summary() for table in self.tables],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The sentences, then one for each table; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
         return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
 
     def to_text(self, width: int = 100) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ from bestofk.plans.registry import PLANS
 from bestofk.plans.specification import Specification, specify
 from bestofk.plans.splits import Split, Splits
 from bestofk.plans.subsets import halves, nested
+from bestofk.presenting import without_effect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,8 +105,9 @@ class Plan:
             return self._bootstrap(rows)
         return self._random_splits(rows)
 
-    def explain(self) -> str:
-        """The plan in a sentence."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The plan in a sentence; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
         strata = {
             None: "stratified where y holds class labels",
             True: "stratified",

@@ -15,6 +15,7 @@ from bestofk.errors import ArgumentError
 from bestofk.plans.design import Design
 from bestofk.plans.random_bits import Indices
 from bestofk.plans.subsets import TRAINS
+from bestofk.presenting import without_effect
 
 Split = tuple[int, int, Indices, Indices]
 
@@ -220,8 +221,9 @@ class Splits:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def explain(self) -> str:
-        """What was done, in sentences."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was done, in sentences; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
         assert self.design.n_train is not None
         assert self.design.n_test is not None
         distinct = "distinct " if self.design.kind == "bootstrap" else ""

@@ -63,14 +63,14 @@ class Cost(Presented):
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The means in a sentence; `names` and `alpha` have no effect on it."""
         without_effect(names, alpha)
+        times = {"fitting": self.fit_time, "predicting": self.predict_time}
         said = [
-            f"{what} {duration(seconds)}"
-            for what, seconds in (("to fit", self.fit_time), ("to predict", self.predict_time))
-            if seconds is not None
+            f"{what} takes {duration(time)}" for what, time in times.items() if time is not None
         ]
         if self.size is not None:
-            said.append(f"{self.size:,.0f} bytes of memory")
-        return f"One fit takes {joined(said)}." if said else "No fit was timed."
+            said.append(f"the model has {self.size:,.0f} bytes")
+        sentence = joined(said) or "no fit was timed"
+        return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -211,3 +211,36 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
         assert total == pytest.approx(1.0)
     rows = json.loads(order.to_json())["evidence"]
     assert set(rows[0]["posterior"]) == {"a_better", "equivalent", "b_better"}
+
+
+@pytest.mark.parametrize("test", ["kfold-t", "corrected-repeated-kfold-t"])
+@pytest.mark.parametrize("family", ["all", "prior"])
+def test_the_statistic_is_that_of_the_scores(test, family):
+    rng = np.random.default_rng(8)
+    scores = rng.uniform(0.6, 0.9, (3, 10))
+    table = bk.Losses(scores, algorithms=list("abc"), higher_is_better=True)
+    order = bk.order(table, test=test, prior=list("abc"), family=family)
+    frame = order.evidence.to_frame()
+    for pair, at in zip(order.evidence, frame.index, strict=True):
+        a, b = (scores["abc".index(name)] for name in (pair.a, pair.b))
+        # the statistic of the paired t test on the scores, up to the factor of the correction
+        expected = (a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(10))
+        if test != "kfold-t":
+            expected *= np.sqrt((1 / 10) / (1 / 10 + 1 / 9))
+        assert frame["statistic"][at] == pytest.approx(expected)
+        assert pair.to_dict()["statistic"] == frame["statistic"][at]
+        assert np.sign(frame["statistic"][at]) == np.sign(frame["estimate"][at])
+
+
+def test_counts_and_rank_sums_have_no_sign_to_turn():
+    rng = np.random.default_rng(9)
+    scores = rng.uniform(0.6, 0.9, (3, 12))
+    table = bk.Losses(scores, algorithms=list("abc"), datasets=[f"d{k}" for k in range(12)],
+                      dims=("algorithm", "dataset"), higher_is_better=True)  # fmt: skip
+    frame = bk.order(table, test="sign").evidence.to_frame()
+    for row in frame.itertuples():
+        a, b = (scores["abc".index(name)] for name in (row.a, row.b))
+        # the wins of the first: the larger score
+        assert row.statistic == (a > b).sum()
+    frame = bk.order(table, test="wilcoxon").evidence.to_frame()
+    assert (frame["statistic"] >= 0).all()

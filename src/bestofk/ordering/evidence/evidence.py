@@ -76,7 +76,7 @@ class Pair(Presented):
     posterior: Posterior | None = None
     metric: Metric = field(default_factory=Metric)
     shown_statistic: float | None = None
-    """The statistic of the user's values where they are scores; None: that of the losses."""
+    """The statistic with the sign of the user's values; None: that of the losses."""
 
     @property
     def rejected(self) -> bool:
@@ -232,9 +232,9 @@ class Evidence(Presented):
 
     @property
     def shown_statistic(self) -> Floats:
-        """The statistics of the user's values: where these are scores, of the pairs turned round.
+        """The statistics, with the sign of the user's values where these are scores.
 
-        A t statistic changes its sign, a chi-squared does not, a count of wins is that of losses.
+        Counts, rank sums and squares have none and stay.
         """
         found: Floats = self._once("shown_statistic", self._shown_statistic)
         return found
@@ -443,24 +443,13 @@ class Evidence(Presented):
         turned: Floats = 0.0 - self.statistic
         if self.choice is None or self.values is None:
             return turned if (self.statistic < 0).any() else self.statistic
-        # one pair tells which kind of statistic it is
-        largest = int(np.abs(self.statistic).argmax())
-        one = self._turned(slice(largest, largest + 1))[0]
-        for same in (turned, self.statistic):
-            if one == same[largest] or abs(one - same[largest]) <= 1e-9 * abs(one):
-                return same
-        return self._turned(slice(None))
-
-    def _turned(self, rows: slice) -> Floats:
-        """The statistics of some pairs, second against first."""
-        assert self.choice is not None
-        assert self.values is not None
+        # one pair turned round tells whether the statistic has a sign
+        row = int(np.abs(self.statistic).argmax())
         asked = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
-        first, second = self.values[self.first[rows]], self.values[self.second[rows]]
-        found: Floats = np.atleast_1d(
-            np.asarray(self.choice(second, first, asked).statistic, dtype=float)
-        )
-        return np.broadcast_to(found, self.first[rows].shape)
+        a, b = self.values[self.second[row]], self.values[self.first[row]]
+        found = float(np.asarray(self.choice(a, b, asked).statistic))
+        signed = found == turned[row] or abs(found - turned[row]) <= 1e-9 * abs(found)
+        return turned if signed else self.statistic
 
     def _posteriors(self) -> Mapping[str, Floats] | None:
         if self.bayesian is None:

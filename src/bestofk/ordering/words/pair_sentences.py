@@ -32,7 +32,7 @@ def pair_sentence(pair: Pair, names: Sequence[str] | None = None) -> str:
     numbers = ", ".join(
         part
         for part in (
-            f"difference of the {metric.mean}s {difference}",
+            f"difference in {metric.mean} {difference}",
             f"interval {interval}" if interval else "",
             f"adjusted {pvalue_words(pair.adjusted_pvalue)}",
         )
