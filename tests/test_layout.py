@@ -33,7 +33,9 @@ ACROSS = {
     "run/test_clock.py", "run/test_costs.py", "run/test_failures.py", "run/test_resume.py",
     "run/test_show.py", "run/test_store_faults.py", "run/test_subsets.py",
     "run/test_unstable_advice.py", "test_contract.py", "test_docs.py", "test_layout.py",
-    "test_measured_docs.py", "transcript/test_transcript.py",
+    "test_measured_docs.py", "transcript/test_transcript.py", "ordering/test_procedure_laws.py",
+    "test_registered_names.py", "test_plugins.py", "plans/test_plan_laws.py",
+    "ordering/evidence/test_evidence_once.py", "presenting/test_result_laws.py",
 }  # fmt: skip
 # the modules of these verbs hold several
 LISTINGS = {"tests", "procedures", "plans", "learners", "problems"}

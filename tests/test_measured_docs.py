@@ -230,7 +230,10 @@ def test_what_is_said_of_false_claims() -> None:
     stable = [rate for learner in ("nmc", "naive-bayes", "logistic") for family in FAMILIES
               for rate in claims(f"learners in 10x10/*/{learner}/*/{family}")]  # fmt: skip
     assert f"logistic regression stay at {max(stable):.1f} percent or below" in TEXT
-    assert f"The nearest neighbour does not ({span(claims('learners in 10x10/*/nn/*/default'))})" in TEXT
+    assert (
+        f"The nearest neighbour does not ({span(claims('learners in 10x10/*/nn/*/default'))})"
+        in TEXT
+    )
     trees = claims("learners in 10x10/*/c4.5/100 rows/*/default")
     assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
 

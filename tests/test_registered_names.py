@@ -35,6 +35,7 @@ ALLOWED = {
     "cli/calibrate.py": "learners where none is named",
     "run/contenders.py": "learners where none is named",
     "run/unstable.py": "the advice: which plan and test to use instead",
+    "ordering/decision.py": "the procedure where none is named",
     "ordering/order.py": "the correction where that of all pairs does not apply",
     "planning/plan_size.py": "the correction where none is named",
     "planning/planned_pairs.py": "the correction where none is named",

@@ -14,7 +14,7 @@ def test_a_small_table_from_the_command_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["measure", "claims", "--table", "--smoke", "--out", str(tmp_path), "--jobs", "1"]
-    pattern = ["--case", "*/naive-bayes/100 rows/K=[25]/default"]
+    pattern = ["--case", "learners/*/naive-bayes/100 rows/K=[25]/default"]
     assert main([*words, *pattern]) == 0
     said = capsys.readouterr()
     assert said.out.split() == [str(tmp_path / "claims.csv"), str(tmp_path / "claims.md")]

@@ -307,7 +307,7 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
             raise ArgumentError(
                 "y must hold class labels; got numbers with fractions "
                 f"({known[known != np.floor(known)][0]} ...): for a number to predict say "
-                "task='regression'."
+                "task='regression' (on the command line --regression)."
             )
     codes, classes = encode_labels(column)
     present = np.bincount(codes, minlength=len(classes)) > 0

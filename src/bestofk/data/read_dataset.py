@@ -196,9 +196,11 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
             f"{y.iloc[0]!r}."
         )
     if y.nunique() == len(y) and len(y) >= _FEWEST_FOR_IDENTIFIER:
-        kind = "number: for one to predict say task='regression'" if table.is_numeric(
-            target
-        ) else "label: it is no class, name the target"  # fmt: skip
+        kind = (
+            "number: for one to predict say task='regression' (on the command line --regression)"
+            if table.is_numeric(target)
+            else "label: it is no class, name the target"
+        )
         raise TableError(
             f"{table.source}: the target {target!r} must hold classes; every row has another "
             f"{kind}."

@@ -47,8 +47,8 @@ KINDS = {"gaussian": 5, "binary": 10}
 """Columns of a learner's own block."""
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
-PLANS = {"learners": NESTED, "learners in 10x10": REPEATED}
-"""Part of the table: the plan; that of `compare` by default first."""
+PLANS = {"learners": (NESTED, ROWS[:2]), "learners in 10x10": (REPEATED, ROWS)}
+"""Part of the table: the plan and the rows; the plan of `compare` by default first."""
 
 
 def claims_cases(tables: int = TABLES, data_sets: int = DATA_SETS) -> list[Case]:
@@ -94,7 +94,7 @@ def _folds(tables: int) -> Iterator[Case]:
 def _learners(data_sets: int, part: str) -> Iterator[Case]:
     for kind, attributes in KINDS.items():
         for learner in OF_ONE_KIND:
-            for rows in ROWS:
+            for rows in PLANS[part][1]:
                 problem = ColumnBlocks(
                     kind=kind, learners=max(LEARNERS), rows=rows, attributes=attributes
                 )
@@ -103,7 +103,7 @@ def _learners(data_sets: int, part: str) -> Iterator[Case]:
                         yield Case(
                             name=f"{part}/{kind}/{learner}/{rows} rows/K={K}/{family}",
                             problem=problem, sets=data_sets, decision=family, learner=learner,
-                            plan=PLANS[part], first=K,
+                            plan=PLANS[part][0], first=K,
                         )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ PARTS = {
             ("columns", "learner", "rows"),
             "data sets",
         )
-        for part, plan in PLANS.items()
+        for part, (plan, _) in PLANS.items()
     },
 }
 """Parts of the table: title, what the parts of a case's name are, what was drawn."""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk.checks import Bools, Floats
+from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.choose_test import Choice
 from bestofk.ordering.evidence.evidence import Evidence, Signs
 from bestofk.ordering.evidence.family import Family
@@ -140,7 +141,7 @@ def _columns(
         keep.append(result)
     shape = len(values), len(first)
     columns = {
-        name: np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
+        name: _one_per_pair(choice, getattr(result, name), shape, values.shape[2:])
         for name in ("statistic", "pvalue", "estimate")
     }
     direction = getattr(result, "direction", None)
@@ -148,6 +149,20 @@ def _columns(
         columns["estimate"] if direction is None else np.broadcast_to(direction, shape)
     )
     return columns
+
+
+def _one_per_pair(
+    choice: Choice, found: Any, shape: tuple[int, int], units: tuple[int, ...]
+) -> Floats:
+    """(B, P); a test that was given and reduces other axes than it should is named."""
+    try:
+        return np.array(np.broadcast_to(np.asarray(found, dtype=float), shape))
+    except ValueError:
+        raise ArgumentError(
+            f"The test {choice.name!r} must give one number per pair, over the last "
+            f"{len(units)} axes of the losses (here of shape {units}); got the shape "
+            f"{np.shape(found)} for {shape[1]} pairs."
+        ) from None
 
 
 def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:

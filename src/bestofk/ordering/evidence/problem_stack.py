@@ -101,7 +101,7 @@ class Asked(NamedTuple):
         )  # fmt: skip
 
 
-class Group(NamedTuple):
+class TablesOfTest(NamedTuple):
     """Tables that one call of one test takes."""
 
     tables: Ints
@@ -109,7 +109,7 @@ class Group(NamedTuple):
     choice: Choice
 
 
-def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator[Group]:
+def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator[TablesOfTest]:
     """The tables of a stack by what their pairs are tested with.
 
     A test is told facts about a table, such as the step of its losses, and the automatic choice
@@ -128,7 +128,7 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
     random = first.entry is not None and first.entry.random
     if not (varies or random or alone.any()):
         for place, family in families.items():
-            yield Group(np.flatnonzero(at == place), family, first)
+            yield TablesOfTest(np.flatnonzero(at == place), family, first)
         return
     grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
     for table, place in enumerate(at.tolist()):
@@ -141,7 +141,7 @@ def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator
             key = (*key, table)
         grouped.setdefault(key, (choice, []))[1].append(table)
     for (place, *_), (choice, tables) in grouped.items():
-        yield Group(np.array(tables), families[place], choice)
+        yield TablesOfTest(np.array(tables), families[place], choice)
 
 
 def _family(stack: ProblemStack, asked: Asked, control: int | None) -> Family:

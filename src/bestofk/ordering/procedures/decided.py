@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk.checks import Bools, Floats, Ints
 from bestofk.ordering.evidence.gather import pairs_of_tables
-from bestofk.ordering.evidence.problem_stack import Asked, Group, ProblemStack, groups_of
+from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, TablesOfTest, groups_of
 
 NOBODY = -1
 """The place of a learner that was not found."""
@@ -64,7 +64,7 @@ def tested_many(stack: ProblemStack, asked: Asked) -> Decided:
     return found._replace(tests=distinct(judge_group(stack, group, found) for group in groups))
 
 
-def judge_group(stack: ProblemStack, group: Group, found: Decided) -> str:
+def judge_group(stack: ProblemStack, group: TablesOfTest, found: Decided) -> str:
     """Write what the test says of the pairs of some tables into `found`; the name of the test."""
     tables, family, choice = group
     some = stack.rows(tables)
