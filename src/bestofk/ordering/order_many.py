@@ -87,7 +87,8 @@ class OrderMany:
     def smallest_mean(self) -> Ints:
         """The learner with the smallest mean loss, the most preferred of equal ones."""
         means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
-        return self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        smallest: Ints = self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        return smallest
 
     @property
     def adequate(self) -> Bools:
@@ -95,10 +96,11 @@ class OrderMany:
         B, K = self.order.shape
         taken = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
-        tested = ~np.isnan(self.pvalue).all(axis=(1, 2))
+        untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
         # without any test it stands alone
-        adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
-        return adequate & (self.recommended != NOBODY)[:, np.newaxis]
+        adequate: Bools = np.where(untested[:, np.newaxis], taken, ~worse)
+        adequate &= (self.recommended != NOBODY)[:, np.newaxis]
+        return adequate
 
     @property
     def edges(self) -> Bools:

@@ -22,7 +22,9 @@ def test_a_loss_is_the_mean_of_its_instances(name):
 
 
 def test_the_instances_of_one_split_have_the_means_of_the_run():
-    study = bk.compare(["max", "nmc"], data="iris", plan="holdout:0.3", progress=False, engine="serial")
+    study = bk.compare(
+        ["max", "nmc"], data="iris", plan="holdout:0.3", progress=False, engine="serial"
+    )
     problem = study.decision.problem
     assert problem.design.kind == "test-set"
     assert set(np.unique(problem.values)) == {0.0, 1.0}

@@ -70,6 +70,8 @@ def judge_group(stack: ProblemStack, group: Group, found: Decided) -> str:
     tables, family, choice = group
     some = stack.rows(tables)
     pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
+    if family.name == "prior":
+        stack.found[group.against_preferred()] = pairs.pvalue
     first, second = family.pairs()
     found.claims[tables] = pairs.claims(family)
     for square, column in (
@@ -85,4 +87,3 @@ def judge_group(stack: ProblemStack, group: Group, found: Decided) -> str:
 def distinct(names: Iterable[str]) -> tuple[str, ...]:
     """Every name once, in the order in which they come."""
     return tuple(dict.fromkeys(names))
-

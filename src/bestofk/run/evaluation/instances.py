@@ -14,6 +14,7 @@ from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.predictions import unpack
 from bestofk.run.experiment import Experiment, Place
 
+
 def is_one_test_set(experiment: Experiment) -> bool:
     """One data set, one split, and a loss that every instance has: the instances can be tested."""
     return (
