@@ -198,11 +198,11 @@ def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
     """Is learner `first` better than each that is preferred to it, in tables (B, K, ...)?"""
     result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
     shape = (len(values), first)
-    columns = (
+    estimate, statistic, pvalue = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
         for name in ("estimate", "statistic", "pvalue")
     )
-    return _Against(*columns, result)
+    return _Against(estimate, statistic, pvalue, result)
 
 
 def _adjusted(family: Family, pvalue: Floats) -> Floats:
