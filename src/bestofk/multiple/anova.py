@@ -136,12 +136,15 @@ def anova(losses: npt.ArrayLike) -> AnovaResult:
     learners have the same expected loss is rejected at level 0.05 (analysis of variance,
     F(2, 6) = 15.8, p = 0.0041).
     """
+    Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
+    return anova_of(one_way_parts(Y))
+
+
+def anova_of(parts: OneWayParts) -> AnovaResult:
+    """The analysis of variance from sums of squares."""
     from bestofk.tails import f_sf
 
-    Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
-    K, L = Y.shape[-2:]
-    parts = one_way_parts(Y)
-    df = (float(K - 1), float(K * (L - 1)))
+    df = parts.df
     f = ratio(parts.between / df[0], parts.within / df[1])
     return AnovaResult(
         statistic=scalar_or_array(f),
@@ -158,7 +161,7 @@ class OneWayParts:
     """Sums of squares in units of a power of two (so that they neither vanish nor overflow).
 
     `offsets` are the means of the learners less that of the first one, in that unit; `powers`
-    is the power of two, of shape (...).
+    is the power of two, of shape (...); `columns` is L.
     """
 
     means: Floats
@@ -166,6 +169,13 @@ class OneWayParts:
     between: Any
     within: Any
     powers: Any
+    columns: int
+
+    @property
+    def df(self) -> tuple[float, float]:
+        """(K - 1, K (L - 1))."""
+        K = self.means.shape[-1]
+        return float(K - 1), float(K * (self.columns - 1))
 
     def in_squared_unit(self, square: Any) -> Any:
         """A mean square in the unit of the losses."""
@@ -188,4 +198,5 @@ def one_way_parts(losses: Floats) -> OneWayParts:
         between=L * between,
         within=within,
         powers=power[..., 0, 0],
+        columns=L,
     )

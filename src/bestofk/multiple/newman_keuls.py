@@ -180,7 +180,7 @@ def newman_keuls(losses: npt.ArrayLike, alpha: float = 0.05) -> NewmanKeulsResul
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=False)
     alpha = probability(alpha, "alpha")
-    ranked = _ranked(Y[np.newaxis])
+    ranked = _ranked(one_way_parts(Y[np.newaxis]))
     order = ranked.order[0]
     windows = [
         RangeWindow(
@@ -224,13 +224,19 @@ def underline_ends(losses: npt.ArrayLike, alpha: float = 0.05) -> tuple[Places, 
     """
     Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
     lead, K = Y.shape[:-2], Y.shape[-2]
-    ranked = _ranked(Y.reshape(-1, *Y.shape[-2:]))
+    order, ends = underline_ends_of(one_way_parts(Y.reshape(-1, *Y.shape[-2:])), alpha)
+    return order.reshape(*lead, K), ends.reshape(*lead, K)
+
+
+def underline_ends_of(parts: OneWayParts, alpha: float) -> tuple[Places, Places]:
+    """The same from the sums of squares of tables (B, K, L)."""
+    ranked = _ranked(parts)
     ends = np.zeros(ranked.order.shape, dtype=np.intp)
     for step in _step_down(ranked, probability(alpha, "alpha")):
         starts = step.accepted.shape[1]
         # of two windows that begin at one place the smaller lies in the larger: not tested
         ends[:, :starts] += np.where(step.accepted, np.arange(starts) + step.size, 0)
-    return ranked.order.reshape(*lead, K), ends.reshape(*lead, K)
+    return ranked.order, ends
 
 
 class _Ranked(NamedTuple):
@@ -245,16 +251,14 @@ class _Ranked(NamedTuple):
     df: float
 
 
-def _ranked(Y: Floats) -> _Ranked:
-    K, L = Y.shape[-2:]
-    df = float(K * (L - 1))
-    parts = one_way_parts(Y)
+def _ranked(parts: OneWayParts) -> _Ranked:
+    df = parts.df[1]
     order = np.argsort(parts.means, axis=-1, kind="stable")
     return _Ranked(
         parts=parts,
         order=order,
         offsets=np.take_along_axis(parts.offsets, order, axis=-1),
-        standard_error=np.sqrt(parts.within / df / L)[:, np.newaxis],
+        standard_error=np.sqrt(parts.within / df / parts.columns)[:, np.newaxis],
         df=df,
     )
 

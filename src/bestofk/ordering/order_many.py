@@ -95,9 +95,9 @@ class OrderMany:
         B, K = self.order.shape
         taken = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
-        tested: Bools = ~np.all(np.isnan(self.pvalue), axis=(1, 2))
+        untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
         # without any test it stands alone
-        adequate: Bools = np.where(tested[:, np.newaxis], ~worse, taken)
+        adequate: Bools = np.where(untested[:, np.newaxis], taken, ~worse)
         adequate &= (self.recommended != NOBODY)[:, np.newaxis]
         return adequate
 

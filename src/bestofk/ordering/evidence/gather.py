@@ -100,8 +100,7 @@ def pairs_of_tables(
     of the test go to `keep`, unless all pairs of a table are too many.
     """
     alternative = family.alternative if alternative is None else alternative
-    first, _ = family.pairs()
-    per_table = len(first) * int(np.prod(values.shape[2:]))
+    per_table = family.size * int(np.prod(values.shape[2:]))
     step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
     parts = [
         _columns(choice, values[at : at + step], family, alternative, keep)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,8 @@ class ProblemStack:
     names: tuple[Name, ...]
     like: Problem
     subset_values: Floats | None = None
+    found: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What one procedure found and another can use."""
 
     def __len__(self) -> int:
         return len(self.values)
@@ -65,7 +67,14 @@ class ProblemStack:
             means=self.means[tables],
             places=self.places[tables],
             subset_values=None if parts is None else parts[tables],
+            found={},
         )
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was found under the key, or is made now."""
+        if key not in self.found:
+            self.found[key] = make()
+        return self.found[key]
 
     def sample(self, axes: int) -> Floats:
         """(B, K, n) or (B, K, runs, folds), as a test with that many trailing axes wants it."""
@@ -107,6 +116,11 @@ class TablesOfTest(NamedTuple):
     tables: Ints
     family: Family
     choice: Choice
+
+    def against_preferred(self) -> tuple[Any, ...]:
+        """The key of the one-sided p-values (B, P) of all pairs, where some procedure asks them."""
+        facts = tuple(map(repr, self.choice.arguments.items()))
+        return "greater", self.choice.function, facts, self.tables.tobytes()
 
 
 def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator[TablesOfTest]:

@@ -9,7 +9,8 @@ import numpy as np
 from bestofk.checks import Ints, probability
 from bestofk.errors import DesignError
 from bestofk.multiple import anova, newman_keuls
-from bestofk.multiple.newman_keuls import underline_ends
+from bestofk.multiple.anova import OneWayParts, anova_of, one_way_parts
+from bestofk.multiple.newman_keuls import underline_ends_of
 from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.gather import no_pairs
 from bestofk.ordering.evidence.problem import Problem
@@ -152,18 +153,23 @@ def newman_keuls_choice(
 
 def anova_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
     """The ANOVA choice on every table of a stack."""
-    _samples(stack.like)
-    best = _if_equal(anova(stack.sample(1)).pvalue, asked.alpha)
+    best = _if_equal(anova_of(_parts(stack)).pvalue, asked.alpha)
     return untested(len(stack), stack.learners, "anova").with_order(only(best, stack.learners))
 
 
 def newman_keuls_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
     """The Newman-Keuls choice on every table of a stack."""
-    _samples(stack.like)
-    lines = _lines(*underline_ends(stack.sample(1), asked.alpha))
+    lines = _lines(*underline_ends_of(_parts(stack), asked.alpha))
     best = np.where(lines.rival == NOBODY, lines.chosen, NOBODY)
     decided = untested(len(stack), stack.learners, "newman-keuls")
     return decided.with_order(only(best, stack.learners))
+
+
+def _parts(stack: ProblemStack) -> OneWayParts:
+    """Sums of squares of every table, found once for both choices."""
+    _samples(stack.like)
+    parts: OneWayParts = stack.once("sums of squares", lambda: one_way_parts(stack.sample(1)))
+    return parts
 
 
 def _if_equal(pvalue: Any, alpha: float) -> Ints:

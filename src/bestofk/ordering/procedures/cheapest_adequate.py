@@ -126,7 +126,7 @@ def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:
 def _adequate_first(shown: Bools, means: Floats) -> tuple[Ints, Ints]:
     """(B, K): the adequate by preference, then the others by their means; (B,): the first."""
     K = means.shape[1]
-    adequate: Bools = np.all(shown | np.eye(K, dtype=bool), axis=2)
+    adequate: Bools = np.logical_and.reduce(shown | np.eye(K, dtype=bool), axis=2)
     by_mean = np.argsort(np.argsort(means, axis=1, kind="stable"), axis=1, kind="stable")
     order = np.argsort(np.where(adequate, np.arange(K), K + by_mean), axis=1, kind="stable")
     return order, np.where(adequate.any(axis=1), order[:, 0], NOBODY)

@@ -69,6 +69,8 @@ def judge_group(stack: ProblemStack, group: TablesOfTest, found: Decided) -> str
     tables, family, choice = group
     some = stack.rows(tables)
     pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
+    if family.name == "prior":
+        stack.found[group.against_preferred()] = pairs.pvalue
     first, second = family.pairs()
     found.claims[tables] = pairs.claims(family)
     for square, column in (

@@ -94,12 +94,13 @@ def _sorted(overrides: Bools, means: Floats | None) -> Ints:
 def _take(outgoing: npt.NDArray[np.int32], means: Floats | None) -> npt.NDArray[np.intp]:
     """The place of the learner to take in each table; `outgoing` is -1 for those that are gone."""
     free = outgoing == 0
-    first: npt.NDArray[np.intp] = np.argmax(free, axis=1)
+    taken: npt.NDArray[np.intp]
     if means is None:
-        return first
+        taken = np.argmax(free, axis=1)
+        return taken
     struck = np.minimum.accumulate(np.where(outgoing > 0, means, np.inf), axis=1)
     allowed = free & (means <= struck)
-    taken: npt.NDArray[np.intp] = np.argmax(allowed, axis=1)
+    taken = np.argmax(allowed, axis=1)
     lost = ~allowed[np.arange(len(taken)), taken]
     if lost.any():
         # only where a test by ranks contradicts the means

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from bestofk.ordering.evidence.as_problem import as_ordered
 from bestofk.ordering.evidence.choose_test import Choice, choose_test, smallest_pvalue, units
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.evidence.gather import PairColumns, compare_in, no_pairs
+from bestofk.ordering.evidence.gather import compare_in, no_pairs
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.ordering.preference import Name, Prior, without_noise
 from bestofk.ordering.procedures.decided import NOBODY, Decided, distinct, only, untested
@@ -83,8 +83,8 @@ def test_first(
     evidence = no_pairs(problem, alpha=family.alpha)
     if first:
         values = problem.sample(choice.axes)
-        results: list[Any] = []
-        found = _against_preferred(choice, values[np.newaxis], first, family, keep=results)
+        found = _against_preferred(choice, values[np.newaxis], first)
+        adjusted = _adjusted(family, found.pvalue[0])
         evidence = Evidence(
             names=names,
             first=np.arange(first),
@@ -92,15 +92,15 @@ def test_first(
             estimate=found.estimate[0],
             statistic=found.statistic[0],
             pvalue=found.pvalue[0],
-            adjusted_pvalue=found.adjusted_pvalue[0],
-            direction=found.direction[0],
-            better=found.better[0],
+            adjusted_pvalue=adjusted,
+            direction=np.ones(first, dtype=np.int8),
+            better=(adjusted <= family.alpha).astype(np.int8),
             family=family,
             alternative="greater",
             metric=problem.metric,
             values=values,
             choice=choice,
-            found={"results greater": results},
+            found={"results greater": [found.result]},
         )
     smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
     by_name = dict(zip(names, means.tolist(), strict=True))
@@ -153,19 +153,29 @@ def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
     # a family of K - 1 tests, whoever has the smallest mean
     asked = asked._replace(family="control")
     recommended, tests = smallest.copy(), []
-    for tables, family, choice in groups_of(stack, asked, one_sided=True):
+    for group in groups_of(stack, asked, one_sided=True):
+        tables, family, choice = group
         tests.append(choice.name)
+        known = stack.found.get(group.against_preferred())
         for first in range(1, K):
-            some = tables[smallest[tables] == first]
-            if not some.size:
+            which = np.flatnonzero(smallest[tables] == first)
+            if not which.size:
                 continue
-            values = stack.rows(some).sample(choice.axes)
-            found = _against_preferred(choice, values, first, family)
-            beaten = found.better > 0
+            some = tables[which]
+            if known is None:
+                values = stack.rows(some).sample(choice.axes)
+                pvalue = _against_preferred(choice, values, first).pvalue
+            else:
+                # MultiTest has asked the same
+                places = np.arange(first)
+                pvalue = known[which[:, np.newaxis], places * K - places * (places + 1) // 2
+                               + first - places - 1]  # fmt: skip
+            adjusted = _adjusted(family, pvalue)
+            beaten = adjusted <= family.alpha
             recommended[some[~beaten.all(axis=1)]] = NOBODY
             decided.claims[some, first, :first] = beaten
-            decided.pvalue[some, :first, first] = found.pvalue
-            decided.adjusted_pvalue[some, :first, first] = found.adjusted_pvalue
+            decided.pvalue[some, :first, first] = pvalue
+            decided.adjusted_pvalue[some, :first, first] = adjusted
     return decided._replace(tests=distinct(tests)).with_order(only(recommended, K), recommended)
 
 
@@ -174,29 +184,32 @@ def _smallest(means: Floats) -> Ints:
     return np.asarray(np.argmin(without_noise(means), axis=-1))
 
 
-def _against_preferred(
-    choice: Choice, values: Floats, first: int, family: Family, keep: list[Any] | None = None
-) -> PairColumns:
-    """(B, first) columns: is learner `first` better than each that is preferred to it?"""
+class _Against(NamedTuple):
+    """(B, first) columns of the pairs (preferred, first), and the result that they are from."""
+
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    result: Any
+
+
+def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
+    """Is learner `first` better than each that is preferred to it, in tables (B, K, ...)?"""
     result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
-    if keep is not None:
-        keep.append(result)
     shape = (len(values), first)
-    estimate, statistic, tested = (
+    estimate, statistic, pvalue = (
         np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
         for name in ("estimate", "statistic", "pvalue")
     )
-    pvalue = np.ones((len(values), family.size))
-    pvalue[:, :first] = tested
-    adjusted = family.adjust(pvalue)[:, :first]
-    return PairColumns(
-        estimate=estimate,
-        statistic=statistic,
-        pvalue=tested,
-        adjusted_pvalue=adjusted,
-        direction=np.ones(shape, dtype=np.int8),
-        better=(adjusted <= family.alpha).astype(np.int8),
-    )
+    return _Against(estimate, statistic, pvalue, result)
+
+
+def _adjusted(family: Family, pvalue: Floats) -> Floats:
+    """Over K - 1 tests: those that need not be made count as not rejected."""
+    made = pvalue.shape[-1]
+    every = np.ones((*pvalue.shape[:-1], family.size))
+    every[..., :made] = pvalue
+    return family.adjust(every)[..., :made]
 
 
 # pytest would take the paper's name for a test of ours.

@@ -64,14 +64,14 @@ def decide(
     asked: dict[str, Any] = {"alpha": alpha}
     pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction}
     found = {
-        "Anova": order_many(tables, procedure="anova-choice", **asked),
-        "TestFirst": order_many(tables, procedure="test-first", **pairs, **asked),
-        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", **asked),
         # as published
         "MultiTest": order_many(tables, family="prior", guard=False, **pairs, **asked),
+        "TestFirst": order_many(tables, procedure="test-first", **pairs, **asked),
+        "Anova": order_many(tables, procedure="anova-choice", **asked),
+        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", **asked),
     }
     return Decisions(
-        chosen={name: many.recommended.reshape(lead) for name, many in found.items()},
+        chosen={name: found[name].recommended.reshape(lead) for name in PROCEDURES},
         edges=found["MultiTest"].edges.reshape(*lead, K, K),
         losses=losses,
         alpha=alpha,
