@@ -32,7 +32,15 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "learners",
     metavar="SPEC",
     multiple=True,
-    help="A name of: bestofk learners; name=spec; or package.module:Class(param=value). Repeat it.",
+    help="A name of: bestofk learners; name=spec; package.module:Class(param=value); or "
+    "./models.py:name. Repeat it.",
+)
+@click.option(
+    "--learners",
+    "learner_files",
+    metavar="FILE.py",
+    multiple=True,
+    help="Run this Python file and take its mapping or list called learners.",
 )
 @click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans.")
 @click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
@@ -66,6 +74,7 @@ def compare(
     data: tuple[str, ...],
     target: str | None,
     learners: tuple[str, ...],
+    learner_files: tuple[str, ...],
     plan: str,
     repetitions: int,
     loss: str | None,
@@ -99,6 +108,7 @@ def compare(
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
     """
+    from bestofk.learners.learners_file import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.sources import dataset_of
 
@@ -117,7 +127,7 @@ def compare(
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
-            list(learners) or None,
+            chosen_learners(learners, learner_files),
             data=datasets,
             plan=plan,
             repetitions=repetitions,

@@ -1,4 +1,5 @@
 from .foreign import for_data as for_data
+from .import_target import learner_factory as learner_factory
 from .registry import LEARNERS as LEARNERS, Learner as Learner, learner as learner
 from .specification import named_learners as named_learners, parse_learner as parse_learner
 from .whole_plan import (
