@@ -112,6 +112,9 @@ def run(arguments: list[str] | None = None) -> int:
         # The reader went away (`| head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
+    except MemoryError:
+        complain("there is not enough memory for this; nothing was written.")
+        return EXIT_FAILED
     except OSError as failed:
         complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
         return EXIT_FAILED

@@ -43,10 +43,16 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     help="Run this Python file and take its mapping or list called learners.",
 )
 @click.option("--plan", default="10x10", show_default=True, help="See: bestofk plans.")
-@click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
+@click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
-@click.option("--jobs", type=int, default=-1, show_default=True, help="Workers; -1: one per core.")
+@click.option(
+    "--jobs",
+    type=click.IntRange(max=1024),
+    default=-1,
+    show_default=True,
+    help="Workers; -1: one per core.",
+)
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )
@@ -61,7 +67,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     help="A learner that fails: leave it out and say so, or stop.",
 )
 @click.option("--store", metavar="URL", help="Keep cells in a file or database; resume from it.")
-@click.option("--replicate", metavar="N", type=click.IntRange(min=0), default=0,
+@click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
               help="Repeat the decision over N other choices of splits.")  # fmt: skip
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")

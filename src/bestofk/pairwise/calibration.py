@@ -197,10 +197,12 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failed:
         raise TableError(f"{shown}: the calibration cannot be read: {failed.strerror}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TableError(f"{shown}: this is not a calibration (no JSON).") from None
     names = {one.name for one in fields(Calibration)}
     if not isinstance(found, dict) or found.get("kind") != KIND or not names <= set(found):
+        raise TableError(f"{shown}: this is not a calibration of bestofk.")
+    if not isinstance(found["learners"], list) or not isinstance(found["test"], str):
         raise TableError(f"{shown}: this is not a calibration of bestofk.")
     found["learners"] = tuple(found["learners"])
     return Calibration(**{name: found[name] for name in names})

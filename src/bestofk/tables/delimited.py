@@ -9,6 +9,7 @@ from io import StringIO
 from typing import Any
 
 from bestofk.errors import TableError
+from bestofk.tables.memory_limit import check_columns
 from bestofk.tables.table import Table, size_words
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -31,6 +32,7 @@ def read_delimited(
     header_line, header = next(_records(content, delimiter, source), (0, []))
     if not header:
         raise TableError(f"{source}: the file is empty.")
+    check_columns(source, len(header))
     header = [name.strip() for name in header]
     _refuse_numbers_as_header(header, source, header_line)
     cells = _parse(content, source, delimiter, len(header))
