@@ -44,7 +44,7 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def run_bounded():
-    """A process that runs commands, each in a child of its own whose use of resources it reports."""
+    """A process that runs commands, each in a child whose use of resources it reports."""
     where = str(Path(bestofk.__file__).parents[1])
     with subprocess.Popen(
         [sys.executable, "-c", RUNNER],

@@ -20,6 +20,7 @@ from bestofk.cli.options import (
     report_option,
     warnings_as_lines,
 )
+from bestofk.cli.say import say, say_name
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -157,13 +158,13 @@ def compare(
         echo_json({**study.as_json(), **({"report": report_path} if report_path else {})})
     elif quiet:
         for name in study.order:
-            click.echo(name)
+            say_name(name)
     else:
         from bestofk.cli.terminal import print_study
 
         print_study(study, [sentence for one in datasets for sentence in one.account])
         if report_path is not None:
-            click.echo(f"The report is in {report_path}.")
+            say(f"The report is in {report_path}.")
 
 
 def _mention_compilation(learners: tuple[str, ...]) -> None:

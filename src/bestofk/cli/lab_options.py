@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bestofk.cli.options import Command
+from bestofk.cli.say import say
 
 
 def lab_options(command: Command) -> Command:
@@ -84,4 +85,4 @@ def echo_result(result: Any, *, as_json: bool) -> None:
     if as_json:
         echo_json(result.as_json())
     else:
-        click.echo(result.explain())
+        say(result.explain())

@@ -17,6 +17,7 @@ from bestofk.cli.lab_options import (
     simulation_options,
 )
 from bestofk.cli.options import Command, df_value, warnings_as_lines
+from bestofk.cli.say import say
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 PAIR = ("naive-bayes", "c4.5")
@@ -234,10 +235,10 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
         paths = function(
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
             random_state=given["seed"], jobs=given["jobs"], again=given["again"],
-            told=None if quiet else lambda line: click.echo(line, err=True), **more,
+            told=None if quiet else lambda line: say(line, err=True), **more,
         )  # fmt: skip
     for path in paths:
-        click.echo(str(path))
+        say(str(path))
 
 
 @measure.command(context_settings=_HELP)
@@ -262,7 +263,7 @@ def worth(sets: int, out: str, seed: int, jobs: int, store: str | None, quiet: b
             out, sets=sets, random_state=seed, jobs=jobs, store=store, progress=not quiet
         )
     for path in paths:
-        click.echo(str(path))
+        say(str(path))
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:

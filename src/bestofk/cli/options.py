@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bestofk.cli.app import complain
+from bestofk.cli.say import holds_everything, say
 from bestofk.errors import BestOfKWarning
 
 if TYPE_CHECKING:
@@ -197,6 +199,15 @@ def warnings_as_lines() -> Iterator[None]:
 
 def echo_json(value: dict[str, Any]) -> None:
     """One strict JSON object on stdout."""
-    import json
+    import sys
 
-    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))
+    everything = holds_everything(sys.stdout)
+    text = dumps(value, allow_nan=False, ensure_ascii=not everything, indent=2)
+    say("\n".join(map(_escaped, text.split("\n"))))
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON in which characters that print nothing are written as escapes."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in line)

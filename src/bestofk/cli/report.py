@@ -15,6 +15,7 @@ from bestofk.cli.options import (
     preference,
     warnings_as_lines,
 )
+from bestofk.cli.say import say
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -64,8 +65,8 @@ def report(
     if as_json:
         echo_json({**found.as_json(), "report": str(path)})
         return
-    click.echo(found.explain().split("\n")[0])
-    click.echo(f"The report is in {path}.")
+    say(found.explain().split("\n")[0])
+    say(f"The report is in {path}.")
 
 
 def _only_study(store: Store) -> int:

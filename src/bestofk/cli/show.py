@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk.cli.options import echo_json
+from bestofk.cli.say import say
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -54,7 +55,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            click.echo(f"{rows} cells of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
+            say(f"{rows} cells of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
             return
         _print(opened, shown, tallies)
 
@@ -99,9 +100,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
 
 
 def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
-    from rich.text import Text
-
-    from bestofk.cli.terminal import console, one_line
+    from bestofk.cli.terminal import console, one_line, plain
 
     out = console()
     n_cells = store.n_cells()
@@ -109,29 +108,29 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         f"{_counted(len(store.studies()), 'study', 'studies')}, "
         f"{_counted(n_cells, 'cell', 'cells')}"
     )
-    out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
+    out.print(plain(f"{store.shown_url}: {held}.", style="bold"))
     for study, tally in zip(shown, tallies, strict=True):
         spec = study.spec
         title = one_line(spec.title, 80) or "(no title)"
         out.print()
-        out.print(Text(f"{study.id}. {title}", style="bold"))
+        out.print(plain(f"{study.id}. {title}", style="bold"))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
         plan = (
             f"{spec.plan}, loss {one_line(spec.loss)}, seed {spec.random_state}, "
             f"{_counted(spec.repetitions, 'repetition', 'repetitions')}"
         )
-        out.print(Text(f"   begun      {study.created}"))
-        out.print(Text(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
-        out.print(Text(f"   data sets  {_names(sets)}"))
-        out.print(Text(f"   plan       {plan}"))
-        out.print(Text(f"   cells      {_progress(tally)}"))
-        out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
+        out.print(plain(f"   begun      {study.created}"))
+        out.print(plain(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
+        out.print(plain(f"   data sets  {_names(sets)}"))
+        out.print(plain(f"   plan       {plan}"))
+        out.print(plain(f"   cells      {_progress(tally)}"))
+        out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
-            out.print(Text(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
+            out.print(plain(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
         if len(tally.failures) > MOST_FAILURES:
             more = len(tally.failures) - MOST_FAILURES
-            out.print(Text(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
+            out.print(plain(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
 
 
 def _progress(tally: Tally) -> str:

@@ -16,6 +16,7 @@ from bestofk.lab.simulation import Simulation
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
+from bestofk.whole_file import write_text
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
@@ -160,7 +161,7 @@ def write_claims(
         jobs=jobs, store=store, again=again, told=told,
     )  # fmt: skip
     text = folder / "claims.md"
-    text.write_text("\n".join(claims_page(rows, random_state)), encoding="utf-8")
+    write_text(text, "\n".join(claims_page(rows, random_state)))
     return [path, text]
 
 

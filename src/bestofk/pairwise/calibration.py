@@ -13,6 +13,7 @@ import numpy as np
 
 from bestofk.errors import ArgumentError, DesignError, TableError
 from bestofk.pairwise.result import scalar_or_array
+from bestofk.whole_file import write_text
 
 KIND = "bestofk calibration"
 
@@ -152,9 +153,7 @@ class Calibration:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a small JSON file that ``order(..., df=...)`` and ``--df`` take."""
-        Path(path).write_text(
-            json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
-        )
+        write_text(path, json.dumps(self.as_json(), indent=1, allow_nan=False) + "\n")
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The test as it is where the df is calibrated; else with its p-values scaled.

@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from bestofk.wording import printable
+
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 
@@ -60,7 +62,7 @@ class Lines(Silence):
             )
 
     def _say(self, line: str) -> None:
-        self.stream.write(f"bestofk: {' '.join(line.split())}\n")
+        self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
         self.stream.flush()
 
 
@@ -103,7 +105,7 @@ class Bar(Silence):
         self.bar.update(
             self.task,
             advance=1,
-            description=f"{learner} on {dataset}",
+            description=printable(f"{learner} on {dataset}"),
             rate=f"{self.done / spent:.3g} fits/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
         )

@@ -53,7 +53,7 @@ class JsonLines:
         return row + 1 if self.numbers is None else self.numbers[row]
 
 
-class _NotJson(ValueError):
+class _JsonError(ValueError):
     """Text that is not JSON, or is beyond what a table holds; `msg` says why."""
 
     def __init__(self, msg: str, lineno: int, colno: int) -> None:
@@ -65,11 +65,11 @@ def _loads(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise _NotJson(error.msg, error.lineno, error.colno) from None
+        raise _JsonError(error.msg, error.lineno, error.colno) from None
     except RecursionError:
-        raise _NotJson("brackets stand too deep in each other", 1, 1) from None
+        raise _JsonError("brackets stand too deep in each other", 1, 1) from None
     except ValueError:
-        raise _NotJson("a whole number has thousands of digits", 1, 1) from None
+        raise _JsonError("a whole number has thousands of digits", 1, 1) from None
 
 
 def _check_cells(
@@ -97,7 +97,7 @@ def _whole(content: str, source: str) -> Any:
     if start == "[":
         try:
             return _loads(content)
-        except _NotJson as error:
+        except _JsonError as error:
             if "\n[" in content or content.lstrip().split("\n", 1)[0].rstrip().endswith("]"):
                 first = content.lstrip().split("\n", 1)[0]
                 raise TableError(
@@ -110,10 +110,10 @@ def _whole(content: str, source: str) -> Any:
         first = content.lstrip().split("\n", 1)[0]
         try:
             one = _loads(first)
-        except _NotJson:
+        except _JsonError:
             try:
                 one = _loads(content)
-            except _NotJson:
+            except _JsonError:
                 return None
         if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
             return one
@@ -124,14 +124,14 @@ def _whole(content: str, source: str) -> Any:
 def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str, Any]]:
     try:
         rows = _loads("[" + ",".join(lines) + "]")
-    except _NotJson:
+    except _JsonError:
         rows = []
     if len(rows) == len(lines) and all(type(row) is dict for row in rows):
         return list(rows)
     for number, line in zip(numbers, lines, strict=True):
         try:
             row = _loads(line)
-        except _NotJson as error:
+        except _JsonError as error:
             raise TableError(
                 f"{source}: line {number} is not JSON ({error.msg}, column {error.colno})."
             ) from None
