@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from math import floor, isinf, log10
 
-_CONTROLS = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f]")
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def number(value: float) -> str:
@@ -149,6 +149,17 @@ def printable(text: str) -> str:
     'a�b�'
     """
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def without_controls(text: str) -> str:
+    r"""Text in which ``�`` stands for every control character but line ends and tabs.
+
+    Examples
+    --------
+    >>> without_controls("a\x1b[31m\n")
+    'a�[31m\n'
+    """
+    return _CONTROLS.sub("\ufffd", text)
 
 
 def escaped(text: str) -> str:

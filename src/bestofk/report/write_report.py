@@ -38,7 +38,7 @@ from bestofk.report.verdict_groups import GROUPS, groups_of
 from bestofk.run.study import Study
 from bestofk.version import __version__
 from bestofk.whole_file import write_text
-from bestofk.wording import counted
+from bestofk.wording import counted, without_controls
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -123,7 +123,8 @@ def render_report(
             "bibtex": methods.bibtex,
         },
     }
-    return _template().render(parts)
+    # names may hold what no page should
+    return without_controls(_template().render(parts))
 
 
 def _losses_of(order: Order | None) -> Losses | None:
