@@ -2,7 +2,8 @@
 
 Seconds of the processor for 300 tables of five learners in 10x10 folds, by every procedure; then
 what the MultiTest paper decides on 30 data sets of 1,000 runs of 5x2 folds (the peer on 100 of the
-runs, for as many as there are), and the lab's false claims on 300 tables against `order` on each of them.
+runs, for as many as there are), and the false claims of the lab on 300 tables against `order` on
+each of them.
 
     python benchmarks/run.py many_tables_speed
 """

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+_LONGEST_NAME = 120
+_MOST_LISTED = 60
+_MOST_COMPARED = 2000
+
 
 class BestOfKError(Exception):
     """Base of every error that bestofk raises on purpose."""
@@ -28,11 +32,18 @@ class UnknownNameError(BestOfKError, LookupError):
     def _sentence(self) -> str:
         from difflib import get_close_matches
 
-        near = get_close_matches(str(self.name).lower(), self.known, n=3, cutoff=0.5)
+        # comparing takes time with the square of the length
+        wanted = str(self.name).lower()[:_LONGEST_NAME]
+        near = get_close_matches(wanted, self.known[:_MOST_COMPARED], n=3, cutoff=0.5)
         offer = f"did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listed = ", ".join(self.known)
+        listed = ", ".join(self.known[:_MOST_LISTED])
+        if len(self.known) > _MOST_LISTED:
+            listed += f" and {len(self.known) - _MOST_LISTED} more"
         place = f" in {self.where}" if self.where else ""
-        sort = f"{self.kind} {self.name!r}{place}"
+        shown = repr(self.name)
+        if len(shown) > _LONGEST_NAME:
+            shown = f"{shown[: _LONGEST_NAME - 3]}..."
+        sort = f"{self.kind} {shown}{place}"
         return f"There is no {sort}: {offer or 'there are ' + listed + '.'}"
 
     def __reduce__(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from math import floor, isinf, log10
+
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 
 
 def number(value: float) -> str:
@@ -146,6 +149,30 @@ def printable(text: str) -> str:
     'a�b�'
     """
     return "".join(c if c.isprintable() else "\ufffd" for c in text)
+
+
+def without_controls(text: str) -> str:
+    r"""Text in which ``�`` stands for every control character but line ends and tabs.
+
+    Examples
+    --------
+    >>> without_controls("a\x1b[31m\n")
+    'a�[31m\n'
+    """
+    return _CONTROLS.sub("\ufffd", text)
+
+
+def escaped(text: str) -> str:
+    r"""Text in which every control character but line ends and tabs is written out.
+
+    Other than with `printable`, names that differ stay different.
+
+    Examples
+    --------
+    >>> print(escaped("a\x1b[31m b"))
+    a\x1b[31m b
+    """
+    return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 def duration(seconds: float) -> str:

@@ -130,3 +130,14 @@ def test_tests_on_arrays_do_not_load_scipy_stats():
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize("address", ["foo", "tcp://", "host:port", "://:1"])
+def test_a_scheduler_that_is_no_address_is_one_sentence(run, address):
+    code, out, err = run(
+        "compare", "iris", "--learner", "max", "--learner", "nmc", "--plan", "kfold:2",
+        "--engine", "dask", "--scheduler", address,
+    )  # fmt: skip
+    assert (code, out) == (1, "")
+    assert "such as 'tcp://host:8786'" in err
+    assert len(err.splitlines()) == 1

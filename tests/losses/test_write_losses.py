@@ -11,6 +11,7 @@ from bestofk.errors import ArgumentError, TableError
 from bestofk.losses import Losses, read_losses
 from bestofk.losses.layouts import looks_like_role
 from bestofk.plans.design import KINDS, Design, Subsets
+from bestofk.tables.spreadsheet import as_text_cell
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 HOSTILE = (
@@ -172,7 +173,9 @@ def test_other_tools_read_the_files(tmp_path, hostile):
     hostile.to_csv(tmp_path / "t.csv")
     with (tmp_path / "t.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [row["algorithm"] for row in rows[::24]] == list(hostile.algorithms)
+    assert [row["algorithm"] for row in rows[::24]] == [
+        as_text_cell(name) for name in hostile.algorithms
+    ]
     assert [float(row["loss"]) for row in rows] == hostile.values.ravel().tolist()
     hostile.to_jsonl(tmp_path / "t.jsonl")
     lines = (tmp_path / "t.jsonl").read_text(encoding="utf-8").split("\n")[:-1]

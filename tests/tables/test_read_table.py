@@ -101,3 +101,17 @@ def test_parquet_text_that_is_no_number(tmp_path):
     with pytest.raises(TableError) as caught:
         read_table(path).numbers("x")
     assert str(caught.value) == "t.parquet: row 2, column 'x' must be a number; got 'two'."
+
+
+@pytest.mark.parametrize("coded", [False, True])
+def test_parquet_with_text_that_is_none(tmp_path, coded):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    offsets = pa.py_buffer(b"\0\0\0\0\2\0\0\0\4\0\0\0")
+    broken = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"\xff\xfeok")])
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": broken.dictionary_encode() if coded else broken}), path)
+    assert refusal(path) == "t.parquet: not a Parquet file, or a damaged one."
+    pq.write_table(pa.table({"a": pa.array([b"\xff"], type=pa.binary())}), path)
+    assert refusal(path) == "t.parquet: column 'a' holds text that is not UTF-8."

@@ -8,6 +8,7 @@ from importlib import import_module
 
 import click
 
+from bestofk.cli.say import say, use_plain_characters
 from bestofk.errors import BestOfKError, RunError, StoreError
 from bestofk.version import __version__
 
@@ -83,13 +84,14 @@ def bestofk() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every error is one clear line on stderr and an exit code."""
+    use_plain_characters()
     try:
         words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
         code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=words)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
     except click.exceptions.NoArgsIsHelpError as wrong:
-        click.echo(wrong.format_message(), err=True)
+        say(wrong.format_message(), err=True)
         return EXIT_WRONG_CALL
     except click.UsageError as wrong:
         where = wrong.ctx.command_path if wrong.ctx is not None else "bestofk"
@@ -112,11 +114,16 @@ def run(arguments: list[str] | None = None) -> int:
         # The reader went away (`| head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
+    except MemoryError:
+        complain("there is not enough memory for this; nothing was written.")
+        return EXIT_FAILED
     except OSError as failed:
         complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
         return EXIT_FAILED
 
 
 def complain(message: str) -> None:
-    """One line on stderr."""
-    click.echo(f"bestofk: {' '.join(message.split())}", err=True)
+    """One line on stderr, without passwords and without what a terminal would obey."""
+    from bestofk.run.store.url import hide_passwords
+
+    say(f"bestofk: {hide_passwords(' '.join(message.split()))}", err=True)

@@ -10,6 +10,7 @@ import click
 
 from bestofk.cli.lab_options import echo_result, lab_options, own_rows, problem_of, running
 from bestofk.cli.options import warnings_as_lines
+from bestofk.cli.say import say
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -48,4 +49,4 @@ def calibrate(**given: Any) -> None:
         out = given["out"] if given["out"].endswith(".json") else f"{given['out']}.json"
         found.save(out)
         if not given["as_json"]:
-            click.echo(f"Written to {out}: bestofk order LOSSES --test {found.test} --df {out}.")
+            say(f"Written to {out}: bestofk order LOSSES --test {found.test} --df {out}.")

@@ -21,6 +21,7 @@ from bestofk.cli.options import (
     report_option,
     warnings_as_lines,
 )
+from bestofk.cli.say import say, say_name
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -33,10 +34,18 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     "learners",
     metavar="SPEC",
     multiple=True,
-    help="A name of: bestofk learners; name=spec; or package.module:Class(param=value). Repeat it.",
+    help="A name of: bestofk learners; name=spec; package.module:Class(param=value); or "
+    "./models.py:name. Repeat it.",
+)
+@click.option(
+    "--learners",
+    "learner_files",
+    metavar="FILE.py",
+    multiple=True,
+    help="Run this Python file and take its mapping or list called learners.",
 )
 @click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
-@click.option("--repetitions", type=click.IntRange(min=1), default=1, show_default=True,
+@click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
 @jobs_option
@@ -54,7 +63,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     help="A learner that fails: leave it out and say so, or stop.",
 )
 @click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
-@click.option("--replicate", metavar="N", type=click.IntRange(min=0), default=0,
+@click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
               help="Repeat the decision over N other choices of splits.")  # fmt: skip
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
@@ -67,6 +76,7 @@ def compare(
     data: tuple[str, ...],
     target: str | None,
     learners: tuple[str, ...],
+    learner_files: tuple[str, ...],
     plan: str | None,
     repetitions: int,
     loss: str | None,
@@ -100,6 +110,7 @@ def compare(
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
     """
+    from bestofk.learners.learners_file import chosen_learners
     from bestofk.run.compare import compare as run_comparison
     from bestofk.run.sources import dataset_of
 
@@ -118,7 +129,7 @@ def compare(
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
-            list(learners) or None,
+            chosen_learners(learners, learner_files),
             data=datasets,
             plan=plan,
             repetitions=repetitions,
@@ -142,13 +153,13 @@ def compare(
         echo_json({**study.to_dict(), **({"report": report_path} if report_path else {})})
     elif quiet:
         for name in study.order:
-            click.echo(name)
+            say_name(name)
     else:
         from bestofk.cli.terminal import print_study
 
         print_study(study, [sentence for one in datasets for sentence in one.account])
         if report_path is not None:
-            click.echo(f"The report is in {report_path}.")
+            say(f"The report is in {report_path}.")
 
 
 def _mention_compilation(learners: tuple[str, ...]) -> None:

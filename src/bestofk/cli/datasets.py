@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from bestofk.cli.say import say
+
 _HELP = {"help_option_names": ["-h", "--help"]}
 
 
@@ -68,7 +70,7 @@ def fetch(
         names=names,
         base=base_url,
         again=again,
-        say=lambda line: None if as_json else click.echo(line),
+        say=lambda line: None if as_json else say(line),
     )
     failed = [name for name, word in outcome.items() if not word.startswith(("fetched", "there"))]
     if as_json:
@@ -76,7 +78,7 @@ def fetch(
     else:
         good = len(outcome) - len(failed)
         verb = "is" if good == 1 else "are"
-        click.echo(f"{good} of {counted(len(outcome), 'data set')} {verb} in {given}.")
+        say(f"{good} of {counted(len(outcome), 'data set')} {verb} in {given}.")
     if failed:
         sets = counted(len(failed), "data set")
         raise RunError(f"{sets} could not be fetched; call again to retry.")

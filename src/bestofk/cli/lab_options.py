@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bestofk.cli.options import Command, jobs_option
+from bestofk.cli.say import say
 
 
 def lab_options(command: Command) -> Command:
@@ -88,4 +89,4 @@ def echo_result(result: Any, *, as_json: bool) -> None:
     if as_json:
         echo_json(result.to_dict())
     else:
-        click.echo(result.explain())
+        say(result.explain())

@@ -17,6 +17,7 @@ from bestofk.cli.lab_options import (
     simulation_options,
 )
 from bestofk.cli.options import Command, df_value, jobs_option, warnings_as_lines
+from bestofk.cli.say import say
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 PAIR = ("naive-bayes", "c4.5")
@@ -235,10 +236,10 @@ def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
             given["out"], pattern=given["pattern"], smoke=given["smoke"],
             random_state=given["seed"], n_jobs=given["n_jobs"], engine=given["engine"],
             scheduler=given["scheduler"], again=given["again"],
-            say=None if quiet else lambda line: click.echo(line, err=True), **more,
+            say=None if quiet else lambda line: say(line, err=True), **more,
         )  # fmt: skip
     for path in paths:
-        click.echo(str(path))
+        say(str(path))
 
 
 @measure.command(context_settings=_HELP)
@@ -265,7 +266,7 @@ def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
     with warnings_as_lines():
         paths = write_tests(out, sets=sets, random_state=seed, progress=not quiet, **running)
     for path in paths:
-        click.echo(str(path))
+        say(str(path))
 
 
 measure.add_command(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
 from bestofk.cli.app import complain
+from bestofk.cli.say import holds_everything, say
 from bestofk.errors import BestOfKWarning
 
 if TYPE_CHECKING:
@@ -143,7 +145,8 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
 
 
 jobs_option = click.option(
-    "--jobs", "--n-jobs", "n_jobs", type=int, default=-1, show_default=True,
+    "--jobs", "--n-jobs", "n_jobs", type=click.IntRange(max=1024), default=-1,
+    show_default=True,
     help="Workers; -1: one per core.",
 )  # fmt: skip
 
@@ -219,6 +222,15 @@ def warnings_as_lines() -> Iterator[None]:
 
 def echo_json(value: dict[str, Any]) -> None:
     """One strict JSON object on stdout."""
-    import json
+    import sys
 
-    click.echo(json.dumps(value, allow_nan=False, ensure_ascii=False, indent=2))
+    everything = holds_everything(sys.stdout)
+    text = dumps(value, allow_nan=False, ensure_ascii=not everything, indent=2)
+    say("\n".join(map(_escaped, text.split("\n"))))
+
+
+def _escaped(line: str) -> str:
+    """A line of JSON in which characters that print nothing are written as escapes."""
+    if line.isprintable():
+        return line
+    return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in line)

@@ -18,6 +18,7 @@ from bestofk.cli.options import (
     table_options,
     warnings_as_lines,
 )
+from bestofk.cli.say import say, say_name
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -73,10 +74,10 @@ def order(
         echo_json({**decision.to_dict(), "account": list(table.account), **more})
     elif quiet:
         for name in decision.order:
-            click.echo(str(name))
+            say_name(name)
     else:
         from bestofk.cli.terminal import print_order
 
         print_order(decision, table.account)
         if report_path is not None:
-            click.echo(f"The report is in {report_path}.")
+            say(f"The report is in {report_path}.")

@@ -14,6 +14,7 @@ from bestofk.cli.options import (
     echo_json,
     warnings_as_lines,
 )
+from bestofk.cli.say import say
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,8 +58,8 @@ def report(
     if as_json:
         echo_json({**found.to_dict(), "report": str(path)})
         return
-    click.echo(found.explain().split("\n")[0])
-    click.echo(f"The report is in {path}.")
+    say(found.explain().split("\n")[0])
+    say(f"The report is in {path}.")
 
 
 for _option in report.params:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bestofk.cli.options import echo_json, warnings_as_lines
+from bestofk.whole_file import write_text
 
 if TYPE_CHECKING:
     from bestofk.papers.registry import Reproduction
@@ -105,16 +106,14 @@ def reproduce(
             )
         )
     if markdown is not None:
-        markdown.write_text(account.to_markdown(), encoding="utf-8")
+        write_text(markdown, account.to_markdown())
     if html is not None:
-        html.write_text(account.to_html(), encoding="utf-8")
+        write_text(html, account.to_html())
     if figures is not None:
         figures.mkdir(parents=True, exist_ok=True)
         for title, svg in account.figures.items():
             name = "".join(c if c.isalnum() else "-" for c in f"{paper} {title}".lower())
-            (figures / f"{name.replace('--', '-').replace('--', '-')}.svg").write_text(
-                svg, encoding="utf-8"
-            )
+            write_text(figures / f"{name.replace('--', '-').replace('--', '-')}.svg", svg)
     if as_json:
         echo_json(account.to_dict())
     else:

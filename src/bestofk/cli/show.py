@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bestofk.cli.options import echo_json, warnings_as_lines
+from bestofk.cli.say import say
 
 if TYPE_CHECKING:
     from bestofk.run.store.store import Store
@@ -57,7 +58,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            click.echo(f"{rows} fits of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
+            say(f"{rows} fits of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
             return
         _print(opened, shown, tallies)
 
@@ -119,49 +120,47 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
 
 
 def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
-    from rich.text import Text
-
-    from bestofk.cli.terminal import console, one_line
+    from bestofk.cli.terminal import console, one_line, plain
 
     out = console()
     n_cells = store.n_cells()
     held = (
         f"{_counted(len(store.studies()), 'study', 'studies')}, {_counted(n_cells, 'fit', 'fits')}"
     )
-    out.print(Text(f"{store.shown_url}: {held}.", style="bold"))
+    out.print(plain(f"{store.shown_url}: {held}.", style="bold"))
     numbers = {each.spec.digest: each.id for each in store.studies()}
     for study, tally in zip(shown, tallies, strict=True):
         spec = study.spec
         title = one_line(spec.title, 80) or "(no title)"
         out.print()
-        out.print(Text(f"{study.id}. {title}", style="bold"))
+        out.print(plain(f"{study.id}. {title}", style="bold"))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
         plan = (
             f"{spec.plan}, loss {one_line(spec.loss)}, seed {spec.random_state}, "
             f"{_counted(spec.repetitions, 'repetition', 'repetitions')}"
         )
-        out.print(Text(f"   begun      {study.created}"))
-        out.print(Text(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
-        out.print(Text(f"   data sets  {_names(sets)}"))
-        out.print(Text(f"   plan       {plan}"))
+        out.print(plain(f"   begun      {study.created}"))
+        out.print(plain(f"   learners   {_names([one_line(each.name) for each in spec.learners])}"))
+        out.print(plain(f"   data sets  {_names(sets)}"))
+        out.print(plain(f"   plan       {plan}"))
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
-            out.print(Text(f"   repeats    study {repeated} over other random splits"))
-        out.print(Text(f"   fits       {_progress(tally)}"))
-        out.print(Text(f"   time       {_duration(tally.seconds)} in fit and predict"))
+            out.print(plain(f"   repeats    study {repeated} over other random splits"))
+        out.print(plain(f"   fits       {_progress(tally)}"))
+        out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
-            out.print(Text(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
+            out.print(plain(f"   failed     {one_line(failure.learner)}, {failure.count} x {why}"))
         if len(tally.failures) > MOST_FAILURES:
             more = len(tally.failures) - MOST_FAILURES
-            out.print(Text(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
+            out.print(plain(f"   failed     ... and {_counted(more, 'reason', 'reasons')} more"))
         for number, record in enumerate(spec.decisions, start=1):
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
-            out.print(Text(f"   {label:<10} {_asked(record)}"))
+            out.print(plain(f"   {label:<10} {_asked(record)}"))
         # of several studies the first paragraph each; --study N has the rest
         lines = _lines(_decided(store, study, len(shown))).split("\n")
         for line in lines if len(shown) == 1 else lines[:1]:
-            out.print(Text(f"   {line}".rstrip()))
+            out.print(plain(f"   {line}".rstrip()))
 
 
 def _lines(decided: Study | str | None) -> str:

@@ -13,6 +13,7 @@ from bestofk.cli.options import (
     read_table,
     warnings_as_lines,
 )
+from bestofk.cli.say import say
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -89,4 +90,4 @@ def size(
     if as_json:
         echo_json({**plan.to_dict(), "account": [] if table is None else list(table.account)})
     else:
-        click.echo(plan.explain())
+        say(plan.explain())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.cli.say import safe
 from bestofk.ordering.registry import decides_by
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
@@ -15,6 +16,7 @@ from bestofk.wording import duration, printable, pvalue_words
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from bestofk.ordering import Order, Standing
     from bestofk.run.study import Cost, Study
@@ -42,56 +44,56 @@ def console() -> Console:
     return out if out.is_terminal else Console(highlight=False, width=LONG_LINE, soft_wrap=True)
 
 
-def print_order(decision: Order, account: Sequence[str]) -> None:
-    """The verdict in sentences, then every learner with its mean loss as a picture."""
+def plain(text: str, style: str = "") -> Text:
+    """Text as it stands: no markup is read, and no control character passes."""
     from rich.text import Text
 
+    return Text(safe(text), style=style)
+
+
+def print_order(decision: Order, account: Sequence[str]) -> None:
+    """The verdict in sentences, then every learner with its mean loss as a picture."""
     out = console()
     lines = [*decision.explain().split("\n"), *expectation(decision), *advice(decision)]
-    out.print(Text(lines[0], style="bold"))
+    out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
-        out.print(Text(line))
+        out.print(plain(line))
     out.print()
     out.print(learner_table(decision, out.width))
     out.print()
     print_graph(out, decision)
-    out.print(Text(" ".join(account), style="dim"))
+    out.print(plain(" ".join(account), style="dim"))
 
 
 def print_study(study: Study, account: Sequence[str]) -> None:
     """The verdict of a run with the same table, and what a fit costs."""
-    from rich.text import Text
-
     out = console()
     lines = study.explain().split("\n")
-    out.print(Text(lines[0], style="bold"))
+    out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
-        out.print(Text(line))
+        out.print(plain(line))
     out.print()
     if study.decision is not None:
         out.print(learner_table(study.decision, out.width, study.costs))
         out.print()
         print_graph(out, study.decision)
-    out.print(Text(" ".join(account), style="dim"))
+    out.print(plain(" ".join(account), style="dim"))
 
 
 def print_graph(out: Console, decision: Order) -> None:
     """Where the data override the preference, as a small graph; nothing where they do not."""
-    from rich.text import Text
-
     from bestofk.report.figures.kinds.text_graph import text_graph
 
     by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""
     if graph:
-        out.print(Text(f"By preference:\n{graph}"))
+        out.print(plain(f"By preference:\n{graph}"))
         out.print()
 
 
 def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None = None) -> Table:
     """Every learner with its mean loss as a picture, and its verdict, in `width` columns."""
     from rich.table import Table
-    from rich.text import Text
 
     verdicts = {standing.name: standing for standing in decision.standings}
     shown = (decision.order if len(decision.order) > 1 else decision.prior)[:ROWS]
@@ -105,7 +107,7 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
-    table.add_column(decision.metric.mean, justify="right", no_wrap=True)
+    table.add_column(plain(decision.metric.mean), justify="right", no_wrap=True)
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
@@ -114,10 +116,10 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
         table.add_column("fit", justify="right", no_wrap=True)
     for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
         mean = metric.shown(decision.means[name])
-        row: list[str | Text] = [str(place + 1), Text(called), f"{mean:.4f}"]
+        row: list[str | Text] = [str(place + 1), plain(called), f"{mean:.4f}"]
         if picture >= PICTURE_AT_LEAST:
-            row.append(Text(bar(mean, means, picture)))
-        row.append(words)
+            row.append(plain(bar(mean, means, picture)))
+        row.append(plain(words))
         if costs is not None:
             fit_time = costs[str(name)].fit_time
             row.append("" if fit_time is None else duration(fit_time))

@@ -14,6 +14,7 @@ from bestofk.cli.options import (
     table_options,
     warnings_as_lines,
 )
+from bestofk.cli.say import say
 
 
 @click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
@@ -72,4 +73,4 @@ def one_test(
     if as_json:
         echo_json({**result.to_dict(), "account": list(table.account)})
     else:
-        click.echo(result.explain())
+        say(result.explain())

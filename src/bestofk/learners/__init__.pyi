@@ -1,4 +1,5 @@
 from .for_data import for_data as for_data
+from .import_target import learner_factory as learner_factory
 from .predict import (
     predict_plan as predict_plan,
     predict_split_by_split as predict_split_by_split,

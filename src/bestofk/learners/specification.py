@@ -1,21 +1,20 @@
 """Learners as text: ``name``, ``name(param=value)``, ``package.module:Class(...)``, ``label=...``.
 
-The text is parsed, never evaluated: values are Python literals.
+The text is parsed, never evaluated: values are Python literals or specifications again. What may be
+called is settled in `bestofk.learners.import_target`.
 """
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.errors import ArgumentError
+from bestofk.learners.call_text import parse_call, without_modules
 from bestofk.learners.registry import LEARNERS, learner
 
-_LABELLED = re.compile(r"\s*([^=(:]+?)\s*=\s*(.+)", re.DOTALL)
-_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
-_CALL = re.compile(r"\s*([^()]+?)\s*(?:\((.*)\))?\s*", re.DOTALL)
+LONGEST_SAID = 200
+"""Characters of a specification that messages repeat."""
 
 
 def parse_learner(text: str) -> tuple[str, Any]:
@@ -47,25 +46,64 @@ def parse_learner(text: str) -> tuple[str, Any]:
             f"A learner must be described by text such as 'c4.5' or "
             f"'sklearn.svm:SVC(C=2.0)'; got {text!r}."
         )
-    label = None
-    labelled = _LABELLED.fullmatch(text)
-    if labelled:
-        label, text = labelled[1], labelled[2]
-    called, params = call_of(text, "learner")
-    place, colon, attribute = called.partition(":")
-    if colon:
-        estimator = _imported(place.strip(), attribute.strip(), params, text)
-        default = text.partition(":")[2].strip()
-    elif called not in LEARNERS and "." in called and called.rpartition(".")[2].isidentifier():
-        module, _, name = called.rpartition(".")
+    label, text = _label(text)
+    call = parse_call(text, "learner", names=LEARNERS)
+    said = text.strip() if len(text) <= LONGEST_SAID else f"{text.strip()[:LONGEST_SAID]}..."
+    if ":" in call.target:
+        from bestofk.learners.for_data import check_estimator_like
+        from bestofk.learners.import_target import make
+
+        estimator = make(call, said, _built_in)
+        check_estimator_like(estimator, f"Learner {said!r}")
+    elif (
+        call.target not in LEARNERS
+        and call.target.rpartition(".")[2].isidentifier()
+        and ("." in call.target)
+    ):
+        module, _, name = call.target.rpartition(".")
         raise ArgumentError(
-            f"There is no learner {called!r}; for a class to import write a colon before its "
-            f"name: '{module}:{name}'."
+            f"There is no learner {call.target!r:.200}; for a class to import write a colon before "
+            f"its name: '{module}:{name}'."
         )
     else:
-        estimator = learner(called, **params)
-        default = text.strip()
-    return label or default, estimator
+        from bestofk.learners.import_target import make
+
+        estimator = make(call, said, _built_in)
+    return label or without_modules(text.strip()), estimator
+
+
+def _check_settings(estimator: Any, name: str) -> None:
+    """Raise where the settings, which tell a learner from others, cannot be asked for."""
+    try:
+        estimator.get_params(deep=False)
+    except Exception as raised:
+        # any class may raise anything
+        said = " ".join(str(raised).split())[:200]
+        raise ArgumentError(
+            f"Learner {name!r} cannot be used: its get_params raises {type(raised).__name__}: "
+            f"{said.rstrip('.')}."
+        ) from None
+
+
+def _label(text: str) -> tuple[str | None, str]:
+    """The label before the first equals sign, if it is one, and what follows."""
+    before, equals, after = text.partition("=")
+    if not equals or "(" in before or ":" in before:
+        return None, text
+    if not before.strip() or not after.strip():
+        raise ArgumentError(
+            f"A learner with a label must be written as label=specification; got {text!r:.200}."
+        )
+    return before.strip(), after
+
+
+def _built_in(name: str, **params: Any) -> Any:
+    try:
+        return learner(name, **params)
+    except (TypeError, ValueError) as raised:
+        if isinstance(raised, ArgumentError):
+            raise
+        raise ArgumentError(f"Learner {name!r} cannot be made: {raised}.") from None
 
 
 def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any]:
@@ -94,6 +132,7 @@ def named_learners(learners: Iterable[Any] | Mapping[str, Any]) -> dict[str, Any
             check_estimator_like(given, "learner" if label is None else f"learner {label!r}")
             name, estimator = type(given).__name__, given
         name = name if label is None else str(label)
+        _check_settings(estimator, name)
         if name in found:
             raise ArgumentError(
                 f"Two learners are called {name!r}; give them names of their own, such as "
@@ -113,81 +152,21 @@ def call_of(text: str, kind: str) -> tuple[str, dict[str, Any]]:
     >>> call_of("nmc(scale='std')", "learner")
     ('nmc', {'scale': 'std'})
     """
-    parts = _CALL.fullmatch(text)
-    if parts is None:
-        where = "a name or an import path" if kind == "learner" else "a name"
+    call = parse_call(text, kind)
+    if call.arguments:
         raise ArgumentError(
-            f"{kind.capitalize()} {text!r} must be {where}, then at most one pair of "
-            "parentheses with parameters."
+            f"Every parameter of {kind} {text!r:.200} must have its name: name=value; got "
+            f"{call.arguments[0]!r:.80}."
         )
-    return parts[1], _parameters(parts[2] or "", text, kind)
+    if any(_holds_call(value) for value in call.settings.values()):
+        raise ArgumentError(f"The parameters of {kind} {text!r:.200} must be literals.")
+    return call.target, call.settings
 
 
-def _parameters(arguments: str, text: str, kind: str) -> dict[str, Any]:
-    try:
-        call = ast.parse(f"f({arguments})", mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        call = None
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name):
-        raise ArgumentError(
-            f"The parameters of {kind} {text!r} must be written as name=value, separated by "
-            f"commas; got {arguments!r}."
-        )
-    if call.args:
-        raise ArgumentError(
-            f"Every parameter of {kind} {text!r} must have its name: name=value; got "
-            f"{ast.unparse(call.args[0])!r}."
-        )
-    params: dict[str, Any] = {}
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            raise ArgumentError(
-                f"The parameters of {kind} {text!r} must be written as name=value; got '**'."
-            )
-        if keyword.arg in params:
-            raise ArgumentError(
-                f"Parameter {keyword.arg!r} must be given once; {kind} {text!r} has it twice."
-            )
-        try:
-            params[keyword.arg] = ast.literal_eval(keyword.value)
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            raise ArgumentError(
-                f"Parameter {keyword.arg!r} of {kind} {text!r} must be a literal (a number, "
-                f"quoted text, True, False, None, a list, a tuple or a dictionary of such); got "
-                f"{ast.unparse(keyword.value)!r}."
-            ) from None
-    return params
+def _holds_call(value: Any) -> bool:
+    from bestofk.learners.call_text import Call
 
-
-def _imported(module: str, attribute: str, params: dict[str, Any], text: str) -> Any:
-    from importlib import import_module
-
-    from bestofk.learners.for_data import check_estimator_like
-
-    if not all(part.isidentifier() for part in (*module.split("."), attribute)):
-        raise ArgumentError(
-            f"Learner {text!r} must name a module and a class, as in "
-            "'sklearn.ensemble:RandomForestClassifier'."
-        )
-    try:
-        home = import_module(module)
-    except ModuleNotFoundError as error:
-        raise ArgumentError(
-            f"Learner {text!r}: there is no module {error.name!r}; is its package installed?"
-        ) from None
-    if not hasattr(home, attribute):
-        raise UnknownNameError(f"name in the module {module}", attribute, _public(home))
-    kind = getattr(home, attribute)
-    if not callable(kind):
-        raise ArgumentError(f"Learner {text!r} must name a class; {attribute!r} is none.")
-    try:
-        estimator = kind(**params)
-    except TypeError as error:
-        raise ArgumentError(f"Learner {text!r} cannot be made: {error}.") from None
-    check_estimator_like(estimator, f"Learner {text!r}")
-    return estimator
-
-
-def _public(home: Any) -> list[str]:
-    listed: list[str] = list(getattr(home, "__all__", None) or dir(home))
-    return sorted(name for name in listed if not name.startswith("_"))
+    if isinstance(value, Call):
+        return True
+    inside = value.values() if isinstance(value, dict) else value
+    return isinstance(value, list | tuple | dict) and any(map(_holds_call, inside))

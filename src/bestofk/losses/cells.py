@@ -45,7 +45,7 @@ class Cells:
 
 def in_number_order(levels: Levels) -> Levels:
     """Levels sorted as numbers where all are whole numbers (or end in one); else as they came."""
-    keys = [re.fullmatch(r"(\D*)(\d+)", name) for name in levels.names]
+    keys = [re.fullmatch(r"(\D*)(\d{1,18})", name) for name in levels.names]
     if not all(keys) or len({key[1] for key in keys if key}) > 1:
         return levels
     order = sorted(range(len(keys)), key=lambda i: int(keys[i][2]))  # type: ignore[index]

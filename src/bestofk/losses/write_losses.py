@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 
 from bestofk.checks import Floats, one_of
 from bestofk.errors import ArgumentError
 from bestofk.losses.layouts import looks_like_role
+from bestofk.tables.spreadsheet import as_text_cell
+from bestofk.whole_file import whole_file
 
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
@@ -91,9 +95,9 @@ def _refuse_role_names(losses: Losses) -> None:
 def write_delimited(losses: Losses, path: PathLike, *, layout: str, delimiter: str) -> None:
     """Write CSV or TSV in UTF-8."""
     columns = tidy_columns(losses, layout=layout)
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    texts = [_delimited_text(column) for column in columns.values()]
+    with _text_file(path) as file:
         file.write(delimiter.join(map(_quoted, columns)) + "\n")
-        texts = [_delimited_text(column) for column in columns.values()]
         file.writelines(delimiter.join(row) + "\n" for row in zip(*texts, strict=True))
 
 
@@ -106,7 +110,18 @@ def _delimited_text(column: Any) -> list[str]:
 
 def _quoted(word: str) -> str:
     """`word`, in quotes where it holds anything that could be taken for structure."""
+    word = as_text_cell(word)
     return word if _PLAIN.fullmatch(word) else '"' + word.replace('"', '""') + '"'
+
+
+@contextmanager
+def _text_file(path: PathLike) -> Iterator[TextIO]:
+    """A file of UTF-8 that is written whole or not at all."""
+    with whole_file(path) as file:
+        text = TextIOWrapper(file, encoding="utf-8", newline="")
+        yield text
+        text.flush()
+        text.detach()
 
 
 def _text(cell: Any) -> Any:
@@ -127,7 +142,8 @@ def write_parquet(losses: Losses, path: PathLike, *, layout: str) -> None:
         else pa.array(column, from_pandas=True)
         for name, column in tidy_columns(losses, layout=layout).items()
     }
-    pq.write_table(pa.table(arrays), Path(path))
+    with whole_file(path) as file:
+        pq.write_table(pa.table(arrays), file)
 
 
 def write_jsonl(losses: Losses, path: PathLike, *, layout: str) -> None:
@@ -135,7 +151,7 @@ def write_jsonl(losses: Losses, path: PathLike, *, layout: str) -> None:
     import json
 
     columns = tidy_columns(losses, layout=layout)
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with _text_file(path) as file:
         keys = [json.dumps(name) + ": " for name in columns]
         texts = [
             [key + word for word in _json_text(column)]
@@ -158,7 +174,7 @@ def write_arff(losses: Losses, path: PathLike, *, layout: str) -> None:
     from bestofk.tables.arff import quote
 
     columns = tidy_columns(losses, layout=layout)
-    with Path(path).open("w", encoding="utf-8", newline="\n") as file:
+    with _text_file(path) as file:
         file.write(f"@relation {quote('losses')}\n\n")
         texts = []
         for name, column in columns.items():

@@ -14,6 +14,7 @@ import numpy as np
 from bestofk.errors import ArgumentError, DesignError, TableError
 from bestofk.pairwise.result import scalar_or_array
 from bestofk.presenting import Presented, decided_level, renamed
+from bestofk.whole_file import write_text
 
 KIND = "bestofk calibration"
 
@@ -169,9 +170,7 @@ class Calibration(Presented):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a small JSON file that ``order(..., df=...)`` and ``--df`` take."""
-        Path(path).write_text(
-            json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n", encoding="utf-8"
-        )
+        write_text(path, json.dumps(self.to_dict(), indent=1, allow_nan=False) + "\n")
 
     def applied(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """The test as it is where the df is calibrated; else with its p-values scaled.
@@ -214,9 +213,11 @@ def read_calibration(path: str | os.PathLike[str]) -> Calibration:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failed:
         raise TableError(f"{shown}: the calibration cannot be read: {failed.strerror}.") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise TableError(f"{shown}: this is not a calibration (no JSON).") from None
     names = {one.name for one in fields(Calibration)}
     if not isinstance(found, dict) or found.get("kind") != KIND or not names <= set(found):
+        raise TableError(f"{shown}: this is not a calibration of bestofk.")
+    if not isinstance(found["learners"], list) or not isinstance(found["test"], str):
         raise TableError(f"{shown}: this is not a calibration of bestofk.")
     return Calibration.from_json(found)

@@ -19,6 +19,7 @@ from bestofk.errors import BestOfKError, RunError, UnknownNameError
 from bestofk.papers.collections import COLLECTIONS
 from bestofk.papers.download import download, download_json
 from bestofk.tables import read_table
+from bestofk.whole_file import write_text
 
 OPENML = "https://www.openml.org"
 PYPI = "https://pypi.org"
@@ -236,6 +237,4 @@ def _write(path: Path, table: Rows) -> None:
     """Whole or not at all."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(table)
-    part = path.with_suffix(".part")
-    part.write_text(text.getvalue(), encoding="utf-8")
-    part.replace(path)
+    write_text(path, text.getvalue())

@@ -14,7 +14,10 @@ from bestofk.plans.registry import PLANS
 _RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 
-_HALVES = re.compile(r"halves\s*:\s*(\d+)\s*[x×*]\s*(\d+)")
+_HALVES = re.compile(r"halves\s*:\s*(\d{1,9})\s*[x×*]\s*(\d{1,9})")
+_MOST_SPLITS = 1_000_000
+_LONGEST = 200
+"""Characters of a specification."""
 _LEAST = {"runs": 1, "folds": 2, "splits": 1, "samples": 1}
 
 
@@ -52,6 +55,8 @@ class Specification:
 def specify(spec: Any, given: dict[str, Any]) -> Specification:
     """`spec` (a full text, or a name with its numbers `given` by keyword) understood."""
     if not isinstance(spec, str):
+        raise refuse("plan", f"a text such as {_examples()}", spec)
+    if len(spec) > _LONGEST:
         raise refuse("plan", f"a text such as {_examples()}", spec)
     given = {name: value for name, value in given.items() if value is not None}
     runs, plus, rest = spec.partition("+")
@@ -144,6 +149,13 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
             clean[argument] = whole(value, where, at_least=_LEAST[argument])
     entry = PLANS[name]
     clean = {**entry.fixed, **clean}
+    splits = clean.get("runs", 1)
+    for argument in ("folds", "splits", "samples"):
+        splits *= clean.get(argument, 1)
+    if splits > _MOST_SPLITS:
+        raise ArgumentError(
+            f"plan {spec!r} must have at most {_MOST_SPLITS} splits; got {splits:.3g}."
+        )
     return Specification(
         kind=entry.kind,
         runs=clean.get("runs", 1),

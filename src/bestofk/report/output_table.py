@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from markupsafe import Markup, escape
 
 from bestofk.report.names import html_name, latex_text, markdown_text
-from bestofk.wording import duration, number
+from bestofk.tables.spreadsheet import as_text_cell
+from bestofk.wording import duration, escaped, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,9 +59,9 @@ class OutputTable:
         """All digits, as comma-separated text."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([column.key for column in self.columns])
+        writer.writerow([_csv_cell(column.key) for column in self.columns])
         for row in self._rows([list(column.cells) for column in self.columns]):
-            writer.writerow(["" if cell is None else cell for cell in row])
+            writer.writerow([_csv_cell(cell) for cell in row])
         return text.getvalue()
 
     def to_markdown(self) -> str:
@@ -150,3 +151,10 @@ def _bytes(size: float) -> str:
             return f"{size:.3g} {unit}"
         size /= 1000
     return f"{size:.3g} GB"
+
+
+def _csv_cell(cell: Any) -> Any:
+    """What no spreadsheet runs: names are data."""
+    if isinstance(cell, str):
+        return as_text_cell(escaped(cell))
+    return "" if cell is None else cell

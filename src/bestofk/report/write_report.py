@@ -37,7 +37,8 @@ from bestofk.report.report_figures import figures_of
 from bestofk.report.verdict_groups import GROUPS, groups_of
 from bestofk.run.study import Study
 from bestofk.version import __version__
-from bestofk.wording import counted
+from bestofk.whole_file import write_text
+from bestofk.wording import counted, without_controls
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -71,15 +72,10 @@ def write_report(
     if target.is_dir() or not target.name:
         raise ArgumentError(f"path must be a file to write; got the folder {os.fspath(path)!r}.")
     page = render_report(value, title=title, command=command)
-    # A file of that name is replaced by the whole report or not at all.
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        beside.write_text(page, encoding="utf-8", errors="replace", newline="\n")
-        beside.replace(target)
+        write_text(target, page, errors="replace")
     except OSError as failed:
         raise RunError(f"{target}: the report cannot be written: {failed.strerror}.") from None
-    finally:
-        beside.unlink(missing_ok=True)
     return target
 
 
@@ -127,7 +123,8 @@ def render_report(
             "bibtex": methods.bibtex,
         },
     }
-    return _template().render(parts)
+    # names may hold what no page should
+    return without_controls(_template().render(parts))
 
 
 def _losses_of(order: Order | None) -> Losses | None:

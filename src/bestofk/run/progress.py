@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from bestofk.wording import printable
+
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 
@@ -61,7 +63,7 @@ class Lines(Progress):
             )
 
     def _say(self, line: str) -> None:
-        self.stream.write(f"bestofk: {' '.join(line.split())}\n")
+        self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
         self.stream.flush()
 
 
@@ -104,7 +106,7 @@ class Bar(Progress):
         self.bar.update(
             self.task,
             advance=1,
-            description=label,
+            description=printable(label),
             rate=f"{self.done / spent:.3g} {self.unit}/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
         )

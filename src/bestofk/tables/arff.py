@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from bestofk.errors import TableError
+from bestofk.tables.memory_limit import check_columns, check_expansion
 from bestofk.tables.table import Table, size_words
 
 _NUMERIC = ("numeric", "real", "integer")
-_TOKEN = re.compile(
-    r"""\s*(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^,\s'"{}][^,{}]*?|))\s*(,|\Z)""", re.DOTALL
-)
+_BLANKS = re.compile(r"\s*")
+_QUOTED = re.compile(r"""'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
+_BARE = re.compile(r"[^,{}]*")
+_INDEX = re.compile(r"\s*(\d{1,9})\s+")
 _NAME = re.compile(
     r"""\s+(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)"|([^\s{]+))\s*(.*)\Z""", re.DOTALL
 )
@@ -20,6 +22,8 @@ _PARTICULAR = re.compile(
     r"""["{}\0]|\\[nrtu]|[^,\n\\]'(?!\s*(?:,|\n|\Z))|[^\S\n]['?]|'[^\S\n]+(?:,|\n|\Z)"""
 )
 """What the fast way does not understand: double quotes, braces, escaped blanks, stray quotes."""
+_CELL = 16
+"""Bytes of a short cell."""
 _ESCAPES = {"n": "\n", "r": "\r", "t": "\t", "u001E": "\x1e"}
 _ESCAPE = re.compile(r"\\(u001E|.)", re.DOTALL)
 
@@ -32,7 +36,7 @@ class Attribute(NamedTuple):
     values: tuple[str, ...] | None
 
 
-def read_arff(content: str, source: str, *, encoding: str) -> Table:
+def read_arff(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
     """A table from ARFF text."""
     import pyarrow as pa
 
@@ -48,6 +52,13 @@ def read_arff(content: str, source: str, *, encoding: str) -> Table:
     if not rows:
         raise TableError(
             f"{source}: the file declares {len(attributes)} attributes and holds no rows."
+        )
+    if any(line.lstrip().startswith("{") for _, line in rows):
+        check_expansion(
+            source,
+            file_size=len(content) if file_size is None else file_size,
+            needed=len(rows) * len(attributes) * _CELL,
+            what=f"stands for {len(rows)} rows of {len(attributes)} cells",
         )
     body = "\n".join(line for _, line in rows)
     if _PARTICULAR.search(body) or len(attributes) == 1:
@@ -124,6 +135,7 @@ def _header(content: str, source: str) -> tuple[list[Attribute], int]:
             )
         seen[attribute.name] = number
         attributes.append(attribute)
+        check_columns(source, len(attributes))
     raise TableError(f"{source}: the file has no @data line.")
 
 
@@ -156,17 +168,40 @@ def _tokens(line: str) -> list[str | None] | None:
     cells: list[str | None] = []
     at = 0
     while True:
-        match = _TOKEN.match(line, at)
-        if match is None:
+        token = _token(line, at)
+        if token is None:
             return None
-        single, double, bare, stop = match.groups()
-        if bare is not None:
-            cells.append(None if bare == "?" else bare)
-        else:
-            cells.append(_unquote(single if single is not None else double))
-        if stop != ",":
-            return cells if match.end() == len(line) else None
-        at = match.end()
+        cells.append(token.cell)
+        at = token.end
+        if not token.more:
+            return cells
+
+
+class _Token(NamedTuple):
+    """One cell, where the next begins, and whether there is one."""
+
+    cell: str | None
+    end: int
+    more: bool
+
+
+def _token(line: str, at: int) -> _Token | None:
+    """The cell that begins at `at`; no character is looked at more than twice."""
+    begin = _BLANKS.match(line, at).end()  # type: ignore[union-attr]
+    cell: str | None
+    if line[begin : begin + 1] in ("'", '"'):
+        quoted = _QUOTED.match(line, begin)
+        if quoted is None:
+            return None
+        cell = _unquote(quoted[1] if quoted[1] is not None else quoted[2])
+        end = _BLANKS.match(line, quoted.end()).end()  # type: ignore[union-attr]
+    else:
+        end = _BARE.match(line, begin).end()  # type: ignore[union-attr]
+        cell = line[begin:end].rstrip()
+        cell = None if cell == "?" else cell
+    if end == len(line):
+        return _Token(cell, end, False)
+    return _Token(cell, end + 1, True) if line[end] == "," else None
 
 
 def _parse_plain(
@@ -234,22 +269,16 @@ def _sparse(line: str, number: int, attributes: list[Attribute], source: str) ->
     inside = inside[1:-1].strip()
     at, last = 0, -1
     while at < len(inside):
-        index = re.compile(r"\s*(\d+)\s+").match(inside, at)
-        value = index and _TOKEN.match(inside, index.end())
+        index = _INDEX.match(inside, at)
+        value = index and _token(inside, index.end())
         if not index or not value or not last < int(index[1]) < len(attributes):
             raise TableError(
                 f"{source}: line {number} must hold pairs of an index below {len(attributes)} and "
                 f"a value, the indices rising; got {_short(inside[at:])}."
             )
         last = int(index[1])
-        single, double, bare, stop = value.groups()
-        if bare is not None:
-            cells[last] = None if bare == "?" else bare
-        else:
-            cells[last] = _unquote(single if single is not None else double)
-        at = value.end()
-        if stop != "," and at < len(inside):
-            raise TableError(f"{source}: line {number} cannot be parted into cells.")
+        cells[last] = value.cell
+        at = value.end
     return cells
 
 

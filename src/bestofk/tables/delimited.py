@@ -9,6 +9,8 @@ from io import StringIO
 from typing import Any
 
 from bestofk.errors import TableError
+from bestofk.tables.memory_limit import check_columns
+from bestofk.tables.spreadsheet import from_text_cell, unmarked
 from bestofk.tables.table import Table, size_words
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
@@ -31,7 +33,8 @@ def read_delimited(
     header_line, header = next(_records(content, delimiter, source), (0, []))
     if not header:
         raise TableError(f"{source}: the file is empty.")
-    header = [name.strip() for name in header]
+    check_columns(source, len(header))
+    header = [from_text_cell(name.strip()) for name in header]
     _refuse_numbers_as_header(header, source, header_line)
     cells = _parse(content, source, delimiter, len(header))
     names: list[str] = []
@@ -69,7 +72,7 @@ def read_delimited(
     return Table(
         source=source,
         cells={
-            name: column.cast(pa.string()) if column.type != pa.string() else column
+            name: unmarked(column.cast(pa.string()) if column.type != pa.string() else column)
             for name, column in columns.items()
         },
         account=tuple(account),

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from bestofk.errors import TableError
+from bestofk.tables.memory_limit import check_columns, check_expansion
 from bestofk.tables.table import Table, size_words
 from bestofk.tables.values import arrow_column
 
 _CHUNK = 20_000
 
 
-def read_json(content: str, source: str, *, encoding: str) -> Table:
+def read_json(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
     """A table from JSON text."""
+    file_size = len(content) if file_size is None else file_size
     if not content.strip():
         raise TableError(f"{source}: the file is empty.")
     whole = _whole(content, source)
@@ -27,13 +29,16 @@ def read_json(content: str, source: str, *, encoding: str) -> Table:
                 raise TableError(
                     f"{source}: row {row} must be an object of cells; got {_short(item)}."
                 )
+        _check_cells(columns, whole, 0, source, file_size)
         _extend(columns, whole, 0)
         return _table(columns, source, f"JSON array, {encoding}", None)
     lines = content.split("\n")
     numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
     for at in range(0, len(numbers), _CHUNK):
         part = numbers[at : at + _CHUNK]
-        _extend(columns, _objects([lines[n - 1] for n in part], part, source), at)
+        rows = _objects([lines[n - 1] for n in part], part, source)
+        _check_cells(columns, rows, at, source, file_size)
+        _extend(columns, rows, at)
     locate = None if numbers == list(range(1, len(numbers) + 1)) else tuple(numbers)
     return _table(columns, source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
 
@@ -48,13 +53,51 @@ class JsonLines:
         return row + 1 if self.numbers is None else self.numbers[row]
 
 
+class _JsonError(ValueError):
+    """Text that is not JSON, or is beyond what a table holds; `msg` says why."""
+
+    def __init__(self, msg: str, lineno: int, colno: int) -> None:
+        super().__init__(msg)
+        self.msg, self.lineno, self.colno = msg, lineno, colno
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _JsonError(error.msg, error.lineno, error.colno) from None
+    except RecursionError:
+        raise _JsonError("brackets stand too deep in each other", 1, 1) from None
+    except ValueError:
+        raise _JsonError("a whole number has thousands of digits", 1, 1) from None
+
+
+def _check_cells(
+    columns: dict[str, list[Any]],
+    rows: list[dict[str, Any]],
+    before: int,
+    source: str,
+    file_size: int,
+) -> None:
+    """Raise where rows that name other columns each would fill a table that is mostly empty."""
+    names = set(columns).union(*rows)
+    count = before + len(rows)
+    check_columns(source, len(names))
+    check_expansion(
+        source,
+        file_size=file_size,
+        needed=count * len(names) * 8,
+        what=f"stands for {count} rows of {len(names)} columns",
+    )
+
+
 def _whole(content: str, source: str) -> Any:
     """The array, or the one object of lists, that the text is; None where it is lines."""
     start = content.lstrip()[:1]
     if start == "[":
         try:
-            return json.loads(content)
-        except json.JSONDecodeError as error:
+            return _loads(content)
+        except _JsonError as error:
             if "\n[" in content or content.lstrip().split("\n", 1)[0].rstrip().endswith("]"):
                 first = content.lstrip().split("\n", 1)[0]
                 raise TableError(
@@ -66,11 +109,11 @@ def _whole(content: str, source: str) -> Any:
     if start == "{":
         first = content.lstrip().split("\n", 1)[0]
         try:
-            one = json.loads(first)
-        except json.JSONDecodeError:
+            one = _loads(first)
+        except _JsonError:
             try:
-                one = json.loads(content)
-            except json.JSONDecodeError:
+                one = _loads(content)
+            except _JsonError:
                 return None
         if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
             return one
@@ -80,15 +123,15 @@ def _whole(content: str, source: str) -> Any:
 
 def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str, Any]]:
     try:
-        rows = json.loads("[" + ",".join(lines) + "]")
-    except json.JSONDecodeError:
+        rows = _loads("[" + ",".join(lines) + "]")
+    except _JsonError:
         rows = []
     if len(rows) == len(lines) and all(type(row) is dict for row in rows):
         return list(rows)
     for number, line in zip(numbers, lines, strict=True):
         try:
-            row = json.loads(line)
-        except json.JSONDecodeError as error:
+            row = _loads(line)
+        except _JsonError as error:
             raise TableError(
                 f"{source}: line {number} is not JSON ({error.msg}, column {error.colno})."
             ) from None
@@ -148,6 +191,9 @@ def _table(
 
 
 def _short(value: Any) -> str:
-    shown = value if isinstance(value, str) else json.dumps(value)
+    try:
+        shown = value if isinstance(value, str) else json.dumps(value)
+    except (RecursionError, ValueError):
+        shown = f"a {type(value).__name__}"
     shown = shown.strip().split("\n", 1)[0]
     return repr(shown if len(shown) <= 40 else shown[:37] + "...")

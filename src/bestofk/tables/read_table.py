@@ -96,7 +96,10 @@ def read_table(
         raise TableError(f"delimiter must be one character other than a quote; got {delimiter!r}.")
     file = Path(path)
     source = file.name
-    data = decompress(_bytes(file), source)
+    packed = _bytes(file)
+    file_size = len(packed)
+    data = decompress(packed, source)
+    del packed
     if not data:
         raise TableError(f"{source}: the file is empty.")
     suffixes = [suffix.lower() for suffix in file.suffixes]
@@ -108,21 +111,22 @@ def read_table(
     ):
         from bestofk.tables.columnar import read_parquet
 
-        return read_parquet(data, source)
+        return read_parquet(data, source, file_size=file_size)
     if encoding is None:
         for magic, what in _KNOWN_BINARY:
             if data.startswith(magic):
                 raise TableError(f"{source}: not a table but {what}.")
     content, encoding = decode(data, source, encoding=encoding)
+    del data
     chosen = format or _by_content(content) or named or "csv"
     if chosen == "arff":
         from bestofk.tables.arff import read_arff
 
-        return read_arff(content, source, encoding=encoding)
+        return read_arff(content, source, encoding=encoding, file_size=file_size)
     if chosen in ("json", "jsonl"):
         from bestofk.tables.json_rows import read_json
 
-        return read_json(content, source, encoding=encoding)
+        return read_json(content, source, encoding=encoding, file_size=file_size)
     from bestofk.tables.delimited import read_delimited
 
     return read_delimited(

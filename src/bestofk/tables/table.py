@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -118,7 +119,7 @@ class Table:
             ]
             frame = frame.reset_index(names=names)
         names = [str(name) for name in frame.columns]
-        twice = {name for name in names if names.count(name) > 1}
+        twice = {name for name, count in Counter(names).items() if count > 1}
         if twice:
             raise TableError(f"{source}: two columns are named {sorted(twice)[0]!r}.")
         columns = {name: frame.iloc[:, i].array for i, name in enumerate(names)}

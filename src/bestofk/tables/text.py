@@ -16,6 +16,8 @@ _MARKS = (
 )
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1a\x1b\x1c\x1d\x1e\x1f")) + b"\x7f"
 
+_PIECE = 1 << 20
+
 
 class Text(NamedTuple):
     """The content of a file and the encoding that it was in."""
@@ -30,11 +32,25 @@ def decompress(data: bytes, source: str) -> bytes:
         return data
     import gzip
     import zlib
+    from io import BytesIO
 
+    from bestofk.tables.memory_limit import UNPACKED, allowed_bytes, too_large
+
+    most = allowed_bytes(len(data), UNPACKED)
+    pieces: list[bytes] = []
+    size = 0
     try:
-        return gzip.decompress(data)
+        with gzip.GzipFile(fileobj=BytesIO(data)) as file:
+            while piece := file.read(_PIECE):
+                pieces.append(piece)
+                size += len(piece)
+                if size > most:
+                    raise too_large(
+                        source, file_size=len(data), needed=size, what="unpacks to far more"
+                    )
     except (OSError, EOFError, zlib.error):
         raise TableError(f"{source}: the gzip data are damaged or cut off.") from None
+    return b"".join(pieces)
 
 
 def decode(data: bytes, source: str, *, encoding: str | None = None) -> Text:

@@ -90,12 +90,25 @@ def _from_objects(values: Sequence[Any], *, where: RowLocator) -> Any:
                 return pa.array(values, type=pa.int64())
             except (pa.ArrowInvalid, OverflowError):
                 pass
-        return pa.array(
-            [None if cell is None else float(cell) for cell in values], type=pa.float64()
-        )
+        try:
+            floats = [None if cell is None else float(cell) for cell in values]
+        except OverflowError:
+            row = next(i for i, cell in enumerate(values) if _overflows(cell))
+            raise TableError(
+                f"{where(row)} must be a number below 1.8e308; got one of more digits."
+            ) from None
+        return pa.array(floats, type=pa.float64())
     if seen <= {bool, np.bool_}:
         return pa.array(values, type=pa.bool_())
     return pa.array([_word(cell) for cell in values], type=pa.string())
+
+
+def _overflows(cell: Any) -> bool:
+    try:
+        float(0 if cell is None else cell)
+    except OverflowError:
+        return True
+    return False
 
 
 def _word(cell: Any) -> str | None:

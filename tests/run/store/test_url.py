@@ -160,4 +160,73 @@ from bestofk.run.store.store import open_store
 open_store()
 assert "sqlalchemy" not in sys.modules
 """
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+MISTYPED = (
+    "postgresql:/ann:SECRET@host/db",
+    "postgresql:ann:SECRET@host/db",
+    "postgresql//ann:SECRET@host/db",
+    "postgres:\\\\ann:SECRET@host/db",
+    "postgresql;//ann:SECRET@host/db",
+    "postgresql : // ann:SECRET@host/db",
+    "postgresql:///ann:SECRET@host/db",
+    "Postgresql+psycopg:/ann:SECRET@host:5432/db",
+    "mysql:/ann:SECRET@host/db",
+    "ann:SECRET@host/db",
+    "ann:SECRET@host:5432",
+    "host=h dbname=d user=ann password=SECRET",
+    "host=h password='SECRET SECRET'",
+    'dbname=d;pwd="SECRET"',
+    "user=ann password = SECRET",
+    "password=SECRET",
+    "postgresql+psycopg2://ann:SECRET@host/db",
+    "postgresq://ann:SECRET@host/db?password=SECRET",
+    "postgresql://ann@host/db?sslpassword=SECRET&port=nothing",
+)
+
+
+@pytest.mark.parametrize("wrong", MISTYPED)
+def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, monkeypatch, capfd):
+    from bestofk.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    assert main(["show", wrong]) in (1, 2)
+    assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--plan", "kfold:2",
+                 "--store", wrong, "--quiet"]) in (1, 2)  # fmt: skip
+    captured = capfd.readouterr()
+    assert "SECRET" not in captured.err + captured.out
+    assert "SECRET" not in hide_passwords(wrong)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "name", ["study.db", "my study.db", "user.db", "a=b.db", "password.db", "host.db", "x@y.db"]
+)
+def test_names_of_files_are_no_addresses(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    open_store(name).close()
+    assert hide_passwords(name) == name
+    assert (tmp_path / name).exists()
+
+
+@pytest.mark.parametrize("words", [
+    ["bestofk", "compare", "--store", "postgresql://ann:SECRET@h/d"],
+    ["bestofk", "compare", "--store=postgresql:/ann:SECRET@h/d"],
+    ["bestofk", "show", "host=h password=SECRET"],
+])  # fmt: skip
+def test_stored_commands_hide_passwords(words):
+    assert "SECRET" not in " ".join(map(hide_passwords, words))
+
+
+def test_a_pipe_is_no_store(tmp_path, capfd):
+    import os
+
+    from bestofk.cli import main
+
+    path = tmp_path / "pipe.db"
+    os.mkfifo(path)
+    assert main(["show", str(path)]) == 1
+    assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--store", str(path),
+                 "--plan", "kfold:2", "--quiet"]) == 1  # fmt: skip
+    assert capfd.readouterr().err.count("a store is a file; this is a pipe") == 2

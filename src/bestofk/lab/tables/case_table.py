@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.store.store import Store
 from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
+from bestofk.whole_file import write_text
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]
@@ -289,12 +291,11 @@ def _read(path: Path) -> list[Row]:
 def _write(path: Path, rows: Iterable[Row]) -> None:
     rows = list(rows)
     columns = dict.fromkeys(column for row in rows for column in row)
-    part = path.with_suffix(".part")
-    with part.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, list(columns), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    part.replace(path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(path, text.getvalue())
 
 
 def markdown(columns: Sequence[str], lines: Iterable[Sequence[str]], left: int = 1) -> list[str]:

@@ -11,6 +11,7 @@ from bestofk.lab.simulation_result import Simulation
 from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
+from bestofk.whole_file import write_text
 
 MARGIN = 0.02
 TABLES, SMOKE = 2000, 20
@@ -102,7 +103,7 @@ def write_chosen(
         path, chosen_cases(SMOKE if smoke else TABLES), chosen_row, pattern=pattern,
         seed=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, again=again, say=say,
     )  # fmt: skip
-    text.write_text("\n".join(chosen_page(rows, random_state)), encoding="utf-8")
+    write_text(text, "\n".join(chosen_page(rows, random_state)))
     return [path, text]
 
 

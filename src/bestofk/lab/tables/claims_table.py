@@ -17,6 +17,7 @@ from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 from bestofk.run.default_plan import NESTED, REPEATED
+from bestofk.whole_file import write_text
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
@@ -165,7 +166,7 @@ def write_claims(
         n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store, again=again, say=say,
     )  # fmt: skip
     text = folder / "claims.md"
-    text.write_text("\n".join(claims_page(rows, random_state)), encoding="utf-8")
+    write_text(text, "\n".join(claims_page(rows, random_state)))
     return [path, text]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -22,6 +23,7 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from bestofk.problems.gaussian_classes import GaussianClasses
 from bestofk.problems.given_rows import Degraded
 from bestofk.problems.registry import problem
+from bestofk.whole_file import write_text
 
 ALPHA = 0.05
 PLANS = ("10x10", "kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
@@ -219,14 +221,15 @@ def _write(path: Path, rows: list[Row], command: str) -> list[Path]:
     """The rows as CSV and as a Markdown table that says how it was made."""
     columns = list(rows[0])
     table, text = path.with_suffix(".csv"), path.with_suffix(".md")
-    with table.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    written = io.StringIO()
+    writer = csv.DictWriter(written, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(table, written.getvalue())
     lines = [_line(columns), _line("---" for _ in columns)]
     lines += [_line(str(row[column]) for column in columns) for row in rows]
     made = f"Rates in percent; intervals are exact at 95 %. Made by `{command}`."
-    text.write_text("\n".join([*lines, "", made, ""]), encoding="utf-8")
+    write_text(text, "\n".join([*lines, "", made, ""]))
     return [table, text]
 
 

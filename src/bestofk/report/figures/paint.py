@@ -12,6 +12,7 @@ from bestofk.errors import ArgumentError
 from bestofk.report.figures.palette import DARK, LIGHT
 from bestofk.report.figures.picture import Dot, Picture, Shape
 from bestofk.report.figures.scales import Scale
+from bestofk.whole_file import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,8 +117,8 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
         "png": {"Software": None},
     }[kind]
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
-    with mpl.rc_context(fixed):
-        drawn.savefig(path, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+    with mpl.rc_context(fixed), whole_file(path) as file:
+        drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
 
 
 def _own_axes(picture: Picture) -> Axes:

@@ -50,6 +50,7 @@ class DaskCluster(Cluster[ItemT, ResultT]):
         self.killed = distributed.KilledWorker
         with contextlib.ExitStack() as undo:
             address: Any = scheduler
+            _check_address(scheduler)
             if scheduler is None:
                 # Threads will do: every one evaluates its items in a process of its own.
                 address = distributed.LocalCluster(
@@ -145,3 +146,17 @@ class DaskCluster(Cluster[ItemT, ResultT]):
             self.client.cancel([future for future, _, _ in self.futures.values()])
             self.client.run(forget, self.token)
         self.client.close()
+
+
+def _check_address(scheduler: str | None) -> None:
+    """Refuse what is no address before Dask looks for it, which may end in its own traceback."""
+    if scheduler is None:
+        return
+    if str(scheduler).startswith("inproc://"):
+        return
+    host, colon, port = str(scheduler).rpartition("://")[2].rpartition(":")
+    if not host or not colon or not port.isdigit():
+        raise RunError(
+            f"scheduler must be the address of a Dask scheduler, such as 'tcp://host:8786'; got "
+            f"{scheduler!r:.80}."
+        )

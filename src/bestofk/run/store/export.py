@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from bestofk.checks import refuse
 from bestofk.errors import StoreError
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import StudySpec
+from bestofk.tables.spreadsheet import as_text_cell
+from bestofk.whole_file import whole_file
+from bestofk.wording import escaped
 
 Columns = dict[str, list[Any]]
 
@@ -27,22 +30,18 @@ def export_study(store: Store, study: int, path: str | os.PathLike[str]) -> int:
     ``read_losses(path, missing="allow")``.
     """
     target = Path(path)
-    formats: dict[str, Callable[[Columns, Path], None]] = {
+    formats: dict[str, Callable[[Columns, BinaryIO], None]] = {
         ".csv": _write_csv,
         ".parquet": _write_parquet,
     }
     if target.suffix.lower() not in formats:
         raise refuse("The file to export to", "named *.csv or *.parquet", str(path))
     columns = study_columns(store, store.study(study).spec)
-    # A file of that name is replaced by the whole table or not at all.
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        formats[target.suffix.lower()](columns, beside)
-        beside.replace(target)
+        with whole_file(target) as file:
+            formats[target.suffix.lower()](columns, file)
     except OSError as failed:
         raise StoreError(f"{path}: the table cannot be written: {failed.strerror}.") from None
-    finally:
-        beside.unlink(missing_ok=True)
     return len(columns["loss"])
 
 
@@ -95,11 +94,10 @@ def _same_in_a_split(sizes: list[Any], places: list[Any]) -> list[Any]:
     return [known.get(place[:3]) for place in places]
 
 
-def _write_csv(columns: Columns, path: Path) -> None:
+def _write_csv(columns: Columns, file: BinaryIO) -> None:
     quoted = {name: _csv_text(name, column) for name, column in columns.items()}
-    with path.open("w", encoding="utf-8", newline="") as file:
-        file.write(",".join(quoted) + "\n")
-        file.writelines(",".join(row) + "\n" for row in zip(*quoted.values(), strict=True))
+    file.write((",".join(quoted) + "\n").encode())
+    file.writelines(f"{','.join(row)}\n".encode() for row in zip(*quoted.values(), strict=True))
 
 
 def _csv_text(name: str, column: list[Any]) -> list[str]:
@@ -107,13 +105,15 @@ def _csv_text(name: str, column: list[Any]) -> list[str]:
     if name not in _TEXT:
         return ["" if cell is None else repr(cell) for cell in column]
     words = {
-        word: "" if word is None else '"' + _encodable(word).replace('"', '""') + '"'
+        word: ""
+        if word is None
+        else '"' + as_text_cell(escaped(_encodable(word))).replace('"', '""') + '"'
         for word in set(column)
     }
     return [words[word] for word in column]
 
 
-def _write_parquet(columns: Columns, path: Path) -> None:
+def _write_parquet(columns: Columns, file: BinaryIO) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,7 +125,7 @@ def _write_parquet(columns: Columns, path: Path) -> None:
             arrays[name] = words.dictionary_encode()
         else:
             arrays[name] = pa.array(column, type=pa.int64() if name in _WHOLE else pa.float64())
-    pq.write_table(pa.table(arrays), path)
+    pq.write_table(pa.table(arrays), file)
 
 
 def _encodable(word: str) -> str:

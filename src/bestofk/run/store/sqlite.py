@@ -33,6 +33,8 @@ def check_file(path: Path, shown: str, *, create: bool) -> None:
                     f"{shown}: the store cannot be created: its directory does not exist."
                 )
             return
+        if not path.is_file():
+            raise StoreError(f"{shown}: a store is a file; this is a pipe, a socket or a device.")
         with path.open("rb") as file:
             header = file.read(_HEADER)
     except OSError as failed:

@@ -15,9 +15,24 @@ if TYPE_CHECKING:
 
 WELCOME = "None, a path, 'sqlite:///x.db' or 'postgresql+psycopg://user@host/database'"
 HIDDEN = "***"
+_KNOWN = r"(?:postgres|pgsql|psycopg|mysql|mariadb|oracle|mssql|mongodb|redis|jdbc)[a-z0-9+.]*"
 _IN_AUTHORITY = re.compile(r"(?i)([a-z][a-z0-9+.-]*://[^:/?@]*):.*@", re.DOTALL)
-_IN_QUERY = re.compile(r"(?i)([?&](?:ssl)?passw(?:or)?d=)[^&]*")
+_MISTYPED = re.compile(rf"(?i)({_KNOWN}\s*[:;]*\s*[/\\]*\s*[^:/?@\s]*)\s*:[^/].*@", re.DOTALL)
+"""A user and a password before an @, where the slashes before them are too few or too many."""
+_BARE = re.compile(r"\A(\s*[^:/\\@\s]+):(?!/)[^@\s]*@")
+"""The same without any scheme."""
+_SETTING = re.compile(
+    r"""(?isx)
+    ( (?<![a-z]) (?:ssl|pg)? _? (?:passw(?:or)?d|pwd|passphrase|secret|token|api_?key) \s*[=:]\s* )
+    ( '(?:[^'\\]|\\.)*'? | "(?:[^"\\]|\\.)*"? | [^\s&;,'"]+ )"""
+)
+"""A password by its name: in the query of an address, or in a DSN of keys and values."""
 _SERVERS = ("postgresql", "postgres", "postgresql+psycopg")
+_LIKE_A_SERVER = re.compile(rf"(?i)\s*{_KNOWN}\s*(?:[:;]|//|\\)")
+_LIKE_A_DSN = re.compile(
+    r"(?i)(?:^|[\s;])(host|hostaddr|port|dbname|database|user|password|passfile|sslmode|service|server"
+    r"|uid|pwd)\s*=\s*\S"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +60,13 @@ def hide_passwords(text: str) -> str:
     --------
     >>> hide_passwords("postgresql://ann:p@ss@db.example/losses?sslpassword=x")
     'postgresql://ann:***@db.example/losses?sslpassword=***'
+    >>> hide_passwords("postgresql:/ann:pw@db/losses"), hide_passwords("host=db password='p w'")
+    ('postgresql:/ann:***@db/losses', 'host=db password=***')
     """
-    hidden = _IN_AUTHORITY.sub(rf"\1:{HIDDEN}@", text)
-    return _IN_QUERY.sub(rf"\1{HIDDEN}", hidden)
+    hidden = text
+    for pattern in (_IN_AUTHORITY, _MISTYPED, _BARE):
+        hidden = pattern.sub(rf"\1:{HIDDEN}@", hidden)
+    return _SETTING.sub(rf"\1{HIDDEN}", hidden)
 
 
 def parse_address(where: str | os.PathLike[str] | None) -> Address:
@@ -59,7 +78,10 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
     text = os.fspath(where)
     if not text.strip() or "\0" in text:
         raise refuse("store", WELCOME, text)
-    if isinstance(where, os.PathLike) or "://" not in text:
+    if isinstance(where, os.PathLike):
+        return _file(text)
+    if "://" not in text:
+        _refuse_mistyped(text)
         return _file(text)
     scheme, _, rest = text.partition("://")
     if scheme == "sqlite":
@@ -73,6 +95,24 @@ def parse_address(where: str | os.PathLike[str] | None) -> Address:
     raise refuse("store", WELCOME, hide_passwords(text))
 
 
+def _refuse_mistyped(text: str) -> None:
+    """Raise where a text was meant as the address of a server, and would make a file."""
+    if _LIKE_A_DSN.search(text):
+        raise refuse(
+            "store",
+            "a path or an address such as 'postgresql+psycopg://user@host/database', not a list of "
+            "keys and values",
+            hide_passwords(text),
+        )
+    if _LIKE_A_SERVER.match(text) or _BARE.match(text):
+        raise refuse(
+            "store",
+            "a path, or an address with a scheme, a colon and two slashes, as in "
+            "'postgresql+psycopg://user@host/database'",
+            hide_passwords(text),
+        )
+
+
 def _file(text: str) -> Address:
     if text == ":memory:":
         return Address(kind="memory", shown="memory")
@@ -81,13 +121,16 @@ def _file(text: str) -> Address:
 
 def _server(text: str) -> URL:
     from sqlalchemy import make_url
+    from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
     from sqlalchemy.exc import ArgumentError as UnreadableURL
 
     try:
-        url = make_url(text)
+        url = make_url(text).set(drivername="postgresql+psycopg")
+        dialect: Any = PGDialect_psycopg
+        dialect().create_connect_args(url)  # ports and hosts that stand in the query
     except (UnreadableURL, ValueError):
         raise refuse("store", WELCOME, hide_passwords(text)) from None
-    return url.set(drivername="postgresql+psycopg")
+    return url
 
 
 def _secrets(url: Any) -> list[str]:

@@ -1,0 +1,73 @@
+"""The one way to standard output and standard error: names are data, and terminals are obedient.
+
+Whatever a verb prints goes through `say` (or, styled, through `bestofk.cli.terminal.plain`), which
+lets no control character pass. What the terminal's encoding cannot hold is written in other
+characters, never raised.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+import unicodedata
+from typing import TextIO
+
+import click
+
+from bestofk.wording import printable
+
+_ASCII = {
+    "·": ".", "●": "o", "○": "o", "…": "...", "µ": "u", "μ": "u", "×": "x", "±": "+-", "–": "-",
+    "—": "-", "−": "-", "‘": "'", "’": "'", "“": '"', "”": '"', "≤": "<=", "≥": ">=", "→": "->",
+    "←": "<-", "─": "-", "━": "-", "│": "|", "┌": "+", "┐": "+", "└": "+", "┘": "+", "├": "+",
+    "┤": "+", "┬": "+", "┴": "+", "┼": "+", "█": "#", "▏": "|", "•": "*", "ß": "ss", "æ": "ae",
+    "ø": "o", "ł": "l", "ı": "i", "\N{REPLACEMENT CHARACTER}": "?",
+}  # fmt: skip
+
+
+def safe(text: str) -> str:
+    r"""Text that makes a terminal do nothing but show it; lines stay lines.
+
+    Examples
+    --------
+    >>> safe("a\x1b[2Jb\nc\u202e")
+    'a�[2Jb\nc�'
+    """
+    return "\n".join(printable(line.replace("\t", " ")) for line in text.split("\n"))
+
+
+def say(text: object = "", *, err: bool = False) -> None:
+    """Print a line, or several."""
+    click.echo(safe(str(text)), err=err)
+
+
+def say_name(name: object) -> None:
+    """Print a name on a line of its own, whatever it holds."""
+    click.echo(printable(" ".join(str(name).splitlines())))
+
+
+def use_plain_characters() -> None:
+    """Let standard output and error write what their encoding cannot hold in other characters."""
+    codecs.register_error("bestofk", _otherwise)
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="bestofk")
+
+
+def holds_everything(stream: TextIO) -> bool:
+    """Whether the stream's encoding holds every character."""
+    return (stream.encoding or "ascii").lower().replace("-", "").startswith("utf")
+
+
+def _otherwise(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(_other, error.object[error.start : error.end])), error.end
+
+
+def _other(character: str) -> str:
+    if character in _ASCII:
+        return _ASCII[character]
+    bare = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return bare if bare.isprintable() and bare else "?"

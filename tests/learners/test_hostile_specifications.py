@@ -1,0 +1,267 @@
+"""A specification is text from anywhere: it runs nothing but what makes learners.
+
+The audit hook of Python (PEP 578) reports what a process does; it sees programs started, files
+opened, sockets, code executed and modules imported, whoever asks for them.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import bestofk
+from bestofk.errors import BestOfKError
+from bestofk.learners import parse_learner
+from bestofk.learners.call_text import Call, parse_call
+
+TRACE = "trace-of-the-attack"
+HOSTILE = (
+    f"os:system(command='touch {TRACE}')",
+    f"x=os:system(command='touch {TRACE}')",
+    f"os:popen(cmd='touch {TRACE}')",
+    f"os:mkdir(path='{TRACE}')",
+    f"os:execv(path='/bin/touch', argv=['touch', '{TRACE}'])",
+    "os:_exit(status=3)",
+    "os:fork",
+    "os:abort",
+    f"posix:system(command='touch {TRACE}')",
+    f"subprocess:run(args=['touch', '{TRACE}'])",
+    f"subprocess:Popen(args=['touch', '{TRACE}'])",
+    f"subprocess:check_output(args='touch {TRACE}', shell=True)",
+    f"subprocess:getoutput(cmd='touch {TRACE}')",
+    f"pty:spawn(argv=['touch', '{TRACE}'])",
+    f'timeit:timeit(stmt=\'open("{TRACE}", "w")\', number=1)',
+    f'timeit:Timer(stmt=\'open("{TRACE}", "w")\')',
+    f'builtins:exec(source=\'open("{TRACE}", "w")\')',
+    f'builtins:eval(source=\'open("{TRACE}", "w")\')',
+    f"builtins:open(file='{TRACE}', mode='w')",
+    f"builtins:compile(source='1', filename='{TRACE}', mode='eval')",
+    "builtins:__import__(name='antigravity')",
+    "builtins:breakpoint",
+    "builtins:input",
+    "builtins:exit",
+    "importlib:import_module(name='planted')",
+    "importlib:reload",
+    "runpy:run_path(path_name='planted.py')",
+    "runpy:run_module(mod_name='planted')",
+    "code:interact",
+    "code:InteractiveInterpreter",
+    "antigravity:fly",
+    "this:s",
+    "__main__:run",
+    "pip.__main__:main",
+    "sys:exit(1)",
+    "sys:settrace",
+    "pickle:loads(data=b\"cos\\nsystem\\n(S'touch trace-of-the-attack'\\ntR.\")",
+    "pickle:Unpickler(file='x')",
+    "ctypes:CDLL(name='libc.so.6')",
+    "ctypes.util:find_library(name='c')",
+    f"pathlib:Path('{TRACE}')",
+    f"io:FileIO(file='{TRACE}', mode='w')",
+    "tempfile:NamedTemporaryFile(dir='.', delete=False)",
+    "tempfile:mkdtemp(dir='.')",
+    f"shutil:copy(src='planted.py', dst='{TRACE}')",
+    "shutil:rmtree(path='.')",
+    f"sqlite3:connect(database='{TRACE}')",
+    f"shelve:open(filename='{TRACE}')",
+    f"logging:FileHandler(filename='{TRACE}')",
+    f"zipfile:ZipFile(file='{TRACE}', mode='w')",
+    "socket:create_connection(address=('127.0.0.1', 9))",
+    "socket:socket",
+    "urllib.request:urlopen(url='http://127.0.0.1:9/')",
+    "http.client:HTTPConnection(host='127.0.0.1')",
+    "webbrowser:open(url='http://127.0.0.1:9/')",
+    "multiprocessing:Process(target=os:system)",
+    "threading:Thread(target=os:system)",
+    "functools:partial(os:system, 'touch trace-of-the-attack')",
+    "operator:methodcaller('system')",
+    "types:FunctionType",
+    "planted:Learner",
+    "planted:run",
+    "numpy:load(file='x.npy', allow_pickle=True)",
+    "numpy:memmap(filename='trace-of-the-attack', mode='w+', shape=3)",
+    "numpy:DataSource(destpath='.')",
+    f"numpy:savetxt(fname='{TRACE}', X=[1])",
+    "pandas:read_pickle(filepath_or_buffer='x')",
+    f"pandas:ExcelWriter(path='{TRACE}.xlsx')",
+    f"pandas:HDFStore(path='{TRACE}')",
+    "pandas:eval(expr='1')",
+    "joblib:load(filename='x')",
+    "joblib:Memory(location='.')",
+    "joblib:Parallel(n_jobs=2)",
+    "cloudpickle:loads(data=b'x')",
+    "sklearn.datasets:fetch_openml(name='iris')",
+    "sklearn.utils:Bunch",
+    f"click:File(filename='{TRACE}', mode='w')",
+    f"nmc(scale=os:system(command='touch {TRACE}'))",
+    f"nmc(scale=[{{'a': os:system(command='touch {TRACE}')}}])",
+    f"sklearn.svm:SVC(C=subprocess:Popen(args=['touch', '{TRACE}']))",
+    f"sklearn.pipeline:make_pipeline(pathlib:Path('{TRACE}'), sklearn.svm:SVC())",
+    f"sklearn.pipeline:make_pipeline(memory=joblib:Memory(location='{TRACE}'))",
+    "sklearn.preprocessing:FunctionTransformer(func=os:system)",
+    "sklearn.pipeline:make_pipeline(sklearn.preprocessing:FunctionTransformer(func=numpy:load))",
+    "sklearn.ensemble:BaggingClassifier(estimator=planted:Learner())",
+    "sklearn.svm:SVC.__init__",
+    "sklearn.svm:SVC().fit.__globals__",
+    "sklearn.svm:__builtins__",
+    "sklearn.svm:SVC.__class__.__bases__",
+    f"nmc(scale=open('{TRACE}', 'w'))",
+    f"nmc(scale=__import__('os').system('touch {TRACE}'))",
+    f"nmc(scale=(lambda: open('{TRACE}', 'w'))())",
+    f"nmc(scale=[open('{TRACE}', 'w') for _ in 'a'])",
+    f"nmc(scale=f\"{{open('{TRACE}', 'w')}}\")",
+    "nmc(scale='a'.__class__)",
+    "nmc(scale=(x := 3))",
+    f"nmc(**{{'scale': open('{TRACE}', 'w')}})",
+    f"nmc(*[open('{TRACE}', 'w')])",
+    f"nmc(scale='std') or open('{TRACE}', 'w')",
+    f"nmc()); open('{TRACE}', 'w'",
+)
+WATCHER = """
+import json, os, sys
+texts = json.loads(sys.stdin.read())
+import joblib, numpy, pandas, scipy, cloudpickle, click, difflib, warnings, importlib.util
+import sklearn.svm, sklearn.pipeline, sklearn.preprocessing, sklearn.ensemble, sklearn.datasets
+import sklearn.utils, bestofk.learners.learners_file, bestofk.learners.import_target
+import pandas.io.pytables
+from bestofk.learners import parse_learner
+from bestofk.errors import BestOfKError
+parse_learner("nmc"), parse_learner("sklearn.svm:SVC(C=1)")
+seen, current = [], ""
+SPELLED = ("os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
+    "subprocess.Popen", "pty.spawn", "exec", "ctypes.dlopen", "pickle.find_class", "os.mkdir",
+    "os.remove", "os.rename", "os.rmdir", "webbrowser.open", "urllib.Request", "sqlite3.connect",
+    "tempfile.mkstemp", "tempfile.mkdtemp", "shutil.copyfile", "shutil.rmtree", "code.__new__",
+    "builtins.input", "sys.settrace", "import")
+def hook(event, arguments):
+    if event == "open":
+        path, mode, flags = arguments
+        writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT) if isinstance(flags, int) else 0
+        if writes or (isinstance(mode, str) and set(mode) & set("wax+")):
+            seen.append((current, event, str(path)))
+    elif event in SPELLED or event.startswith("socket."):
+        seen.append((current, event, str(arguments[0])[:200]))
+sys.addaudithook(hook)
+made = []
+for current in texts:
+    try:
+        parse_learner(current)
+        made.append(current)
+    except BestOfKError as error:
+        if len(str(error).splitlines()) > 1 or "Traceback" in str(error):
+            seen.append((current, "said", str(error)))
+current = "after"
+result = json.dumps({"seen": seen, "made": made})
+print(result)
+"""
+
+
+def watched(texts, folder):
+    """What the audit hook saw while the texts were parsed in a folder, and which made something."""
+    where = str(Path(bestofk.__file__).parents[1])
+    ran = subprocess.run(
+        # isolated from the environment, with the working folder first on the path as in `-c`
+        [sys.executable, "-c", WATCHER],
+        input=json.dumps(list(texts)),
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": where, "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout.strip().splitlines()[-1])
+
+
+@pytest.fixture
+def planted(tmp_path):
+    """A folder with a module that acts when it is imported."""
+    (tmp_path / "planted.py").write_text(
+        f"open({str(tmp_path / TRACE)!r}, 'w')\n"
+        "class Learner:\n    def fit(self): ...\n    def predict(self): ...\n"
+        "def run(): ...\n"
+    )
+    return tmp_path
+
+
+def test_hostile_specifications_run_nothing(planted) -> None:
+    assert len(set(HOSTILE)) >= 60
+    found = watched(HOSTILE, planted)
+    assert found == {"seen": [], "made": []}
+    assert [path.name for path in planted.iterdir()] == ["planted.py"]
+
+
+def test_the_watcher_sees(planted) -> None:
+    """The check above can fail: what is asked for openly is seen."""
+    found = watched(["./planted.py:Learner", "sklearn.cluster:KMeans()"], planted)
+    events = {event for _, event, _ in found["seen"]}
+    assert {"open", "exec", "import"} <= events
+    assert (planted / TRACE).exists()
+
+
+words = st.sampled_from(
+    ["nmc", "os:system", "sklearn.svm:SVC", "a=", "(", ")", "[", "]", "{", "}", ",", ":", "=", "'",
+     '"', "C", "1", "-", "None", "\\", "\n", "\0", "**", "*", " ", ".", "f'", "\ud800", "é", "1e9"]
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.one_of(st.text(max_size=60), st.lists(words, max_size=14).map("".join)))
+def test_any_text_is_a_learner_or_one_sentence(text: str) -> None:
+    with contextlib.suppress(BestOfKError):  # and nothing else is raised
+        name, estimator = parse_learner(text)
+        assert name
+        assert hasattr(estimator, "fit")
+
+
+literals = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8) | st.binary(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner)
+    | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.dictionaries(st.sampled_from(["a", "b", "C", "max"]), literals, max_size=3), literals)
+def test_what_is_written_as_literals_is_read_back(values, argument) -> None:
+    inner = f"pkg.mod:Inner({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+    call = parse_call(f"x.y:outer({argument!r}, part=[{inner}])", "learner", names=["max", "c4.5"])
+    assert call == Call("x.y:outer", (argument,), {"part": [Call("pkg.mod:Inner", (), values)]})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "nmc(scale=" + "[" * 5000 + "]" * 5000 + ")",
+        "nmc(scale=" + "[" * 40 + "]" * 40 + ")",
+        "nmc(scale=" + "1" * 5000 + ")",
+        "nmc(scale=" + "-" * 4000 + "1)",
+        "nmc(scale=" + "- " * 4000 + "1)",
+        "nmc(scale=" + "not " * 2000 + "1)",
+        "nmc(scale=" + "1+" * 4000 + "1)",
+        "nmc(scale=" + "1**" * 3000 + "1)",
+        "nmc(scale=" + "a." * 4000 + "b)",
+        "nmc(scale=" + "sklearn.svm:SVC(C=" * 200 + "1" + ")" * 200 + ")",
+        "nmc" + " " * 200_000 + "x",
+        "a" * 9_000 + ":" + "b" * 500,
+        "=" * 9_000,
+        "nmc(" + "'" * 9_001 + ")",
+    ],
+    ids=lambda text: text[:14],
+)
+def test_long_and_deep_texts_are_refused_at_once(text: str) -> None:
+    from time import process_time
+
+    begin = process_time()
+    with pytest.raises(BestOfKError) as caught:
+        parse_learner(text)
+    assert process_time() - begin < 1.0
+    assert len(str(caught.value)) < 1500
