@@ -8,6 +8,7 @@ characters, never raised.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import sys
 import unicodedata
 from typing import TextIO
@@ -52,7 +53,9 @@ def use_plain_characters() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="bestofk")
+            # a stream that was redirected in the middle of a file cannot be told again
+            with contextlib.suppress(OSError):
+                reconfigure(errors="bestofk")
 
 
 def holds_everything(stream: TextIO) -> bool:

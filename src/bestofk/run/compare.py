@@ -15,11 +15,11 @@ from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
-from bestofk.run.complexities import complexities
 from bestofk.run.conclude import conclude
 from bestofk.run.contenders import as_contenders
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
+from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.execution import Execution
