@@ -83,6 +83,109 @@ static inline i64 argmax_i64(const i64 *cells, i64 count) {
     return best;
 }
 
+/* the first of the largest; one that is not a number counts as the largest */
+static inline i64 argmax_f64(const double *cells, i64 count) {
+    i64 best = 0;
+    for (i64 at = 0; at < count; at++) {
+        if (isnan(cells[at])) {
+            return at;
+        }
+        if (cells[at] > cells[best]) {
+            best = at;
+        }
+    }
+    return best;
+}
+
+/* split_marks.c: rows by mark, ascending within each; ends[m] is where mark m ends */
+void group_by_mark(const i64 *marks, i64 n, i64 *order, i64 *ends, i64 n_marks);
+static inline i64 mark_begins(const i64 *ends, i64 mark) { return mark > 0 ? ends[mark - 1] : 0; }
+
+EXPORT i64 cut_by_mark(const i64 *predicted, const i64 *marks, i64 n_lines, i64 n,
+                       const i64 *wanted, i64 n_wanted, i64 n_marks, i64 *flat, i64 *stops);
+
+/* naive_bayes.c */
+EXPORT i64 naive_bayes_places(const double *values, i64 n, i64 d, const i64 *cardinality,
+                              const i64 *offset, int32_t *places);
+EXPORT i64 naive_bayes_fit(const int32_t *places, const double *columns, i64 n, i64 d,
+                           const i64 *cardinality, const i64 *offset, const i64 *y, i64 n_labels,
+                           const i64 *order, const i64 *n_known, double *table, double *prior,
+                           double *precision, double *mean, double *deviation);
+EXPORT i64 naive_bayes_shares(const double *values, const int32_t *places, i64 n, i64 d,
+                              const double *table, const double *prior, i64 n_labels,
+                              const double *precision, const double *mean,
+                              const double *deviation, double *shares);
+EXPORT i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n, i64 d,
+                                    const i64 *cardinality, const i64 *offset, const i64 *y,
+                                    i64 n_labels, const i64 *marks, const i64 *wanted,
+                                    i64 n_wanted, i64 n_marks, i64 *predicted);
+EXPORT i64 naive_bayes_mixed_plan(const double *values, const double *columns,
+                                  const int32_t *places, i64 n, i64 d, const i64 *cardinality,
+                                  const i64 *offset, const i64 *y, i64 n_labels,
+                                  const i64 *order, const i64 *n_known, const i64 *marks,
+                                  const i64 *wanted, i64 n_wanted, i64 *predicted);
+
+/* exact_sums.c */
+double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb);
+EXPORT i64 exact_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb, double *sum);
+EXPORT i64 limb_exponents(const i64 *bits, i64 n, i64 d, i64 *low, i64 *high);
+EXPORT i64 split_into_limbs(const i64 *bits, i64 n, i64 d, const i64 *first, const i64 *low,
+                            i64 width, i64 *digits, i64 n_limbs);
+
+/* nearest_mean.c */
+EXPORT i64 nearest_mean_fit(const double *numbers, const i64 *digits, const int8_t *known,
+                            const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
+                            const i64 *offset, const i64 *first, const i64 *low, i64 width,
+                            const i64 *y, i64 c, i64 kind, double *means, int32_t *modes,
+                            i64 *rows, double *scale);
+EXPORT i64 nearest_mean_rows(const double *numbers, const int32_t *codes, i64 n, i64 d, i64 v,
+                             const double *means, const int32_t *modes, const i64 *rows, i64 c,
+                             const double *scale, i64 scaled, i64 *predicted);
+EXPORT i64 nearest_mean_plan(const double *numbers, const i64 *digits, const int8_t *known,
+                             const int32_t *codes, i64 n, i64 d, i64 n_limbs, i64 n_known, i64 v,
+                             const i64 *offset, const i64 *first, const i64 *low, i64 width,
+                             const i64 *y, i64 c, const i64 *fold_of, i64 runs, i64 folds,
+                             i64 kind, i64 *predicted, i64 *begins);
+
+/* tan.c */
+void tan_add_pairs(const i64 *codes, i64 d, const i64 *y, const i64 *rows, i64 n_rows, i64 sign,
+                   const i64 *offset, i64 n_labels, i64 *pairs, i64 *class_counts);
+void tan_arc_gains(const i64 *pairs, const i64 *class_counts, i64 n_labels, const i64 *offset,
+                   i64 d, const double *gammas, double *gains);
+void tan_log_tables(const i64 *pairs, const i64 *class_counts, i64 n_labels, const i64 *offset,
+                    i64 d, const i64 *parent, i64 *start, double *tables, double *prior);
+void tan_row_logs(const i64 *codes, i64 d, const i64 *offset, const i64 *parent,
+                  const i64 *start, const double *tables, const double *prior, i64 n_labels,
+                  double *out);
+EXPORT i64 tan_gammas(i64 count, double *table);
+EXPORT i64 tan_fit(const i64 *codes, i64 n, i64 d, const i64 *offset, const i64 *y, i64 n_labels,
+                   const double *gammas, i64 *modes, i64 *parent, i64 *start, double *tables,
+                   double *prior);
+EXPORT i64 tan_rows(const i64 *codes, i64 n, i64 d, const i64 *modes, const i64 *offset,
+                    const i64 *parent, const i64 *start, const double *tables,
+                    const double *prior, i64 n_labels, double *logs);
+EXPORT i64 tan_plan(const i64 *codes, i64 n, i64 d, const i64 *offset, const i64 *y,
+                    i64 n_labels, const double *gammas, const i64 *marks, const i64 *wanted,
+                    i64 n_wanted, i64 *predicted);
+
+/* voted_perceptron.c */
+i64 perceptron_train(const double *inputs, i64 width, const bool *second, const i64 *rows,
+                     i64 n_rows, i64 *mistakes, double *signs, i64 *votes, double *vector);
+bool perceptron_votes_second(const double *inputs, i64 width, const i64 *mistakes,
+                             const double *signs, const i64 *votes, i64 k, const double *cells);
+EXPORT i64 perceptron_filling(const double *values, i64 n, i64 d, const i64 *cardinality,
+                              const i64 *rows, i64 n_rows, double *filling);
+EXPORT i64 perceptron_expand(const double *values, i64 n, i64 d, const i64 *cardinality,
+                             const double *filling, i64 width, double *inputs);
+EXPORT i64 perceptron_fit(const double *inputs, i64 n, i64 width, const bool *second,
+                          i64 *mistakes, double *signs, i64 *votes);
+EXPORT i64 perceptron_rows(const double *vectors, const double *signs, const i64 *votes, i64 k,
+                           const double *inputs, i64 n, i64 width, i64 *codes);
+EXPORT i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardinality, i64 width,
+                           const i64 *y, i64 n_labels, const i64 *marks, const i64 *wanted,
+                           i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,
+                           i64 *refused);
+
 /* processor.c */
 EXPORT i64 processor_level(void);
 EXPORT const char *kernel_sources(void);
