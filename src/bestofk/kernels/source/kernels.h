@@ -186,6 +186,37 @@ EXPORT i64 perceptron_plan(const double *values, i64 n, i64 d, const i64 *cardin
                            i64 n_wanted, i64 complete, i64 with_products, i64 *predicted,
                            i64 *refused);
 
+/* c45_cut.c, c45_prune.c */
+EXPORT i64 c45_three_cuts(const double *column, const i64 *y, i64 n, const uint32_t *order,
+                          const uint32_t *codes, i64 shift, const double *values, i64 n_labels,
+                          i64 n_classes, double min_leaf, const double *terms,
+                          const double *steps, double *found);
+EXPORT i64 c45_added_errors(double n, double errors, double confidence, double z, double *added);
+
+/* c45_tree.c */
+EXPORT i64 c45_fit(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,
+                   i64 n_labels, const i64 *order, const i64 *n_known,
+                   const double *held_columns, const i64 *held_y, i64 n_held, double min_leaf,
+                   i64 by_gain, i64 pruning, i64 raising, double confidence, double z,
+                   const double *terms, i64 n_terms, i64 room, i64 *attribute,
+                   double *threshold, i64 *first_child, i64 *n_children, double *shares);
+EXPORT i64 c45_rows(const i64 *attribute, const double *threshold, const i64 *first_child,
+                    const i64 *n_children, const double *shares, i64 n_nodes, i64 n_labels,
+                    const i64 *cardinality, const double *values, i64 n, i64 d, double *out,
+                    i64 *codes);
+EXPORT i64 c45_plan(const double *columns, const i64 *cardinality, const i64 *y, i64 d, i64 n,
+                    i64 n_labels, const i64 *order, const i64 *n_known, const i64 *marks,
+                    const i64 *wanted, i64 n_wanted, const i64 *held_at, const bool *held_masks,
+                    double min_leaf, i64 by_gain, i64 pruning, i64 raising, double confidence,
+                    double z, const double *terms, i64 n_terms, i64 *predicted);
+
+/* c45_bits.c */
+EXPORT i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset,
+                         const i64 *y, i64 n, i64 d, i64 n_labels, const i64 *marks,
+                         const i64 *wanted, i64 n_wanted, i64 n_marks, i64 min_leaf, i64 by_gain,
+                         i64 prune, i64 raising, double confidence, double z,
+                         const double *terms, i64 *predicted);
+
 /* processor.c */
 EXPORT i64 processor_level(void);
 EXPORT const char *kernel_sources(void);
