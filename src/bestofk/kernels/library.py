@@ -29,7 +29,7 @@ CELLS: dict[str, Any] = {
     "i8": np.int8,
     "u64": np.uint64,
     "u32": np.uint32,
-    "u16": np.uint16,
+    "u8": np.uint8,
     "bool": np.bool_,
 }
 

@@ -85,7 +85,7 @@ def _nearest_errors(data: Prepared, marks: Marks, errors: Counts) -> None:
             data.values, data.cardinality, data.whole, data.unknown, data.y, marks, errors
         )
         return
-    from bestofk.learners.nearest_neighbour.distance_kernel import STD
+    from bestofk.learners.nearest_neighbour.kernel import STD
     from bestofk.learners.nearest_neighbour.plan import predict_plan_nearest
     from bestofk.plans.design import Design
     from bestofk.plans.splits import Splits
