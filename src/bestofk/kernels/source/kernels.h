@@ -266,6 +266,63 @@ EXPORT i64 neighbour_scan_rescaled(
     i64 many_runs, const i64 *y, const u64 *planes, i64 by_fold, i64 folds, i64 words, i64 digits,
     const u64 *wanted, i64 code_digits, u64 *predicted);
 
+/* logistic_objective.c */
+EXPORT i64 logistic_exp(const double *x, i64 n, double *out);
+EXPORT i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n,
+                            double *mean_out, double *spread_out);
+EXPORT i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i64 n,
+                                const double *mean, const double *spread, double *out);
+EXPORT i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out);
+EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
+                           i64 *chosen);
+
+/* logistic_minimum.c */
+EXPORT i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
+                             double *weights, const double *matrix, i64 matrix_size,
+                             double tolerance, i64 most_steps, const double *probe, i64 n_probe,
+                             double tie, i64 *chosen, double *outcome);
+
+/* multitest_filling.c */
+EXPORT i64 multitest_fill(const double *values, const i64 *cardinality, const bool *whole, i64 n,
+                          i64 d, const i64 *train, i64 n_train, double *filled, double *fills);
+EXPORT i64 multitest_modes_agree(const double *values, const i64 *cardinality, const bool *whole,
+                                 i64 n, i64 d, const bool *marks, i64 splits,
+                                 const double *wanted);
+
+/* multitest_means.c */
+EXPORT i64 multitest_nearest_mean(const double *values, const i64 *cardinality,
+                                  const bool *whole, i64 unknown, const i64 *y, i64 n, i64 d,
+                                  i64 n_classes, const bool *marks, i64 splits, i64 *errors);
+EXPORT i64 multitest_majority(const i64 *y, i64 n, i64 n_classes, const bool *marks, i64 splits,
+                              i64 *errors);
+EXPORT i64 multitest_first_nearest(const double *values, const i64 *cardinality,
+                                   const bool *whole, i64 unknown, const i64 *y, i64 n, i64 d,
+                                   const bool *marks, i64 splits, i64 *errors);
+
+/* multitest_logistic.c, multitest_tree.c */
+EXPORT i64 multitest_exp(const float *x, i64 n, float *out);
+EXPORT i64 multitest_logistic(const double *values, const i64 *cardinality, const bool *whole,
+                              i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
+                              double learning_rate, const uint32_t *seeds, const bool *marks,
+                              i64 splits, i64 *errors);
+EXPORT i64 multitest_tree(const double *values, const i64 *cardinality, const bool *whole,
+                          i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
+                          const i64 *order, const i64 *known, const i64 *ranks,
+                          const uint32_t *seeds, const bool *marks, i64 splits, i64 *errors);
+
+/* weka_learners.c */
+EXPORT i64 weka_first_double(i64 seed, double *first);
+EXPORT i64 weka_shuffle(i64 *rows, i64 count, i64 seed);
+EXPORT i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *folds,
+                                i64 n_folds, i64 *wrong);
+EXPORT i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width,
+                           const i64 *folds, i64 n_folds, i64 seed, i64 *wrong);
+EXPORT i64 weka_arcs(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d,
+                     i64 n_labels, const double *gammas, i64 *parent);
+EXPORT i64 weka_network(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d,
+                        i64 n_labels, const double *gammas, const i64 *folds, i64 n_folds,
+                        i64 *wrong);
+
 /* processor.c */
 EXPORT i64 processor_level(void);
 EXPORT const char *kernel_sources(void);
