@@ -23,7 +23,14 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent
 KERNELS = ROOT / "src" / "bestofk" / "kernels"
-FLAGS = ["-O3", "-std=c11", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden", "-Wno-psabi"]
+FLAGS = [
+    "-O3",
+    "-std=c11",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fvisibility=hidden",
+    "-Wno-psabi",
+]
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 LEVELS = ("x86-64-v3", "x86-64-v4")
 ADVICE = "install a C compiler (gcc or clang), or the package ziglang with pip"

@@ -27,7 +27,6 @@ from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.evaluation.loss_functions import Loss
 from bestofk.run.evaluation.models import is_trusted
-from bestofk.run.evaluation.warm_up import warm_up
 from bestofk.run.experiment import Contender, Experiment, Place
 
 DATA, SPLITS, SPOIL = 1, 2, 3
@@ -145,7 +144,7 @@ class SetEvaluator:
         with contextlib.suppress(Exception):
             for contender, encoded in self.work.seen(self.work.encoded(0)):
                 if hasattr(contender.estimator, "fit_encoded"):
-                    warm_up(contender.estimator, encoded, whole_plan=True)
+                    contender.estimator.load(encoded)
 
     def evaluate(self, places: Iterable[Place]) -> Iterator[CellResult]:
         """The losses of every place, as the bytes of (learners, losses) floats."""

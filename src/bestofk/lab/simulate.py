@@ -257,7 +257,7 @@ def _results(work: Work, places: list[Place], engine: Engine) -> Generator[CellR
         yield from evaluator.evaluate([place])
         done += 1
         if done == 1:
-            # the first also pays for imports and compiled kernels
+            # the first also pays for imports
             begin = time.perf_counter()
             continue
         each = (time.perf_counter() - begin) / (done - 1)

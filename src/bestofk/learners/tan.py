@@ -104,9 +104,7 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        return marks.cut(
-            kernel.predict_marks(codes, offset, encoded.y, encoded.n_classes, marks)
-        )
+        return marks.cut(kernel.predict_marks(codes, offset, encoded.y, encoded.n_classes, marks))
 
     def complexity(self) -> int:
         """Cells of the tables: c priors, and c times the values of a column and of its parent."""

@@ -14,9 +14,7 @@ _FILLING = Kernel("perceptron_filling", "*f64 i64 i64 *i64 *i64 i64 &f64")
 _EXPAND = Kernel("perceptron_expand", "*f64 i64 i64 *i64 *f64 i64 &f64")
 _FIT = Kernel("perceptron_fit", "*f64 i64 i64 *bool &i64 &f64 &i64")
 _ROWS = Kernel("perceptron_rows", "*f64 *f64 *i64 i64 *f64 i64 i64 &i64")
-_PLAN = Kernel(
-    "perceptron_plan", "*f64 i64 i64 *i64 i64 *i64 i64 *i64 *i64 i64 i64 i64 &i64 &i64"
-)
+_PLAN = Kernel("perceptron_plan", "*f64 i64 i64 *i64 i64 *i64 i64 *i64 *i64 i64 i64 i64 &i64 &i64")
 
 
 def n_inputs(cardinality: Codes) -> int:
@@ -56,9 +54,7 @@ def predict_rows(vectors: Floats, signs: Floats, votes: Codes, inputs: Floats) -
     return codes
 
 
-def predict_marks(
-    encoded: Encoded, marks: SplitMarks, *, with_products: bool
-) -> tuple[Codes, int]:
+def predict_marks(encoded: Encoded, marks: SplitMarks, *, with_products: bool) -> tuple[Codes, int]:
     """Predictions of all splits, as the table of marks; the split with a third class, or -1.
 
     With `with_products` the dot products of all pairs of rows are computed once.

@@ -154,10 +154,8 @@ def test_bit_sets_and_row_lists_give_the_same_trees(seed, n, d, n_values, n_clas
     data = random_data(rng, n, [n_values] * d, 0.0, n_classes)
     splits = plan("2x4", stratified=False, random_state=1).materialise(n)
     marks = SplitMarks.of(splits)
-    columns = np.ascontiguousarray(data.values.T)
-    lists = predict_lists(
-        data, marks, model._settings(), np.zeros(n + 1, dtype=np.int64), np.zeros((1, n), dtype=bool)
-    )
+    nothing_held = np.zeros(n + 1, dtype=np.int64), np.zeros((1, n), dtype=bool)
+    lists = predict_lists(data, marks, model._settings(), *nothing_held)
     for a, b in zip(model._predict_plan(data, splits), marks.cut(lists), strict=True):
         np.testing.assert_array_equal(a, b)
 

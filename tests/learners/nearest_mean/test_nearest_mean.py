@@ -34,9 +34,7 @@ def test_sums_are_the_floats_nearest_to_the_exact_ones(numbers: list[float]) -> 
 def test_sums_of_tiny_huge_and_cancelling_numbers() -> None:
     numbers = [1e308, 5e-324, -1e308, 1.0, -(2.0**-1060)]
     parts = limbs(np.array(numbers)[:, None])
-    got = rounded_sum(
-        parts.digits.sum(axis=0), int(parts.low[0]), parts.width
-    )
+    got = rounded_sum(parts.digits.sum(axis=0), int(parts.low[0]), parts.width)
     assert got == float(sum(map(Fraction, numbers))) == 1.0
 
 

@@ -1,4 +1,4 @@
-"""The compiled learners against plain ones, written from the description of the paper's."""
+"""The kernels against plain learners, written from the description of the paper's."""
 
 from itertools import pairwise
 

@@ -151,7 +151,8 @@ i64 multitest_first_nearest(const double *values, const i64 *cardinality, const 
                 if (cardinality[j] == 0) {
                     for (i64 r = 0; r < m; r++) {
                         double difference = column[r] - x;
-                        distance[r] += difference * difference;
+                        /* rounded once: ties among z-scores depend on it */
+                        distance[r] = fma(difference, difference, distance[r]);
                     }
                 } else {
                     for (i64 r = 0; r < m; r++) {

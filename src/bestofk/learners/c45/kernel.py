@@ -28,9 +28,7 @@ _BITS_PLAN = Kernel(
     "*i64 *i64 *i64 *i64 i64 i64 i64 *i64 *i64 i64 i64 i64 i64 i64 i64 f64 f64 *f64 &i64",
 )
 _ADDED = Kernel("c45_added_errors", "f64 f64 f64 f64 &f64")
-_CUTS = Kernel(
-    "c45_three_cuts", "*f64 *i64 i64 *u32 *u32 i64 *f64 i64 i64 f64 *f64 *f64 &f64"
-)
+_CUTS = Kernel("c45_three_cuts", "*f64 *i64 i64 *u32 *u32 i64 *f64 i64 i64 f64 *f64 *f64 &f64")
 
 FEW = 32
 """Columns of up to this many values are counted in a table."""

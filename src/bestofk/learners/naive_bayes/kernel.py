@@ -18,9 +18,7 @@ _FIT = Kernel(
     "naive_bayes_fit",
     "*i32 *f64 i64 i64 *i64 *i64 *i64 i64 *i64 *i64 &f64 &f64 &f64 &f64 &f64",
 )
-_SHARES = Kernel(
-    "naive_bayes_shares", "*f64 *i32 i64 i64 *f64 *f64 i64 *f64 *f64 *f64 &f64"
-)
+_SHARES = Kernel("naive_bayes_shares", "*f64 *i32 i64 i64 *f64 *f64 i64 *f64 *f64 *f64 &f64")
 _NOMINAL_PLAN = Kernel(
     "naive_bayes_nominal_plan",
     "*f64 *i32 i64 i64 *i64 *i64 *i64 i64 *i64 *i64 i64 i64 &i64",

@@ -28,9 +28,7 @@ PARTS = EIGHT + 1
 _SCALES = Kernel("neighbour_scales", "*f64 i64 *i64 *i64 i64 i64 &f64 &f64 &f64")
 _ROWS = Kernel("neighbour_rows", "*f64 i64 i64 *i64 *f64 *f64 *f64 *f64 i64 &i64")
 _RANGES = Kernel("neighbour_ranges", "*f64 i64 i64 *i64 *i64 *i32 i64 i64 &f64 &f64")
-_FOLD_SCALES = Kernel(
-    "neighbour_fold_scales", "*f64 i64 i64 *i64 *i32 i64 i64 i64 &f64 &f64 &f64"
-)
+_FOLD_SCALES = Kernel("neighbour_fold_scales", "*f64 i64 i64 *i64 *i32 i64 i64 i64 &f64 &f64 &f64")
 _TRANSPOSE = Kernel("neighbour_transpose", "&u64")
 _FIRST_ROWS = Kernel("neighbour_first_rows", "*f64 i64 i64 i64 &f64 &i64")
 _PACK = Kernel("neighbour_pack_folds", "*i32 i64 i64 i64 i64 &u64")

@@ -124,7 +124,7 @@ class Engine:
         """In this process until it is clear that workers would be faster.
 
         The work left is estimated from the time of the fits themselves: the first block also
-        pays for imports and compiled kernels, which workers would pay for again.
+        pays for imports, which workers would pay for again.
         """
         evaluator = Evaluator(experiment)
         spent, done = 0.0, 0
