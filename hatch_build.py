@@ -33,6 +33,15 @@ FLAGS = [
 ]
 ZIG = [sys.executable, "-m", "ziglang", "cc"]
 LEVELS = ("x86-64-v3", "x86-64-v4")
+PLAIN = (
+    "exact_sums", "multitest_filling", "multitest_tree", "processor", "split_marks", "tan",
+    "voted_perceptron", "weka_learners",
+)  # fmt: skip
+"""Sources that gain nothing from vectors: one object serves all libraries."""
+WIDE = (
+    "c45_binary", "c45_bits", "logistic", "multitest_logistic", "nearest_mean", "neighbour",
+)  # fmt: skip
+"""Sources that gain from x86-64-v4 (by how their names begin); others take the objects of v3."""
 ADVICE = "install a C compiler (gcc or clang), or the package ziglang with pip"
 
 
@@ -75,30 +84,47 @@ def flags_for(variant: str, compiler: list[str]) -> list[str]:
     return [f"-march={variant}"] if variant in LEVELS else []
 
 
+def kind_of(source: str, variant: str) -> str:
+    """The kind of processor for which a source is compiled that a variant takes."""
+    if source in PLAIN:
+        return "generic"
+    if variant == "x86-64-v4" and not source.startswith(WIDE):
+        return "x86-64-v3"
+    return variant
+
+
 def build(
-    into: Path, *, compiler: list[str] | None = None, more_flags: tuple[str, ...] = ()
+    into: Path,
+    *,
+    compiler: list[str] | None = None,
+    more_flags: tuple[str, ...] = (),
+    only: str | None = None,
 ) -> list[Path]:
-    """Compile all variants into a folder; return the libraries."""
+    """Compile all variants, or only one, into a folder; return the libraries."""
+    wanted = [variant for variant in variants() if only in (None, variant)]
     command = compiler or find_compiler()
     into.mkdir(parents=True, exist_ok=True)
     sources = sorted((KERNELS / "source").glob("*.c"), key=lambda path: -path.stat().st_size)
     mark = f'-DBESTOFK_SOURCES="{digest_of_sources()}"'
-    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), *more_flags]
+    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), *more_flags, mark]
     built = []
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
         ThreadPoolExecutor(os.cpu_count() or 1) as pool,
     ):
-        jobs = []
-        for variant in variants():
-            chosen = flags_for(variant, command)
+        jobs = {}
+        for variant in wanted:
             for source in sources:
-                target = Path(folder) / f"{source.stem}-{variant}.o"
-                jobs.append((variant, target, [*base, *chosen, mark, "-c", str(source)]))
-        list(pool.map(lambda job: _run([*job[2], "-o", str(job[1])]), jobs))
-        for variant in variants():
+                kind = kind_of(source.stem, variant)
+                target = Path(folder) / f"{source.stem}-{kind}.o"
+                flags = flags_for(kind, command)
+                jobs[target] = [*base, *flags, "-c", str(source), "-o", str(target)]
+        list(pool.map(_run, jobs.values()))
+        for variant in wanted:
             library = into / f"kernels-{variant}.bin"
-            objects = [str(target) for kind, target, _ in jobs if kind == variant]
+            objects = [
+                str(Path(folder) / f"{s.stem}-{kind_of(s.stem, variant)}.o") for s in sources
+            ]
             linked = Path(folder) / library.name
             _run([*linker(command, more_flags, objects), "-o", str(linked)])
             # a new file in one step: processes that run go on with the library they have
@@ -174,8 +200,14 @@ def main() -> None:
     parser.add_argument("--into", type=Path, default=KERNELS / "built", help="the folder")
     parser.add_argument("--zig", action="store_true", help="with the package ziglang")
     parser.add_argument("--flag", action="append", default=[], help="one more for the compiler")
+    parser.add_argument("--only", choices=variants(), help="one variant")
     given = parser.parse_args()
-    build(given.into, compiler=ZIG if given.zig else None, more_flags=tuple(given.flag))
+    build(
+        given.into,
+        compiler=ZIG if given.zig else None,
+        more_flags=tuple(given.flag),
+        only=given.only,
+    )
 
 
 if __name__ == "__main__":

@@ -62,7 +62,7 @@ class Encoded:
         check_codes(self.values, self.cardinality)
         if n and not 0 <= int(self.y.min()) <= int(self.y.max()) < len(self.classes):
             raise ArgumentError(
-                f"The class codes of an encoded data set must be from 0 to {len(self.classes) - 1}; "
+                f"Class codes must be from 0 to {len(self.classes) - 1}; "
                 f"got {int(self.y.min())} to {int(self.y.max())}."
             )
 

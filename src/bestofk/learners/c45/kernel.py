@@ -63,7 +63,13 @@ def fit(encoded: Encoded, grown: npt.NDArray[np.bool_], settings: Settings) -> T
             room, *tree,
         )  # fmt: skip
         if count <= room:
-            return Tree(*(cells[:count].copy() for cells in tree))
+            return Tree(
+                attribute=tree.attribute[:count].copy(),
+                threshold=tree.threshold[:count].copy(),
+                first_child=tree.first_child[:count].copy(),
+                n_children=tree.n_children[:count].copy(),
+                shares=tree.shares[:count].copy(),
+            )
         room = count
 
 
