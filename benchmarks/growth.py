@@ -55,7 +55,7 @@ def make(name: str, rows: int, columns: int):
 
 
 def seconds(name: str, *, rows: int, columns: int, folds: int, runs: int) -> float:
-    """The best of some rounds, loading and compiling apart."""
+    """The best of some rounds, loading apart."""
     from bestofk.learners import learner, predict_plan
     from bestofk.plans import plan
 

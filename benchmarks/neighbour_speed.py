@@ -116,7 +116,7 @@ def measure() -> Iterator[tuple[str, float, float, float]]:
         for scale, scaler in scalers.items():
             if scale is not None and not numeric:
                 continue
-            seconds_of_ours(data, few, scale)  # the compiled kernels are loaded
+            seconds_of_ours(data, few, scale)  # the kernels are loaded
             peer = seconds_of_peer(data, splits, scaler) * 2 * RUNS
             ours = seconds_of_ours(data, splits, scale)
             yield f"nn-{name}-{scale or 'unscaled'}", peer / ours, ours, peer

@@ -23,7 +23,7 @@ import numpy as np
 from bestofk.data.encoded import Encoded
 from bestofk.learners.c45.c45 import C45, Tree
 from bestofk.papers.multitest.errors import count_errors
-from bestofk.papers.multitest.filling_kernel import fill
+from bestofk.papers.multitest.kernel import fill
 from bestofk.papers.multitest.prepared import Prepared, prepare
 from bestofk.plans.plan import plan
 from uci_table import PRINTED, folder
@@ -76,8 +76,7 @@ def pruned(tree: Tree, label: np.ndarray, visits: np.ndarray, y: np.ndarray, dir
 
 def errors(data: Prepared, train: np.ndarray, test: np.ndarray) -> dict[tuple[str, ...], float]:
     """Errors in percent of one split, by growth, direction of pruning, and empty branches."""
-    filled = np.empty_like(data.values)
-    fill(data.values, data.cardinality, data.whole, train, filled, np.zeros(filled.shape[1]))
+    filled, _ = fill(data, train)
     known = replace(data.encoded(), values=filled)
     found = {
         ("ours",): error(C45(pruning="holdout"), data.encoded(), train, test),

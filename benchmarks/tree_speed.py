@@ -139,7 +139,7 @@ def _weka_trees(jar: str, sets: list[tuple[Encoded, Splits]]) -> tuple[float, in
 
 
 def best(call: Callable[[], object], *, times: int) -> float:
-    """Least processor seconds of several calls, after one that compiles and loads."""
+    """Least processor seconds of several calls, after one that loads."""
     call()
     seconds = []
     for _ in range(times):

@@ -72,7 +72,6 @@ LONG_FILES = {
     "ordering/evidence/evidence.py": "the one value of all evidence, with its columns",
 }
 FULL_FOLDERS = {
-    "learners": "the kernels that numba compiles are going",
     "multiple": "one file per test; results are being changed",
 }
 SHARED_CLASS_NAMES = {

@@ -99,7 +99,7 @@ def test_a_reader_that_goes_away_is_no_failure(scores):
     assert found.stderr == ""
 
 
-HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "numba", "pyarrow", "rich")
+HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
 
 
 @pytest.mark.parametrize(

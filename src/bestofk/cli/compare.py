@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from bestofk.cli.app import complain
 from bestofk.cli.options import (
     check_report_path,
     command_line,
@@ -123,8 +122,6 @@ def compare(
     if regression:
         options["task"] = "regression"
     check_report_path(report_path)
-    if not quiet and not as_json:
-        _mention_compilation(learners)
     # what learners print must not mix with the answer
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         datasets = [dataset_of(source, **options) for source in data]
@@ -160,15 +157,6 @@ def compare(
         print_study(study, [sentence for one in datasets for sentence in one.account])
         if report_path is not None:
             say(f"The report is in {report_path}.")
-
-
-def _mention_compilation(learners: tuple[str, ...]) -> None:
-    """The first use of the built-in learners compiles their kernels: say why it takes time."""
-    from bestofk.learners.compiled import kernels_are_compiled
-
-    built_in = not learners or any(":" not in spec for spec in learners)
-    if built_in and sys.stderr.isatty() and not kernels_are_compiled():
-        complain("compiling the built-in learners for this machine; this is done once.")
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -59,6 +59,12 @@ class Encoded:
                 f"An encoded data set of {n} rows and {d} columns must have {d} cardinalities and "
                 f"{n} class codes; got {self.cardinality.shape} and {self.y.shape}."
             )
+        check_codes(self.values, self.cardinality)
+        if n and not 0 <= int(self.y.min()) <= int(self.y.max()) < len(self.classes):
+            raise ArgumentError(
+                f"Class codes must be from 0 to {len(self.classes) - 1}; "
+                f"got {int(self.y.min())} to {int(self.y.max())}."
+            )
 
     @property
     def n(self) -> int:
@@ -88,3 +94,15 @@ class Encoded:
         position = np.zeros(self.n_classes, dtype=np.int64)
         position[codes] = np.arange(len(codes))
         return replace(self, y=position[self.y], classes=self.classes[codes]), codes
+
+
+def check_codes(values: Floats, cardinality: Codes) -> None:
+    """Refuse codes of nominal columns that were not declared: kernels use them as places."""
+    nominal = cardinality > 0
+    if nominal.any():
+        codes = values if nominal.all() else values[:, nominal]
+        if ((codes < 0) | (codes >= cardinality[nominal])).any():
+            raise ArgumentError(
+                "The codes of a nominal column must be from 0 to its number of values less 1, or "
+                f"NaN; got {float(np.nanmin(codes)):g} to {float(np.nanmax(codes)):g}."
+            )

@@ -23,7 +23,6 @@ from bestofk.problems.generator import dataset_of
 from bestofk.problems.given_rows import Degraded
 from bestofk.run.cells import Failure
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.warm_up import warm_up
 from bestofk.run.experiment import Contender, Experiment
 from bestofk.run.task import ItemEvaluator
 
@@ -79,7 +78,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         with contextlib.suppress(Exception):
             for contender, encoded in self.work.seen(self.work.encoded(0)):
                 if hasattr(contender.estimator, "fit_encoded"):
-                    warm_up(contender.estimator, encoded, whole_plan=True)
+                    contender.estimator.load(encoded)
 
     def evaluate(self, items: Iterable[SplitSet]) -> Iterator[SetLosses]:
         """The losses of every item."""

@@ -1,4 +1,4 @@
-"""Numeric columns sorted once. By numpy: a compiled sort would take seconds to compile."""
+"""Numeric columns sorted once, by numpy."""
 
 from __future__ import annotations
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestofk.data.encoded import Codes
+from bestofk.kernels.library import Kernel
 
 if TYPE_CHECKING:
     from bestofk.plans.splits import Splits
+
+_CUT = Kernel("cut_by_mark", "*i64 *i64 i64 i64 *i64 i64 i64 &i64 &i64")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +60,9 @@ class SplitMarks:
 
     def cut(self, predicted: Codes) -> list[Codes]:
         """One array a split, its tested rows ascending, from a table like `marks`."""
-        from bestofk.learners.split_marks_kernel import cut_by_mark
-
-        flat, stops = cut_by_mark(predicted, self.marks, self.wanted, self.n_marks)
+        lines, n = self.marks.shape
+        flat = np.empty(lines * n, dtype=np.int64)  # no pair of line and mark is there twice
+        stops = np.empty(len(self.wanted), dtype=np.int64)
+        _CUT(predicted, self.marks, lines, n, self.wanted, len(stops), self.n_marks, flat, stops)
         ends = stops.tolist()
         return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]

@@ -66,20 +66,8 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         codes, offset = _codes(encoded.values, encoded.cardinality)
         from bestofk.learners import tan_kernel as kernel
 
-        rows = np.arange(encoded.n)
-        self._modes = kernel.modes(codes, rows, offset)
-        codes = kernel.fill(codes, self._modes)
-        pairs = np.zeros((offset[-1], offset[-1], encoded.n_classes), dtype=np.int64)
-        counts = np.zeros(encoded.n_classes, dtype=np.int64)
-        kernel.add_pairs(codes, encoded.y, rows, 1, offset, pairs, counts)
-        gammas = kernel.gamma_table(encoded.n, encoded.cardinality.max())
-        self.parent_ = kernel.find_parents(pairs, counts, offset, gammas)
-        self._start = np.zeros(encoded.d + 1, dtype=np.int64)
-        kernel.first_place(offset, self.parent_, self._start)
-        self.tables_ = np.empty((self._start[-1], encoded.n_classes))
-        self.prior_ = np.empty(encoded.n_classes)
-        kernel.log_tables(
-            pairs, counts, offset, self.parent_, self._start, self.tables_, self.prior_
+        self._modes, self.parent_, self._start, self.tables_, self.prior_ = kernel.fit(
+            codes, offset, encoded.y, encoded.n_classes
         )
         self._cardinality = encoded.cardinality
 
@@ -87,11 +75,15 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         from bestofk.learners import tan_kernel as kernel
 
         codes, offset = _codes(values, self._cardinality)
-        logs: Floats = kernel.log_rows(
-            kernel.fill(codes, self._modes), offset, self.parent_, self._start, self.tables_,
-            self.prior_,
-        )  # fmt: skip
-        return logs
+        return kernel.log_rows(
+            codes,
+            modes=self._modes,
+            offset=offset,
+            parent=self.parent_,
+            start=self._start,
+            tables=self.tables_,
+            prior=self.prior_,
+        )
 
     def _predict_encoded(self, values: Floats) -> Codes:
         codes: Codes = self._logs(values).argmax(axis=1)
@@ -112,12 +104,7 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        gammas = kernel.gamma_table(encoded.n, encoded.cardinality.max())
-        return marks.cut(
-            kernel.predict_splits(
-                codes, offset, encoded.y, encoded.n_classes, gammas, marks.marks, marks.wanted
-            )
-        )
+        return marks.cut(kernel.predict_marks(codes, offset, encoded.y, encoded.n_classes, marks))
 
     def complexity(self) -> int:
         """Cells of the tables: c priors, and c times the values of a column and of its parent."""

@@ -66,38 +66,24 @@ class VotedPerceptron(EncodedClassifier):
             raise _too_many(encoded.n_classes)
         from bestofk.learners import voted_perceptron_kernel as kernel
 
-        n = encoded.n
-        rows = np.arange(n)
         self._cardinality = encoded.cardinality
-        self._filling = kernel.find_filling(encoded.values, encoded.cardinality, rows)
+        self._filling = kernel.find_filling(encoded.values, encoded.cardinality)
         inputs = self._inputs(encoded.values)
         second = encoded.y == encoded.n_classes - 1
-        mistakes = np.empty(n, dtype=np.int64)
-        signs = np.empty(n)
-        votes = np.empty(n + 1, dtype=np.int64)
-        k = kernel.train(inputs, second, rows, mistakes, signs, votes)
-        self.vectors_ = inputs[mistakes[:k]]
-        self.signs_ = signs[:k].copy()
-        self.votes_ = votes[: k + 1].copy()
+        mistakes, self.signs_, self.votes_ = kernel.train(inputs, second)
+        self.vectors_ = inputs[mistakes]
 
     def _inputs(self, values: Floats) -> Floats:
         from bestofk.learners import voted_perceptron_kernel as kernel
 
-        inputs: Floats = kernel.expand(
-            np.ascontiguousarray(values), self._cardinality, self._filling,
-            _n_inputs(self._cardinality),
-        )  # fmt: skip
-        return inputs
+        return kernel.expand(values, self._cardinality, self._filling)
 
     def _predict_encoded(self, values: Floats) -> Codes:
         from bestofk.learners import voted_perceptron_kernel as kernel
 
         if len(self.classes_) == 1:
             return np.zeros(len(values), dtype=np.int64)
-        codes: Codes = kernel.predict_rows(
-            self.vectors_, self.signs_, self.votes_, self._inputs(values)
-        )
-        return codes
+        return kernel.predict_rows(self.vectors_, self.signs_, self.votes_, self._inputs(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners import voted_perceptron_kernel as kernel
@@ -107,11 +93,9 @@ class VotedPerceptron(EncodedClassifier):
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        predicted, refused = kernel.predict_splits(
-            encoded.values, encoded.cardinality, _n_inputs(encoded.cardinality), encoded.y,
-            encoded.n_classes, marks.marks, marks.wanted,
-            not bool(np.isnan(encoded.values).any()), encoded.n <= _MOST_ROWS_FOR_PRODUCTS,
-        )  # fmt: skip
+        predicted, refused = kernel.predict_marks(
+            encoded, marks, with_products=encoded.n <= _MOST_ROWS_FOR_PRODUCTS
+        )
         if refused >= 0:
             raise _too_many(encoded.n_classes)
         return marks.cut(predicted)
@@ -124,11 +108,6 @@ class VotedPerceptron(EncodedClassifier):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-
-
-def _n_inputs(cardinality: Codes) -> int:
-    """Inputs of the perceptron, the constant 1 included."""
-    return int(np.where((cardinality == 0) | (cardinality == 2), 1, cardinality).sum()) + 1
 
 
 def _too_many(n_classes: int) -> ArgumentError:

@@ -8,11 +8,8 @@ from hypothesis import given, settings, strategies as st
 from bestofk.data.encoded import Encoded
 from bestofk.errors import ArgumentError
 from bestofk.learners.c45.c45 import C45
-from bestofk.learners.c45.prune_kernel import added_errors
-from bestofk.learners.c45.test_kernel import entropy_terms
-from bestofk.learners.c45.tree_kernel import predict_splits
+from bestofk.learners.c45.kernel import added_errors, predict_lists
 from bestofk.learners.predict import predict_encoded_splits
-from bestofk.learners.sorted_columns import sort_columns
 from bestofk.learners.split_marks import SplitMarks
 from bestofk.plans.plan import plan
 
@@ -157,12 +154,8 @@ def test_bit_sets_and_row_lists_give_the_same_trees(seed, n, d, n_values, n_clas
     data = random_data(rng, n, [n_values] * d, 0.0, n_classes)
     splits = plan("2x4", stratified=False, random_state=1).materialise(n)
     marks = SplitMarks.of(splits)
-    columns = np.ascontiguousarray(data.values.T)
-    lists = predict_splits(
-        columns, data.cardinality, data.y, n_classes, *sort_columns(columns, data.cardinality),
-        marks.marks, marks.wanted, np.zeros(n + 1, dtype=np.int64), np.zeros((1, n), dtype=bool),
-        *model._settings(), entropy_terms(n),
-    )  # fmt: skip
+    nothing_held = np.zeros(n + 1, dtype=np.int64), np.zeros((1, n), dtype=bool)
+    lists = predict_lists(data, marks, model._settings(), *nothing_held)
     for a, b in zip(model._predict_plan(data, splits), marks.cut(lists), strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -87,7 +87,7 @@ def test_a_warm_start_changes_no_prediction(name: str) -> None:
 
 def test_the_bound_holds_where_the_warm_solution_stops_early() -> None:
     # the scores where `predict` was certain lie within the bound of those at the minimum
-    from bestofk.learners.logistic import objective_kernel as kernel
+    from bestofk.learners.logistic import kernel
 
     data = load("wine")
     encoded = data.encoded()

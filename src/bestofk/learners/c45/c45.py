@@ -133,40 +133,24 @@ class C45(ProbabilisticClassifier):
         self.random_state = random_state
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.c45 import tree_kernel as kernel
-        from bestofk.learners.c45.test_kernel import entropy_terms
-        from bestofk.learners.sorted_columns import sort_columns
+        from bestofk.learners.c45 import kernel
 
         settings = self._settings()
         grown = np.ones(encoded.n, dtype=np.bool_)
         if self.pruning == "holdout":
             grown = ~self._held(encoded.n)
-        columns = np.ascontiguousarray(encoded.values[grown].T)
-        order, n_known = sort_columns(columns, encoded.cardinality)
         self._cardinality = encoded.cardinality
-        self.tree_ = Tree(
-            *kernel.fit_tree(
-                columns, encoded.cardinality, encoded.y[grown], encoded.n_classes, order, n_known,
-                np.ascontiguousarray(encoded.values[~grown].T), encoded.y[~grown],
-                *settings, entropy_terms(len(encoded.y)),
-            )
-        )  # fmt: skip
+        self.tree_ = kernel.fit(encoded, grown, settings)
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.c45 import tree_kernel as kernel
+        from bestofk.learners.c45 import kernel
 
-        codes: Codes = kernel.tree_predict(
-            *self.tree_, self._cardinality, np.ascontiguousarray(values)
-        )
-        return codes
+        return kernel.shares_and_codes(self.tree_, self._cardinality, values)[1]
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        from bestofk.learners.c45 import tree_kernel as kernel
+        from bestofk.learners.c45 import kernel
 
-        shares: Floats = kernel.tree_proba(
-            *self.tree_, self._cardinality, np.ascontiguousarray(values)
-        )
-        return shares
+        return kernel.shares_and_codes(self.tree_, self._cardinality, values)[0]
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners.predict import predict_encoded_splits
@@ -179,22 +163,13 @@ class C45(ProbabilisticClassifier):
 
     def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
         """Predictions of all splits, as the table of marks."""
-        from bestofk.learners.c45 import tree_kernel as kernel
-        from bestofk.learners.c45.test_kernel import entropy_terms
-        from bestofk.learners.sorted_columns import sort_columns
+        from bestofk.learners.c45 import kernel
 
         settings = self._settings()
         if self.pruning != "holdout" and _fits_bits(encoded):
-            return _predict_bits(encoded, marks, settings)
+            return kernel.predict_bits(encoded, marks, settings)
         held_at, held_masks = self._held_by_size(marks.train_sizes(), encoded.n)
-        columns = np.ascontiguousarray(encoded.values.T)
-        order, n_known = sort_columns(columns, encoded.cardinality)
-        predicted: Codes = kernel.predict_splits(
-            columns, encoded.cardinality, encoded.y, encoded.n_classes, order, n_known,
-            marks.marks, marks.wanted, held_at, held_masks,
-            *settings, entropy_terms(encoded.n),
-        )  # fmt: skip
-        return predicted
+        return kernel.predict_lists(encoded, marks, settings, held_at, held_masks)
 
     def complexity(self) -> int:
         """The number of nodes of the tree, leaves counted."""
@@ -251,18 +226,3 @@ def _fits_bits(encoded: Encoded) -> bool:
         and int(encoded.cardinality.max()) <= _MOST_VALUES_FOR_BITS
         and not bool(np.isnan(encoded.values).any())
     )
-
-
-def _predict_bits(encoded: Encoded, marks: SplitMarks, settings: Settings) -> Codes:
-    """Predictions of all splits, as the table of marks."""
-    from bestofk.learners.c45.bits_kernel import predict_splits_bits
-    from bestofk.learners.c45.test_kernel import entropy_terms
-
-    min_leaf, by_gain, pruning, raising, confidence, z = settings
-    predicted: Codes = predict_splits_bits(
-        encoded.values.astype(np.int64), encoded.cardinality,
-        np.concatenate(([0], np.cumsum(encoded.cardinality))).astype(np.int64),
-        encoded.y, encoded.n_classes, marks.marks, marks.wanted, marks.n_marks,
-        int(min_leaf), by_gain, pruning > 0, raising, confidence, z, entropy_terms(encoded.n),
-    )  # fmt: skip
-    return predicted

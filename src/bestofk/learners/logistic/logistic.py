@@ -97,20 +97,18 @@ class Logistic(ProbabilisticClassifier):
         return self._solution.inputs(design) @ self._solution.weights
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.logistic import objective_kernel as kernel
+        from bestofk.learners.logistic import kernel
 
-        chosen = np.zeros(len(values), dtype=np.int64)
-        if self._solution is not None:
-            kernel.doubtful(self._scores(values), TIE, np.ones(len(values)), chosen)
-        return chosen
+        if self._solution is None:
+            return np.zeros(len(values), dtype=np.int64)
+        return kernel.choose(self._scores(values), TIE)
 
     def _proba_encoded(self, values: Floats) -> Floats:
-        from bestofk.learners.logistic import objective_kernel as kernel
+        from bestofk.learners.logistic import kernel
 
         if self._solution is None:
             return np.ones((len(values), 1))
-        shares: Floats = kernel.probabilities(self._scores(values))
-        return shares
+        return kernel.probabilities(self._scores(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         strength = positive(self.C, "C")

@@ -38,11 +38,11 @@ class Solution:
 
     def inputs(self, design: Floats) -> Floats:
         """The rows of `design` as the weights take them."""
-        from bestofk.learners.logistic import objective_kernel as kernel
+        from bestofk.learners.logistic import kernel
 
         every = np.arange(len(design))
-        standardised: Floats = kernel.standardise(design, every, self.mean, self.spread)
-        return standardised
+        design = np.ascontiguousarray(design)
+        return kernel.standardise(design, every, self.mean, self.spread)
 
 
 def columns_of_weights(n_classes: int) -> int:
@@ -58,7 +58,7 @@ def solve_from_zero(
     The approximate Hessian is that at 0 for the first steps, then that of where they led, taken
     anew every few steps: Newton's method with the steps of L-BFGS between.
     """
-    from bestofk.learners.logistic import objective_kernel as kernel
+    from bestofk.learners.logistic import kernel
 
     every = np.arange(len(design))
     mean, spread = kernel.column_moments(design, every)
@@ -98,7 +98,7 @@ def _inverse_at(z: Floats, weights: Floats, strength: float, *, share: float) ->
 
     All constants may move together without a change; that direction is given a curvature.
     """
-    from bestofk.learners.logistic import objective_kernel as kernel
+    from bestofk.learners.logistic import kernel
 
     (n, q), r = z.shape, weights.shape[1]
     hessian = _likelihood_hessian(z, kernel.probabilities(z @ weights), r)
@@ -153,7 +153,7 @@ class Nearby:
         |z| <= Z for the training rows, a score difference at x is off by at most
         sqrt(2) |g| (|x| + (r - 1) Z), or |g| (|x| + Z) for the log odds of two classes.
         """
-        from bestofk.learners.logistic import objective_kernel as kernel
+        from bestofk.learners.logistic import kernel
 
         mean, spread = kernel.column_moments(design, train)
         z = kernel.standardise(design, train, mean, spread)

@@ -15,6 +15,11 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes
+from bestofk.kernels.library import Kernel
+
+_EXPONENTS = Kernel("limb_exponents", "*i64 i64 i64 &i64 &i64")
+_SPLIT = Kernel("split_into_limbs", "*i64 i64 i64 *i64 *i64 i64 &i64 i64")
+_SUM = Kernel("exact_sum", "*i64 i64 i64 i64 &i64 &f64")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,13 +54,26 @@ def limbs(numbers: Floats) -> Limbs:
     >>> np.diff(parts.first).tolist()  # 0.1 and 2**30 together need 86 bits
     [1, 2]
     """
-    from bestofk.learners.nearest_mean import exact_sums_kernel as kernel
-
     n, d = numbers.shape
     width = 62 - int(n).bit_length()
     low, high = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
-    kernel.exponents(numbers.view(np.int64), low, high)
+    bits = np.ascontiguousarray(numbers).view(np.int64)
+    _EXPONENTS(bits, n, d, low, high)
     first = np.concatenate(([0], np.cumsum(-(-(high - low) // width)))).astype(np.int64)
     digits = np.zeros((n, int(first[-1])), dtype=np.int64)
-    kernel.split_into_limbs(numbers.view(np.int64), first, low, width, digits)
+    _SPLIT(bits, n, d, first, low, width, digits, digits.shape[1])
     return Limbs(digits=digits, first=first, low=low, width=width)
+
+
+def rounded_sum(part: Codes, low: int, width: int) -> float:
+    """The float nearest to ``sum(part[k] * 2**(low + k * width))``.
+
+    Examples
+    --------
+    >>> parts = limbs(np.array([[0.1], [0.2], [0.3]]))
+    >>> rounded_sum(parts.digits.sum(axis=0), int(parts.low[0]), parts.width)
+    0.6
+    """
+    found = np.empty(1)
+    _SUM(np.ascontiguousarray(part), len(part), low, width, np.empty_like(part), found)
+    return float(found[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,6 @@ import numpy.typing as npt
 from bestofk.checks import Floats, refuse
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import EncodedClassifier
-from bestofk.learners.nearest_mean.exact_sums import Limbs, limbs
 
 if TYPE_CHECKING:
     from bestofk.plans.splits import Splits
@@ -77,60 +75,32 @@ class NearestMean(EncodedClassifier):
         return _SCALES[self.scale]
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.nearest_mean import means_kernel as kernel
+        from bestofk.learners.nearest_mean import kernel
 
-        kind = self._kind()
-        parts = _Parts.of(encoded.values, encoded.cardinality)
-        grid = limbs(parts.numbers)
-        n, c = encoded.n, encoded.n_classes
-        sums = np.zeros((1, c, grid.digits.shape[1]), dtype=np.int64)
-        knowns = np.zeros((1, c, parts.known.shape[1]), dtype=np.int64)
-        counts = np.zeros((1, c, int(parts.offset[-1])), dtype=np.int64)
-        rows = np.zeros((1, c), dtype=np.int64)
-        everywhere = np.zeros(n, dtype=np.int64)
-        kernel.add_rows(
-            0, n, everywhere, -1, encoded.y, grid.digits, parts.known, parts.codes, parts.offset,
-            sums, knowns, counts, rows,
-        )  # fmt: skip
-        self.means_ = np.empty((c, parts.numbers.shape[1]))
-        self.modes_ = np.empty((c, parts.codes.shape[1]), dtype=np.int32)
-        kernel.summarise(
-            sums[0], knowns[0], counts[0], rows[0], grid.first, grid.low, grid.width,
-            parts.known.shape[1] > 0, parts.offset, self.means_, self.modes_,
-        )  # fmt: skip
-        self._scale = np.ones(parts.numbers.shape[1])
-        if kind:
-            kernel.training_scale(parts.numbers, everywhere, -1, kind, self._scale)
-        self._rows = rows
+        self.means_, self.modes_, self._rows, self._scale = kernel.fit(encoded, self._kind())
         self._cardinality = encoded.cardinality
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.nearest_mean import means_kernel as kernel
+        from bestofk.learners.nearest_mean import kernel
 
-        parts = _Parts.of(values, self._cardinality)
-        predicted = np.empty(len(values), dtype=np.int64)
-        kernel.predict_rows(
-            parts.numbers, parts.codes, self.means_[None], self.modes_[None], self._rows,
-            self._scale[None], self._kind() > 0, predicted,
-        )  # fmt: skip
-        return predicted
+        return kernel.predict_rows(
+            values,
+            self._cardinality,
+            means=self.means_,
+            modes=self.modes_,
+            rows=self._rows,
+            scale=self._scale,
+            scaled=self._kind() > 0,
+        )
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.nearest_mean import means_kernel as kernel
+        from bestofk.learners.nearest_mean import kernel
         from bestofk.learners.predict import predict_encoded_splits
 
         if splits.fold_of is None or splits.folds < 2:
             return predict_encoded_splits(self, encoded, splits)
-        kind = self._kind()
-        parts = _Parts.of(encoded.values, encoded.cardinality)
-        grid: Limbs = limbs(parts.numbers)
         fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
-        predicted = np.empty(fold_of.shape, dtype=np.int64)
-        begins = kernel.predict_folds(
-            parts.numbers, grid.digits, parts.known, parts.codes, parts.offset, grid.first,
-            grid.low, grid.width, encoded.y, encoded.n_classes, fold_of, splits.folds, kind,
-            predicted,
-        )  # fmt: skip
+        predicted, begins = kernel.predict_folds(encoded, fold_of, splits.folds, self._kind())
         return [
             predicted[run, begin:end]
             for run in range(splits.runs)
@@ -140,31 +110,3 @@ class NearestMean(EncodedClassifier):
     def complexity(self) -> int:
         """C d: one centre a class, one value a column."""
         return len(self.classes_) * self.n_features_in_
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Parts:
-    """The numeric columns and the nominal ones, each side by side."""
-
-    numbers: Floats
-    known: npt.NDArray[np.int8]
-    """1 where a number is known, shape (n, numeric columns); no columns when all are known."""
-    codes: npt.NDArray[np.int32]
-    """-1 where missing."""
-    offset: Codes
-    """The values of nominal column j have the places offset[j] to offset[j + 1] - 1."""
-
-    @classmethod
-    def of(cls, values: Floats, cardinality: Codes) -> _Parts:
-        numbers = np.ascontiguousarray(values[:, cardinality == 0])
-        missing = np.isnan(numbers)
-        known = ~missing if missing.any() else missing[:, :0]
-        nominal = values[:, cardinality > 0]
-        codes = np.where(np.isnan(nominal), -1.0, nominal).astype(np.int32)
-        sizes = cardinality[cardinality > 0]
-        return cls(
-            numbers=numbers,
-            known=np.ascontiguousarray(known.astype(np.int8)),
-            codes=np.ascontiguousarray(codes),
-            offset=np.concatenate(([0], np.cumsum(sizes))).astype(np.int64),
-        )

@@ -80,7 +80,7 @@ class NearestNeighbour(ProbabilisticClassifier):
         self.scale = scale
 
     def _fit_encoded(self, encoded: Encoded) -> None:
-        from bestofk.learners.nearest_neighbour.distance_kernel import column_scales
+        from bestofk.learners.nearest_neighbour.kernel import column_scales
 
         scale = self._scale()
         d = encoded.d
@@ -99,17 +99,10 @@ class NearestNeighbour(ProbabilisticClassifier):
         self._y = encoded.y
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners.nearest_neighbour.distance_kernel import nearest_rows
+        from bestofk.learners.nearest_neighbour.kernel import nearest_rows
 
-        nearest = np.empty(len(values), dtype=np.int64)
-        nearest_rows(
-            self._columns,
-            self._cardinality,
-            self.low_,
-            self.high_,
-            self.divisor_,
-            np.ascontiguousarray(values),
-            nearest,
+        nearest = nearest_rows(
+            self._columns, self._cardinality, self.low_, self.high_, self.divisor_, values
         )
         return self._y[nearest]
 

@@ -1,6 +1,6 @@
 """The nearest neighbour over all the splits of a plan: lists once, then a walk for each split.
 
-Imported only when a plan is evaluated: it loads the compiled kernels.
+Imported only when a plan is evaluated.
 """
 
 from __future__ import annotations
@@ -15,23 +15,22 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.learners.nearest_neighbour.bits_kernel import (
+from bestofk.learners.nearest_neighbour.kernel import (
+    NONE,
+    RANGE,
+    SplitScales,
+    column_scales,
     mark,
+    nearest_rows,
     pack_folds,
     place_folds,
+    scales_by_fold,
+    scan_nominal,
+    scan_numeric,
+    scan_rescaled,
     unpack_folds,
     unpack_tests,
 )
-from bestofk.learners.nearest_neighbour.distance_kernel import (
-    NONE,
-    RANGE,
-    column_scales,
-    nearest_rows,
-)
-from bestofk.learners.nearest_neighbour.fixed_kernel import scan_nominal, scan_numeric
-from bestofk.learners.nearest_neighbour.rescaled_kernel import scan_rescaled
-from bestofk.learners.nearest_neighbour.scales_kernel import ranges_by_fold, scales_by_fold
-from bestofk.learners.nearest_neighbour.split_kernel import SplitScales
 
 if TYPE_CHECKING:
     from bestofk.plans.splits import Splits
@@ -46,7 +45,7 @@ _MODERATE = (1e-100, 1e100)
 # Single precision holds products with ratios up to here without losing small terms.
 _ESTIMABLE = 1e12
 _MISSING_CODE = 255
-# Below so many differences of two values the kernels are not worth their compilation.
+# Below so many differences of two values lists are not worth their making.
 _FEW_DIFFERENCES = 3e7
 # From so many words of 64 runs on it pays to part the neighbours by class.
 _MANY_WORDS = 8
@@ -108,7 +107,8 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
             scan_rescaled(
                 encoded.values,
                 columns,
-                _split_scales(encoded, columns, block, scale, unknown),
+                encoded.cardinality,
+                _split_scales(encoded, block, scale, unknown),
                 0.25 if scale == RANGE else 0.0,
                 1.0 if scale == RANGE else 0.0,
                 block.wanted.shape[1] >= _MANY_WORDS,
@@ -214,11 +214,9 @@ def _list_length(block: SplitBlock) -> int:
     return max(8, math.ceil(math.log(100.0 * block.n_splits) / -math.log1p(-share)))
 
 
-def _split_scales(
-    encoded: Encoded, columns: Floats, block: SplitBlock, scale: int, unknown: bool
-) -> SplitScales:
+def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool) -> SplitScales:
     """The scales of every split of the block, and what bounds its distances."""
-    low, high, divisors = _scales_by_split(encoded, columns, block, scale)
+    low, high, divisors = _scales_by_split(encoded, block, scale)
     divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
     counts = divisors != 0
     ratio = np.divide(divisor, divisors, out=np.zeros_like(divisors), where=counts)
@@ -232,8 +230,7 @@ def _split_scales(
     least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
     constant_first, constant_columns = _listed(~counts & (divisor != 0))
     return SplitScales(
-        cardinality=encoded.cardinality,
-        divisor=divisor[None, :],
+        divisor=divisor,
         low=low,
         high=high,
         divisors=divisors,
@@ -256,35 +253,29 @@ def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
     return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
 
 
-def _scales_by_split(encoded: Encoded, columns: Floats, block: SplitBlock, scale: int) -> Scales:
+def _scales_by_split(encoded: Encoded, block: SplitBlock, scale: int) -> Scales:
+    if block.by_fold:
+        return scales_by_fold(
+            encoded.values, encoded.cardinality, block.fold_of, block.folds, scale
+        )
     shape = block.n_splits, encoded.d
     low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
-    if not block.by_fold:
-        for s, train in enumerate(block.trains):
-            column_scales(
-                encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
-            )
-    else:
-        order = np.argsort(columns, axis=1)
-        known = (~np.isnan(columns)).sum(axis=1)
-        folds = block.fold_of, block.folds
-        ranges_by_fold(columns, order, known, *folds, low, high)
-        scales_by_fold(encoded.values, encoded.cardinality, *folds, scale, low, high, divisors)
+    for s, train in enumerate(block.trains):
+        column_scales(
+            encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
+        )
     return low, high, divisors
 
 
 def _unpack(block: SplitBlock, predicted: Words) -> list[Codes]:
     """The predicted codes of every split of the block, in the order of its test rows."""
     if block.by_fold:
-        first = np.empty(block.n_splits + 1, dtype=np.int64)
-        place_folds(block.fold_of, block.folds, first)
-        out = np.empty(block.fold_of.size, dtype=np.int64)
-        unpack_folds(predicted, block.fold_of, block.folds, first, out)
+        first = place_folds(block.fold_of, block.folds)
+        out = unpack_folds(predicted, block.fold_of, block.folds, first)
     else:
         sizes = [len(test) for test in block.tests]
         first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
-        out = np.empty(int(first[-1]), dtype=np.int64)
-        unpack_tests(predicted, np.concatenate(block.tests), first, out)
+        out = unpack_tests(predicted, np.concatenate(block.tests), first)
     ends = first.tolist()
     return [out[start:stop] for start, stop in pairwise(ends)]
 
@@ -293,8 +284,7 @@ def _split_by_split(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]
     predictions = []
     for _, _, train, test in splits:
         columns = np.ascontiguousarray(encoded.values[train].T)
-        nearest = np.empty(len(test), dtype=np.int64)
         scales = scales_of(encoded, train, scale)
-        nearest_rows(columns, encoded.cardinality, *scales, encoded.values[test], nearest)
+        nearest = nearest_rows(columns, encoded.cardinality, *scales, encoded.values[test])
         predictions.append(encoded.y[train[nearest]])
     return predictions

@@ -44,7 +44,6 @@ def weka_losses(problem: DataProblem, *, sets: int, runs: int, seed: int) -> dic
 
 def run_losses(run: ShuffledRun) -> dict[str, Floats]:
     """Error rates by fold of the three learners in one run."""
-    from bestofk.learners.tan_kernel import gamma_table
     from bestofk.papers.calibrated import weka_learners_kernel as kernel
 
     encoded, folds, sizes = run.encoded, run.folds, run.sizes()
@@ -55,8 +54,7 @@ def run_losses(run: ShuffledRun) -> dict[str, Floats]:
     wrong = {
         "nn": kernel.first_neighbour_errors(codes, encoded.y, folds, len(sizes)),
         "tan": kernel.network_errors(
-            codes, offset, encoded.y, encoded.n_classes, gamma_table(encoded.n, 2), folds,
-            len(sizes),
+            codes, offset, encoded.y, encoded.n_classes, folds, len(sizes),
         ),
         "vp": kernel.voted_perceptron_errors(inputs, encoded.y == 1, folds, len(sizes), SEED),
     }  # fmt: skip

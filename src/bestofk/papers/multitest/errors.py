@@ -46,30 +46,20 @@ def errors_of(task: LearnerRuns) -> Counts:
 
 def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
     """Wrong predictions (splits, 2): fold f trains on the rows whose mark is not f."""
-    errors = np.zeros((len(marks), 2), dtype=np.int64)
-    columns = data.values, data.cardinality, data.whole, data.unknown
+    from bestofk.papers.multitest import kernel
+
     if learner == "MAX":
-        from bestofk.papers.multitest.nearest_mean_kernel import majority_errors
-
-        majority_errors(data.y, data.n_classes, marks, errors)
-    elif learner == "NMC":
-        from bestofk.papers.multitest.nearest_mean_kernel import nearest_mean_errors
-
-        nearest_mean_errors(*columns, data.y, data.n_classes, marks, errors)
-    elif learner == "LGC":
-        from bestofk.papers.multitest.logistic_steps_kernel import logistic_errors
-
-        logistic_errors(*columns, data.y, data.n_classes, data.learning_rate, seeds, marks, errors)
-    elif learner == "C4.5":
-        from bestofk.papers.multitest.gain_tree_kernel import tree_errors
-
-        tree_errors(*columns, data.y, data.n_classes, seeds, marks, errors)
-    else:
-        _nearest_errors(data, marks, errors)
-    return errors
+        return kernel.majority_errors(data, marks)
+    if learner == "NMC":
+        return kernel.nearest_mean_errors(data, marks)
+    if learner == "LGC":
+        return kernel.logistic_errors(data, marks, seeds)
+    if learner == "C4.5":
+        return kernel.tree_errors(data, marks, seeds)
+    return _nearest_errors(data, marks)
 
 
-def _nearest_errors(data: Prepared, marks: Marks, errors: Counts) -> None:
+def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
     """By pairs, or by the library's lists of neighbours where the data are many and it may be.
 
     The library's standard deviation divides by n, which matters where numeric and nominal columns
@@ -79,13 +69,10 @@ def _nearest_errors(data: Prepared, marks: Marks, errors: Counts) -> None:
     values = _always_filled(data, marks) if data.n > _FEW else None
     pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
     if values is None or not pure:
-        from bestofk.papers.multitest.first_nearest_kernel import first_nearest_errors
+        from bestofk.papers.multitest.kernel import first_nearest_errors
 
-        first_nearest_errors(
-            data.values, data.cardinality, data.whole, data.unknown, data.y, marks, errors
-        )
-        return
-    from bestofk.learners.nearest_neighbour.distance_kernel import STD
+        return first_nearest_errors(data, marks)
+    from bestofk.learners.nearest_neighbour.kernel import STD
     from bestofk.learners.nearest_neighbour.plan import predict_plan_nearest
     from bestofk.plans.design import Design
     from bestofk.plans.splits import Splits
@@ -103,10 +90,12 @@ def _nearest_errors(data: Prepared, marks: Marks, errors: Counts) -> None:
         marks=marks.astype(np.int32),
         notes=(),
     )
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
     predicted = predict_plan_nearest(encoded, splits, STD)
     for split, codes in enumerate(predicted):
         truth: Codes = data.y[marks[split // 2] == bool(split % 2)]
         errors[split // 2, split % 2] = int((codes != truth).sum())
+    return errors
 
 
 def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | None:
@@ -115,11 +104,7 @@ def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | No
         return data.values
     if (data.cardinality == 0).any():
         return None
-    from bestofk.papers.multitest.filling_kernel import fill
-    from bestofk.papers.multitest.first_nearest_kernel import modes_agree
+    from bestofk.papers.multitest.kernel import fill, modes_agree
 
-    filled, fills = np.empty_like(data.values), np.empty(data.values.shape[1])
-    fill(data.values, data.cardinality, data.whole, np.arange(data.n), filled, fills)
-    if not modes_agree(data.values, data.cardinality, data.whole, marks, fills):
-        return None
-    return filled
+    filled, fills = fill(data, np.arange(data.n))
+    return filled if modes_agree(data, marks, fills) else None

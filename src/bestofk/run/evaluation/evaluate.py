@@ -26,7 +26,6 @@ from bestofk.run.evaluation.judge import (
 from bestofk.run.evaluation.models import may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
-from bestofk.run.evaluation.warm_up import warm_up
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
 
@@ -135,8 +134,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             rows = self.rows(dataset)
             estimator, form = _prepared(contender.estimator, rows)
             if form == "encoded":
-                whole = takes_whole_plans(self.experiment, dataset, learner)
-                warm_up(estimator, rows.encoded, whole_plan=whole)
+                estimator.load(rows.encoded)
             self._runners[at] = _Runner(
                 contender=contender,
                 fresh=model_factory(estimator),
@@ -271,8 +269,7 @@ def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellRe
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
     """The learner evaluates all splits of the data set at once, and it pays.
 
-    For little work ordinary fits are as quick, and need fewer kernels compiled; the predictions
-    are the same either way.
+    For little work ordinary fits are as quick; the predictions are the same either way.
     """
     estimator = experiment.contenders[learner].estimator
     splits = experiment.splits[dataset]

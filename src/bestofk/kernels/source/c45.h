@@ -1,0 +1,204 @@
+/* What the sources of C4.5 share: the rules that admit a test, the estimates, the tree. */
+#ifndef BESTOFK_C45_H
+#define BESTOFK_C45_H
+
+#include "kernels.h"
+
+/* Two weights, gains or estimates that differ by less count as equal. */
+#define TOLERANCE 1e-6
+/* Neighbouring numeric values that differ by no more are not cut apart. */
+#define CUT_GAP 1e-5
+/* A test may fall this much short of the average gain and still be chosen. */
+#define AVERAGE_SLACK 1e-3
+/* A side of a numeric cut never needs more weight than this. */
+#define LARGEST_MINIMUM 25.0
+/* A nominal attribute with this many values a training row stays out of the average gain. */
+#define MANY_VALUES 0.3
+/* A subtree stays when it saves at least this many training errors. */
+#define COLLAPSE_SLACK 1e-3
+/* A simpler tree wins unless it is estimated to be worse by more than this many errors. */
+#define PRUNE_SLACK 0.1
+/* Columns of up to this many values are counted in a table. */
+#define FEW 32
+#define WORD 64
+
+/* k log2 k for k = 0..count - 1: every path to a tree takes the terms of counts from here */
+typedef struct {
+    const double *of;
+    i64 count;
+} Terms;
+
+typedef struct {
+    double gain, ratio, cut;
+} Test;
+
+typedef struct {
+    double confidence, z;
+} Pessimist;
+
+/* The training rows by column (NaN is unknown), and the settings of the tree. */
+typedef struct {
+    const double *columns;
+    const i64 *cardinality, *y, *order, *n_known;
+    i64 d, n, n_labels, most_values;
+    double min_leaf;
+    bool by_gain, raising;
+    Terms terms;
+    Pessimist pessimist;
+} Training;
+
+/* A tree with its entries: the rows of each node with their weights (a row with an unknown value
+ * goes down every branch); they stay in one buffer, because pruning sends them down again. The
+ * children of a node have consecutive numbers above its own; attribute is -1 for a leaf. */
+typedef struct {
+    i64 n_nodes, n_entries;
+    i64 *attribute, *first_child, *n_children, *start, *length, *entry_row;
+    double *threshold, *shares, *entry_weight;
+} Tree;
+
+/* Buffers that grow and are used again for the next tree. */
+enum {
+    ATTRIBUTE, THRESHOLD, FIRST_CHILD, N_CHILDREN, START, LENGTH, SHARES, ENTRY_ROW, ENTRY_WEIGHT,
+    SORTED_VALUES, OPEN_NODE, OPEN_AT, OPEN_KNOWN, OPEN_SIDE, FIRST_SIDE, SECOND_SIDE, LABELS,
+    FEW_FLAGS, FEW_VALUES, VALUE_CODES, TABLE, STEPS, WEIGHT, ROW_BRANCH, BRANCH, VALUE_COUNTS,
+    KNOWN_COUNTS, LEFT, RIGHT, GAINS, RATIOS, CUTS, SIZE, SHARE, STARTS, INTO, KNOWN_HERE,
+    LEFT_COUNT, RIGHT_COUNT, COUNTED, BELOW, OWN, ESTIMATE, PATH, TURN, HELD_ROW, HELD_WEIGHT,
+    TAKEN_ROW, TAKEN_WEIGHT, BRANCH_NODE, BRANCH_START, BRANCH_LENGTH, OTHER_ESTIMATE, VISITED,
+    LEAF_COUNTS, WAITING, CARRIED, NODE_LABEL, PARENT, NODE_WEIGHT, HELD_BY_NODE, HELD_ERRORS,
+    QUEUE, N_BUFFERS
+};
+
+typedef struct {
+    void *cells[N_BUFFERS];
+    size_t bytes[N_BUFFERS];
+    bool failed;
+} Shelf;
+
+/* the buffer with room for `count` cells of `size` bytes; what it holds stays */
+static inline void *shelf_reach(Shelf *shelf, int which, i64 count, size_t size) {
+    size_t needed = (size_t)(count > 0 ? count : 1) * size;
+    if (needed > shelf->bytes[which]) {
+        size_t wanted = needed > 2 * shelf->bytes[which] ? needed : 2 * shelf->bytes[which];
+        void *cells = realloc(shelf->cells[which], wanted);
+        if (cells == NULL) {
+            shelf->failed = true;
+            return NULL;
+        }
+        shelf->cells[which] = cells;
+        shelf->bytes[which] = wanted;
+    }
+    return shelf->cells[which];
+}
+
+static inline void shelf_free(Shelf *shelf) {
+    for (int which = 0; which < N_BUFFERS; which++) {
+        free(shelf->cells[which]);
+        shelf->cells[which] = NULL;
+        shelf->bytes[which] = 0;
+    }
+}
+
+#define INTS(shelf, which, count) ((i64 *)shelf_reach((shelf), (which), (count), sizeof(i64)))
+#define FLOATS(shelf, which, count)                                                               \
+    ((double *)shelf_reach((shelf), (which), (count), sizeof(double)))
+#define WORDS(shelf, which, count)                                                                \
+    ((uint32_t *)shelf_reach((shelf), (which), (count), sizeof(uint32_t)))
+#define FLAGS(shelf, which, count) ((bool *)shelf_reach((shelf), (which), (count), sizeof(bool)))
+
+/* x log2 x, from the table where x is a count in it */
+static inline double term(double x, Terms terms) {
+    i64 k = (i64)x;
+    if ((double)k == x && k < terms.count) {
+        return terms.of[k];
+    }
+    return x < TOLERANCE ? 0.0 : x * log2(x);
+}
+
+/* gain over split information; the unknown rows are one more branch */
+static inline double gain_ratio(double gain, double spread, double unknown, double total,
+                                Terms terms) {
+    double information = (term(total, terms) - spread - term(unknown, terms)) / total;
+    return information < TOLERANCE ? 0.0 : gain / information;
+}
+
+/* the weight that each side of a numeric cut must have */
+static inline double least_side(double known, i64 n_classes, double min_leaf) {
+    double least = 0.1 * known / (double)n_classes;
+    if (least <= min_leaf) {
+        return min_leaf;
+    }
+    return LARGEST_MINIMUM < least ? LARGEST_MINIMUM : least;
+}
+
+/* the middle of two values, the lower one where rounding would give the upper */
+static inline double midpoint(double below, double above) {
+    double cut = (below + above) / 2.0;
+    return cut >= above ? below : cut;
+}
+
+/* the branch that a value takes, -1 for an unknown one */
+static inline i64 branch_of(double value, i64 cardinality, double threshold) {
+    if (isnan(value)) {
+        return -1;
+    }
+    if (cardinality > 0) {
+        return (i64)value;
+    }
+    return value - threshold < TOLERANCE ? 0 : 1;
+}
+
+/* c45_cut.c */
+Test numeric_test(const double *column, const uint32_t *order, i64 n_known, const i64 *y,
+                  const double *weight, double *left, double *right, i64 n_labels, double total,
+                  i64 n_classes, double min_leaf, Terms terms);
+Test cut_test(const double *column, const uint32_t *listed, i64 n_listed, double lowest,
+              const uint32_t *labels, const double *node, i64 n_labels, u64 *left, u64 *right,
+              i64 n_classes, double min_leaf, Terms terms, const double *steps);
+Test table_test(const uint32_t *codes, uint32_t shift, const double *values, const i64 *rows,
+                i64 n, const double *node, i64 n_labels, u64 *table, u64 *left, u64 *right,
+                i64 n_classes, double min_leaf, Terms terms);
+
+/* c45_grow.c */
+void takes_part(const i64 *cardinality, i64 d, i64 n_rows, bool *counted);
+bool grow_tree(const Training *training, Shelf *shelf, Tree *tree);
+void send_down(const double *column, i64 cardinality, double threshold, i64 n_branches,
+               const i64 *rows, const double *weights, i64 n_rows, i64 *branch, i64 *size,
+               double *share);
+void deal_entries(const i64 *rows, const double *weights, i64 n_rows, const i64 *branch,
+                  i64 n_branches, const double *share, i64 *starts, i64 *out_rows,
+                  double *out_weights);
+
+/* c45_prune.c */
+double added_errors(double n, double errors, Pessimist pessimist);
+void collapse(Shelf *shelf, Tree *tree, i64 n_labels);
+bool prune_pessimistic(const Training *training, Shelf *shelf, Tree *tree);
+bool prune_holdout(const Training *training, const double *held_columns, const i64 *held_y,
+                   i64 n_held, Shelf *shelf, Tree *tree);
+
+/* c45_binary.c */
+typedef struct {
+    const double *cells;
+    i64 size;
+} Estimates;
+
+typedef struct {
+    i64 *open_node, *alive, *ones, *lasts, *columns;
+    u64 *open_word, *packed;
+    bool *open_small;
+    double *gains;
+    i64 n_packed;
+} BinaryWork;
+
+double estimate_of(i64 rows, i64 errors, Estimates table, Pessimist pessimist);
+i64 grow_binary(const u64 *mask, i64 n_words, const u64 *values, i64 d, const u64 *second,
+                const u64 *row_bits, i64 min_leaf, bool by_gain, const bool *counted,
+                const double *terms, const double *table, i64 *attribute, i64 *first_child,
+                i64 *counts, u64 *node_masks, BinaryWork work);
+double branch_estimate_binary(i64 top, const u64 *mask, i64 n_words, i64 rows, i64 rows_second,
+                              const u64 *values, const u64 *second, const i64 *attribute,
+                              const i64 *first_child, u64 *stack_masks, i64 *stack_node,
+                              i64 *stack_rows, i64 *stack_second, i64 *visited,
+                              double *estimates, Estimates table, Pessimist pessimist,
+                              double enough);
+
+#endif

@@ -1,0 +1,131 @@
+"""The learners of the MultiTest paper, by the kernels of ``multitest_*.c``."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.data.encoded import Codes
+from bestofk.errors import ArgumentError
+from bestofk.kernels.library import Kernel
+from bestofk.papers.multitest.halves import Marks
+from bestofk.papers.multitest.prepared import Prepared
+
+Seeds = npt.NDArray[np.uint32]
+Counts = npt.NDArray[np.int64]
+
+MOST_ROWS = 1 << 15
+"""Of a tree: ranks (two for each row) and rows must fit into 16 bits each."""
+
+_DATA = "*f64 *i64 *bool i64 *i64 i64 i64"
+_FILL = Kernel("multitest_fill", "*f64 *i64 *bool i64 i64 *i64 i64 &f64 &f64")
+_MODES_AGREE = Kernel("multitest_modes_agree", "*f64 *i64 *bool i64 i64 *bool i64 *f64")
+_NEAREST_MEAN = Kernel("multitest_nearest_mean", f"{_DATA} i64 *bool i64 &i64")
+_MAJORITY = Kernel("multitest_majority", "*i64 i64 i64 *bool i64 &i64")
+_FIRST_NEAREST = Kernel("multitest_first_nearest", f"{_DATA} *bool i64 &i64")
+_EXP = Kernel("multitest_exp", "*f32 i64 &f32")
+_LOGISTIC = Kernel("multitest_logistic", f"{_DATA} i64 f64 *u32 *bool i64 &i64")
+_TREE = Kernel("multitest_tree", f"{_DATA} i64 *i64 *i64 *i64 *u32 *bool i64 &i64")
+
+
+def _arguments(data: Prepared) -> tuple[object, ...]:
+    return (
+        data.values, data.cardinality, data.whole, data.unknown, data.y, *data.values.shape,
+    )  # fmt: skip
+
+
+def majority_errors(data: Prepared, marks: Marks) -> Counts:
+    """Of MAX: the most frequent class of the training rows, the first of ties.
+
+    As all that follow: wrong predictions (splits, 2), where fold f trains on the rows whose mark
+    is not f.
+    """
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _MAJORITY(data.y, data.n, data.n_classes, marks, len(marks), errors)
+    return errors
+
+
+def nearest_mean_errors(data: Prepared, marks: Marks) -> Counts:
+    """Of NMC: class means of z-scores and class modes."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _NEAREST_MEAN(*_arguments(data), data.n_classes, marks, len(marks), errors)
+    return errors
+
+
+def first_nearest_errors(data: Prepared, marks: Marks) -> Counts:
+    """Of NN, pair by pair: z-scores, squared distance, 1 for another value; the first of ties."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _FIRST_NEAREST(*_arguments(data), marks, len(marks), errors)
+    return errors
+
+
+def logistic_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
+    """Of LGC: 50 steps down the gradient from small random weights."""
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _LOGISTIC(
+        *_arguments(data), data.n_classes, data.learning_rate,
+        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
+    )  # fmt: skip
+    return errors
+
+
+def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
+    """Of C4.5: grown by information gain until pure, pruned on a fifth of the rows."""
+    if data.n > MOST_ROWS or data.n_classes > 256 or data.cardinality.max() > 256:
+        raise ArgumentError(
+            f"The paper's tree takes at most {MOST_ROWS} rows and 256 classes and values; got "
+            f"{data.n}, {data.n_classes} and {data.cardinality.max()}."
+        )
+    order, known, ranks = _ranks(data.values, data.cardinality)
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    _TREE(
+        *_arguments(data), data.n_classes, order, known, ranks,
+        np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
+    )  # fmt: skip
+    return errors
+
+
+def _ranks(values: Floats, cardinality: Codes) -> tuple[Codes, Codes, Codes]:
+    """Rows of each numeric column by value, how many have one, and even ranks."""
+    n, d = values.shape
+    order, ranks = np.zeros((d, n), dtype=np.int64), np.zeros((d, n), dtype=np.int64)
+    known = np.zeros(d, dtype=np.int64)
+    for j in np.flatnonzero(cardinality == 0):
+        order[j] = np.argsort(values[:, j], kind="stable")
+        known[j] = np.count_nonzero(~np.isnan(values[:, j]))
+        rows = order[j, : known[j]]
+        steps = np.diff(values[rows, j]) != 0
+        ranks[j, rows] = 2 * np.concatenate(([0], np.cumsum(steps)))[: known[j]]
+    return order, known, ranks
+
+
+def fill(data: Prepared, train: Codes) -> tuple[Floats, Floats]:
+    """The values, unknowns filled in from the training rows, and what was put there.
+
+    Nominal: the most frequent value, the first of ties. Numeric: the sum of the known divided by
+    the number of all training rows (a slip of the original), cut to a whole number in columns of
+    whole numbers.
+    """
+    filled, fills = np.empty_like(data.values), np.empty(data.values.shape[1])
+    _FILL(
+        data.values, data.cardinality, data.whole, *data.values.shape,
+        np.ascontiguousarray(train, dtype=np.int64), len(train), filled, fills,
+    )  # fmt: skip
+    return filled, fills
+
+
+def modes_agree(data: Prepared, marks: Marks, wanted: Floats) -> bool:
+    """Whether what is filled in is the same, `wanted`, in every half."""
+    return bool(
+        _MODES_AGREE(
+            data.values, data.cardinality, data.whole, *data.values.shape, marks, len(marks), wanted
+        )
+    )
+
+
+def exp_of_negative(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """exp(x) of numbers up to 0, to within a few units of the last place of single precision."""
+    out = np.empty_like(x)
+    _EXP(x, len(x), out)
+    return out

@@ -1,0 +1,99 @@
+"""Building where there is a compiler, where there is none, and loading what was built."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bestofk.errors import BestOfKError
+from bestofk.kernels import library
+
+ROOT = Path(__file__).parents[2]
+BUILDER = ROOT / "hatch_build.py"
+pytestmark = pytest.mark.skipif(not BUILDER.is_file(), reason="installed without its sources")
+
+
+def without_compiler() -> dict[str, str]:
+    """The environment with no C compiler on the path."""
+    hidden = {name: text for name, text in os.environ.items() if name != "CC"}
+    return {**hidden, "PATH": str(ROOT / "nowhere")}
+
+
+def test_without_any_compiler_one_sentence_says_what_to_install(tmp_path: Path) -> None:
+    code = (
+        "import sys, importlib.util as u; real = u.find_spec; "
+        "u.find_spec = lambda name, *rest: None if name == 'ziglang' else real(name, *rest); "
+        f"sys.path.insert(0, {str(ROOT)!r}); import hatch_build; hatch_build.find_compiler()"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=without_compiler(),
+        cwd=tmp_path,
+    )
+    assert run.returncode == 1
+    assert run.stderr == (
+        "bestofk cannot be built without a C compiler: install a C compiler (gcc or clang), or "
+        "the package ziglang with pip.\n"
+    )
+
+
+def test_a_compiler_that_fails_is_named(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, str(BUILDER), "--into", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "CC": "no-such-compiler"},
+    )
+    assert run.returncode == 1
+    first = run.stderr.splitlines()[0]
+    assert first.startswith("bestofk cannot be built, since its C compiler no-such-compiler failed")
+    assert first.endswith("install a C compiler (gcc or clang), or the package ziglang with pip.")
+
+
+def test_a_wheel_is_built_with_no_compiler_on_the_path(tmp_path: Path) -> None:
+    """Pip asks for ziglang, only because there is no other compiler."""
+    reached = subprocess.run(
+        [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(tmp_path / "zig"),
+         "ziglang"],
+        capture_output=True,
+    )  # fmt: skip
+    if reached.returncode != 0:
+        pytest.skip("ziglang cannot be downloaded: no network, or no pip")
+    run = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)],
+        capture_output=True,
+        text=True,
+        env=without_compiler(),
+    )
+    assert run.returncode == 0, run.stderr
+    (wheel,) = tmp_path.glob("bestofk-*.whl")
+    assert "-py3-none-" in wheel.name
+    assert not wheel.name.endswith("-any.whl")
+    inside = zipfile.ZipFile(wheel).namelist()
+    assert "bestofk/kernels/built/kernels-generic.bin" in inside
+    assert not any(name.endswith((".c", ".h")) for name in inside)
+
+
+def test_a_missing_or_stale_library_is_named(tmp_path: Path, monkeypatch: object) -> None:
+    with pytest.raises(BestOfKError, match="compiled kernels of bestofk are missing"):
+        library._load(tmp_path / "kernels-generic.bin")
+    code = (
+        "from pathlib import Path; from bestofk.kernels import library; "
+        f"library.SOURCE = Path({str(tmp_path)!r}); library.library()"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "were built from other sources than those that are here" in run.stderr
+
+
+def test_a_variant_that_is_not_there_is_refused() -> None:
+    code = "from bestofk.kernels import library; library.library()"
+    environment = {**os.environ, library.VARIANT: "sparc"}
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment
+    )
+    assert "BESTOFK_KERNELS asks for sparc, which this processor or this build" in run.stderr
