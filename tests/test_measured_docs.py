@@ -234,6 +234,9 @@ def test_what_is_said_of_false_claims() -> None:
         f"The nearest neighbour does not ({span(claims('learners in 10x10/*/nn/*/default'))})"
         in TEXT
     )
+    nested = claims("learners/*")
+    said = f"the largest of its {len(nested)} figures is {max(nested):.1f} percent"
+    assert said in TEXT
     trees = claims("learners in 10x10/*/c4.5/100 rows/*/default")
     assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
 

@@ -1,4 +1,4 @@
-"""Arguments at the border: each check returns the clean value or says what would do."""
+"""Arguments at the border: each check returns the clean value or says what would work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What bestofk says when something is wrong: one sentence, and what would do."""
+"""What bestofk says when something is wrong: one sentence, and what would work."""
 
 from __future__ import annotations
 

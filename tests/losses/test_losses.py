@@ -224,11 +224,11 @@ def test_scores_are_flipped_once():
     losses = Losses([[0.75, 1.0], [0.0, 0.5]], higher_is_better=True, loss_name="accuracy")
     assert losses.values.ravel().tolist() == [0.25, 0.0, 1.0, 0.5]
     assert losses.loss_name == "1 - accuracy"
-    assert losses.account[0] == "Higher was better: every score became the loss 1 - score."
+    assert losses.account[0] == "Every score became the loss 1 - score."
     losses = Losses([[75.0, 1.0], [0.0, -2.0]], higher_is_better=True, loss_name="reward")
     assert losses.values.ravel().tolist() == [-75.0, -1.0, 0.0, 2.0]
     assert losses.loss_name == "-reward"
-    assert losses.account[0] == "Higher was better: every score became its negative."
+    assert losses.account[0] == "Every score became its negative."
     assert not np.signbit(losses.values[1, 0, 0, 0, 0])
 
 

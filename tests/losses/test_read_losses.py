@@ -83,7 +83,7 @@ class TestLong:
                              higher_is_better=False)  # fmt: skip
         assert losses.values.ravel().tolist() == [0.1, 0.2, 0.3, 0.4]
         assert "Not used: 'error'." in losses.account
-        assert "Lower is better, as told." in losses.account
+        assert "Lower is better, as you say." in losses.account
         with pytest.raises(UnknownNameError, match="no column 'gpa' in the table: did you mean"):
             read_losses(columns, loss="gpa")
 
@@ -237,7 +237,7 @@ class TestWide:
             "Layout wide: 3 columns of learners ('svm', 'nn', 'c4.5'), data sets from 'column 1'.",
             "The column 'column 1' was read as the names of the data sets.",
             "Left out as summaries, not data sets: 'Average'.",
-            "Lower is better, as told.",
+            "Lower is better, as you say.",
         )
 
     def test_nothing_tells_the_direction(self, write):

@@ -57,7 +57,7 @@ def test_written_down_and_read_back(given):
     assert set(asked.to_dict()) == {one.name for one in fields(Decision)}
     assert set(asked.given()) == set(given)
     assert Decision(**asked.given()) == asked
-    assert "  " not in asked.explain()
+    assert "  " not in asked.describe()
 
 
 def test_it_is_frozen_and_keeps_copies():
@@ -70,11 +70,11 @@ def test_it_is_frozen_and_keeps_copies():
 
 
 def test_in_a_line():
-    assert Decision().explain() == "procedure multitest, test auto, alpha 0.05, no preference"
+    assert Decision().describe() == "procedure multitest, test auto, alpha 0.05, no preference"
     asked = Decision(
         prior={"a": 1, "b": 2.5}, family="control", control="a", margin=0.1, guard=False
     )
-    assert asked.explain() == (
+    assert asked.describe() == (
         "procedure multitest, test auto, alpha 0.05, preference by price (a 1, b 2.5), all "
         "learners against a, margin 0.1, without the guard"
     )

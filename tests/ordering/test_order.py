@@ -120,8 +120,8 @@ def test_repetitions_on_several_data_sets_bring_bootstrap_b():
     values[0] += 0.5
     table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
     decision = bk.order(table)
-    assert decision.beside is not None
-    assert decision.beside.pvalues.shape == (3, 2)
+    assert decision.bootstrap is not None
+    assert decision.bootstrap.pvalues.shape == (3, 2)
     assert "Bootstrap-B" in decision.explain()
     one = bk.Losses(values[..., :1], dims=DIMS, algorithms=["a", "b", "c"])
     assert bk.order(one).beside is None

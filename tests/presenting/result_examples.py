@@ -42,14 +42,14 @@ def decision() -> Any:
 
 @functools.cache
 def study() -> Any:
-    return bk.compare(["max", "nmc", "naive-bayes"], data="iris", plan="5x2", jobs=1,
+    return bk.compare(["max", "nmc", "naive-bayes"], data="iris", plan="5x2", n_jobs=1,
                       progress=False, replicate=2)  # fmt: skip
 
 
 @functools.cache
 def simulation() -> Any:
     return lab.simulate(["max", "naive-bayes"], "binary(rows=60)", "kfold:5", sets=12, repeats=3,
-                        jobs=1)  # fmt: skip
+                        n_jobs=1)  # fmt: skip
 
 
 @functools.cache
@@ -64,7 +64,7 @@ def _study_with_a_failure() -> Any:
             return X
 
     learners = {"max": "max", "nmc": "nmc", "broken": Broken()}
-    return bk.compare(learners, data="iris", plan="kfold:3", jobs=1, progress=False)
+    return bk.compare(learners, data="iris", plan="kfold:3", n_jobs=1, progress=False)
 
 
 def _roc() -> Any:
@@ -113,6 +113,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "order": decision,
     "order without a preference": lambda: bk.order(table(n=10)),
     "order along the preference": lambda: bk.order(scores(), prior=list(NAMES), family="prior"),
+    "order_many": lambda: bk.ordering.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
     "evidence": lambda: decision().evidence,
     "pair": lambda: decision().evidence.pair(0),
@@ -150,8 +151,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "power point": lambda: lab.power("kfold-t", simulation=simulation()).points[0],
     "replicability": lambda: lab.replicability("kfold-t", simulation=simulation()),
     "agreement": lambda: lab.replicability("kfold-t", simulation=simulation()).agreement(0.05),
-    "false_claims": lambda: lab.false_claims(sets=10, jobs=1),
-    "worst_chosen": lambda: lab.worst_chosen(sets=10, jobs=1),
+    "false_claims": lambda: lab.false_claims(sets=10, n_jobs=1),
+    "worst_chosen": lambda: lab.worst_chosen(sets=10, n_jobs=1),
     "calibrate": lambda: lab.calibrate("kfold-t", simulation=simulation()),
     "outcomes": lambda: lab.outcomes(simulation(), "kfold-t"),
     "estimate_truth": lambda: lab.estimate_truth(

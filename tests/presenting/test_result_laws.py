@@ -18,6 +18,7 @@ from bestofk.lazily import names_in
 from bestofk.presenting import Presented, Result
 
 NO_RESULTS = {
+    "ProblemStack",  # what is asked, not what came of it
     # what goes in, and what the registries hold
     "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
     "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
@@ -209,7 +210,8 @@ SAY_NOTHING = {
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
     "cost", "curve", "estimate_truth", "failed fit", "false_claims", "hull vertex",
     "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
-    "margin verdict", "multinomial_selection", "needed", "orders_by_alpha", "orders_by_prior",
+    "margin verdict", "multinomial_selection", "needed", "order_many", "orders_by_alpha",
+    "orders_by_prior",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "roc curve", "roc_hull", "simulate", "type1_error", "worst_chosen",
 }  # fmt: skip

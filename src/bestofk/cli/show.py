@@ -174,7 +174,7 @@ def _asked(record: StoredDecision) -> str:
     from bestofk.run.open_study import decision_of
 
     try:
-        return decision_of(record).explain()
+        return decision_of(record).describe()
     except BestOfKError as refusal:
         return f"is not known to this bestofk: {refusal}"
 

@@ -199,8 +199,8 @@ def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:
     """Scores to losses, the sentence that says how, and what stands before the name now."""
     present = array[~absent]
     if present.min() >= 0.0 and present.max() <= 1.0:
-        return 1.0 - array, "Higher was better: every score became the loss 1 - score.", "1 - "
-    return -array, "Higher was better: every score became its negative.", "-"
+        return 1.0 - array, "Every score became the loss 1 - score.", "1 - "
+    return -array, "Every score became its negative.", "-"
 
 
 def summary(learners: Sequence[str], sets: Sequence[str], design: Design, absent: Mask) -> str:

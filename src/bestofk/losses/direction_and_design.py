@@ -1,4 +1,4 @@
-"""Direction and design of a file of losses: as told, as the file says, or as it shows."""
+"""Direction and design of a file of losses: as given, as the file says, or as it shows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def only_value(table: Table, column: str) -> str | None:
 
 
 def direction_of_file(
-    told: bool | None,
+    given: bool | None,
     direction: Direction,
     named: str,
     layout: str,
@@ -38,9 +38,9 @@ def direction_of_file(
     account: list[str],
 ) -> bool:
     """Whether to flip, and the sentence on it."""
-    if told is not None:
-        account.append(f"{'Higher' if told else 'Lower'} is better, as told.")
-        return bool(told)
+    if given is not None:
+        account.append(f"{'Higher' if given else 'Lower'} is better, as you say.")
+        return bool(given)
     if layout == "cv-results":
         account.append("Higher is better, as for every scorer of scikit-learn.")
         return True
@@ -77,12 +77,12 @@ def design_of_file(
     roles: dict[str, str],
     values: Floats,
     sizes: dict[str, Floats],
-    told: Design | str | None,
+    given: Design | str | None,
     account: list[str],
 ) -> tuple[Floats, Design]:
-    """The grid and the design that was told, that the file holds, or that its columns show."""
-    if isinstance(told, Design):
-        return values, told
+    """The grid and the design that was given, that the file holds, or that its columns show."""
+    if isinstance(given, Design):
+        return values, given
     _, n_sets, runs, folds, repetitions = values.shape
     kind: str | None = None
     if "design" in roles:
@@ -110,7 +110,7 @@ def design_of_file(
             account.append(
                 f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
             )
-    if told is None and kind is None:
+    if given is None and kind is None:
         kind = "cv" if folds > 1 else "scores"
         if folds == 1 and runs > 1:
             if len(known) == 2:
@@ -128,8 +128,8 @@ def design_of_file(
                 f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
             )
         stratified = None if word == "" else word in ("true", "yes", "1")
-    if told is not None or "design" not in roles:
-        values, _, made = settle_design(values, np.isnan(values), told or kind)
+    if given is not None or "design" not in roles:
+        values, _, made = settle_design(values, np.isnan(values), given or kind)
         return values, made.with_(stratified=stratified, **known)
     return values, Design(
         kind=kind or "scores",

@@ -111,7 +111,7 @@ def read_losses(
     the table: 4 rows of 3 columns.
     Layout long: learners from column 'model', folds from 'fold', losses from 'accuracy'.
     Higher is better, as the name 'accuracy' says.
-    Higher was better: every score became the loss 1 - score.
+    Every score became the loss 1 - score.
     Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
     """
     missing = missing_word(missing, ("refuse", "allow"))

@@ -58,7 +58,7 @@ class Decision:
     Examples
     --------
     >>> asked = Decision(prior=["small", "large"], alpha=0.01)
-    >>> asked.explain()
+    >>> asked.describe()
     'procedure multitest, test auto, alpha 0.01, preference small before large'
     >>> Decision.from_dict(asked.to_dict()) == asked
     True
@@ -248,7 +248,7 @@ class Decision:
             found["df"] = Calibration.from_json(found["df"])
         return cls(**found)
 
-    def explain(self) -> str:
+    def describe(self) -> str:
         """What was asked, in a line."""
         parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
         parts.append(_preference_words(self.prior))

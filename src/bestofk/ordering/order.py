@@ -125,7 +125,7 @@ def decide(losses: Any, decision: Decision) -> Order:
     """
     problem = as_problem(losses, prior=decision.prior, missing=decision.missing)
     found: Order = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
-    return replace(found, options=decision, beside=_interval_verdict(problem, found))
+    return replace(found, options=decision, bootstrap=_interval_verdict(problem, found))
 
 
 def _interval_verdict(problem: Problem, decided: Order) -> Any:

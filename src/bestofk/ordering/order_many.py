@@ -26,13 +26,15 @@ from bestofk.ordering.procedures.multitest import rope_argument
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.ordering.result import Order
 from bestofk.pairwise.calibration import read_calibration
+from bestofk.presenting import Presented, decided_level, renamed
+from bestofk.wording import counted, joined
 
 if TYPE_CHECKING:
     from bestofk.plans.design import Design
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OrderMany:
+class OrderMany(Presented):
     """What a procedure decided on each of B tables of K learners, by their numbers from 0.
 
     Attributes
@@ -81,6 +83,46 @@ class OrderMany:
 
     def __len__(self) -> int:
         return len(self.recommended)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per table."""
+        return {
+            "recommended": [None if at == NOBODY else self.names[at] for at in self.recommended],
+            "smallest_mean": [self.names[at] for at in self.smallest_mean],
+            "claims": np.count_nonzero(self.claims, axis=(1, 2)),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decisions for strict JSON, and how often each learner is recommended."""
+        counts = np.bincount(self.recommended + 1, minlength=len(self.names) + 1).tolist()
+        return {
+            **Presented.to_dict(self),
+            "tables": len(self),
+            "learners": len(self.names),
+            "nobody": counts[0],
+            "times_recommended": counts[1:],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """How often each learner is recommended, in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level of the decisions; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
+        called = renamed(names, self.names).values()
+        counts = [int(np.count_nonzero(self.recommended == at)) for at in range(len(self.names))]
+        listed = [f"{name} on {count}" for name, count in zip(called, counts, strict=True) if count]
+        nobody = len(self) - sum(counts)
+        listed += [f"nobody on {nobody}"] * (nobody > 0)
+        return (
+            f"On {counted(len(self), 'table')} of {counted(len(self.names), 'learner')} "
+            f"{self.procedure} recommends {joined(listed)}."
+        )
 
     @property
     def smallest_mean(self) -> Ints:

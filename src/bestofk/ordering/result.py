@@ -148,7 +148,7 @@ class Order(Reported):
     margin: float | None = None
     margins: Mapping[Name, MarginVerdict] = field(default_factory=dict)
     counts: Mapping[Name, float] | None = None
-    beside: Any = None
+    bootstrap: Any = None
     """Result of a test of all learners at once, where one belongs to the verdict."""
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)

@@ -1,1 +1,1 @@
-"""The papers again: their printed figures as data, and the code that obtains them anew."""
+"""Reproducing the papers: their published figures as data, and the code that obtains them again."""

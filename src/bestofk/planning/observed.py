@@ -293,11 +293,11 @@ def rows_of(problem: Problem) -> int | None:
 
 def _test_ratio(problem: Problem, choice: Choice) -> float:
     """n_test / n_train as the test takes it: as told, or that of complete runs of folds."""
-    told = choice.arguments
-    if told.get("test_share") is not None:
-        return float(told["test_share"])
-    if told.get("n_train") is not None:
-        return float(np.mean(told["n_test"]) / np.mean(told["n_train"]))
+    said = choice.arguments
+    if said.get("test_share") is not None:
+        return float(said["test_share"])
+    if said.get("n_train") is not None:
+        return float(np.mean(said["n_test"]) / np.mean(said["n_train"]))
     return 1.0 / (problem.design.folds - 1)
 
 

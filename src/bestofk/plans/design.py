@@ -17,7 +17,7 @@ SUBSETS = ("halves", "nested")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subsets:
-    """Runs of cross-validation on parts of the rows, beside those on all of them.
+    """Runs of cross-validation on parts of the rows, next to those on all of them.
 
     They say how much a mean loss would vary with other data; no mean is taken over them.
 

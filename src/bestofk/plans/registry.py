@@ -79,7 +79,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="halves",
         pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
         example="10x10+halves:10x5",
-        summary="beside the runs, random halvings of the rows, each half cross-validated on its "
+        summary="next to the runs, random halvings of the rows, each half cross-validated on its "
         "own: how much the means would vary with other data",
         kind="cv",
         paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
@@ -90,7 +90,7 @@ PLANS: Registry[PlanEntry] = Registry(
         name="nested",
         pattern="RUNSxFOLDS+nested",
         example="10x5+nested",
-        summary="beside the runs, every pair of their folds left out together: how much the means "
+        summary="next to the runs, every pair of their folds left out together: how much the means "
         "would vary with other data",
         kind="cv",
         paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "

@@ -212,8 +212,8 @@ class Splits:
 
     def __len__(self) -> int:
         subsets = self.design.subsets
-        beside = 0 if subsets is None else self.subset_runs * subsets.folds
-        return self.runs * self.folds + beside
+        on_parts = 0 if subsets is None else self.subset_runs * subsets.folds
+        return self.runs * self.folds + on_parts
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Splits) and self.fingerprint == other.fingerprint

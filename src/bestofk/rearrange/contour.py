@@ -85,7 +85,7 @@ class Contour:
     sampled: dict[int, tuple[Floats, Complexes]] = field(default_factory=dict)
 
     @classmethod
-    def beside(cls, sums: Inversion, deficit: float, s: float, bottom: float) -> Contour:
+    def next_to(cls, sums: Inversion, deficit: float, s: float, bottom: float) -> Contour:
         """The contour for a sum whose saddlepoint is s, where psi is `bottom`."""
         c = _beyond_the_saddle(sums, deficit, s, bottom)
         costs = sums.costs

@@ -70,7 +70,7 @@ class Inversion:
             s, bottom = self._saddle(deficit)
             if bottom < UNDERFLOW:
                 return Probability(value=0.0, low=0.0, high=exp(UNDERFLOW))
-            self._contour = Contour.beside(self, deficit, s, bottom)
+            self._contour = Contour.next_to(self, deficit, s, bottom)
         return self._contour.integrated(deficit)
 
     def log_transform(self, s: float) -> tuple[float, float, float]:

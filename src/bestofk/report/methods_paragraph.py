@@ -133,7 +133,7 @@ def _how(order: Order, cited: Bibliography) -> list[str]:
             )
     if order.margin is not None:
         sentences.append(f"Differences of up to {order.margin:g} were taken not to matter.")
-    if order.beside is not None:
+    if order.bootstrap is not None:
         judged = _cite(_judge_of_repetitions(), cited)
         sentences.append(f"Repetitions of stochastic learners were judged by {judged}.")
     return sentences

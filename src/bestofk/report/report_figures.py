@@ -65,7 +65,7 @@ def _several_sets(order: Order, losses: Losses) -> bool:
 
 
 def _beside(order: Order, _: Losses) -> bool:
-    return order.beside is not None
+    return order.bootstrap is not None
 
 
 _ROOM = "bestofk.report.figures.kinds."

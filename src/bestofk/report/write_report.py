@@ -181,9 +181,9 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
         assert study is not None
         return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order and the groups are shown as lists
-    told = paragraphs(replace(order, notes=()).explain(), names)
+    said = paragraphs(replace(order, notes=()).explain(), names)
     grouped = set(paragraphs("\n".join(standing_sentences(order)), names))
-    lines = [line for line in told if not line.startswith("Order: ") and line not in grouped]
+    lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
     lines += expectation(order)
     lines += advice(order)
     if study is not None:

@@ -57,7 +57,7 @@ def size_in_words(count: int) -> str:
     Examples
     --------
     >>> size_in_words(900), size_in_words(3_200_000), size_in_words(12 << 30)
-    ('900 bytes', '3.1 MB', '12 GB')
+    ('900 bytes', '3.05 MB', '12 GB')
     """
     for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
         if count >= unit:

@@ -123,10 +123,10 @@ def newman_keuls_choice(
     group = order[: max(1, ends[0])].tolist()
     smallest = mean_words(names[first], _by_name(problem), problem.metric)
     if len(group) == 1:
-        told = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
+        said = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
     else:
         others = named(names[i] for i in sorted(group) if i != first)
-        told = f"and cannot be distinguished from {others}"
+        said = f"and cannot be distinguished from {others}"
     if rival != NOBODY:
         best: Name | None = None
         whose = called(names[chosen])
@@ -136,7 +136,7 @@ def newman_keuls_choice(
         if chosen == first:
             of_these = "which is preferred to it"
         reason = (
-            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {told}, but "
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {said}, but "
             f"{whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
         )
     else:
@@ -147,7 +147,7 @@ def newman_keuls_choice(
             else ", the most preferred of its group"
         )
         who = "it" if chosen == first else called(names[first])
-        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {told}."
+        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {said}."
     return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
 
 

@@ -192,14 +192,14 @@ class RocHull(Presented):
                 "constant answer costs no more."
             )
         slopes = self.slopes
-        told = listing(
+        said = listing(
             f"{new[name]} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
             for name in optimal
         )
         is_are = "is" if len(optimal) == 1 else "are"
         sentences = [
             f"Of {len(self.names)} classifiers {len(optimal)} {is_are} best for some class "
-            f"shares and costs: {told}."
+            f"shares and costs: {said}."
         ]
         never = [str(new[name]) for name in self.names if name not in optimal]
         if never:

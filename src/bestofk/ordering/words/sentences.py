@@ -324,7 +324,7 @@ def _evidence_sentence(order: Order) -> str:
 
 def _beside_sentence(order: Order) -> str:
     """Bootstrap-B, which counts the repetitions of stochastic learners."""
-    found = order.beside
+    found = order.bootstrap
     if found is None:
         return ""
     middles = np.asarray(found.intervals).mean(axis=1)

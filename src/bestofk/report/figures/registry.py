@@ -91,7 +91,7 @@ def _both_ways(order: Order) -> bool:
 
 
 def _beside(order: Order) -> bool:
-    return order.beside is not None
+    return order.bootstrap is not None
 
 
 FIGURES = Registry(

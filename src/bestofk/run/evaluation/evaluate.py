@@ -108,7 +108,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         splits = self.experiment.splits[dataset]
         first = Fold(self.rows(dataset), splits.train(run, 0), splits.test(run, 0))
         others = (splits.test(run, fold) for fold in range(1, splits.folds_in(run)))
-        parts = [first, *map(first.beside, others)]
+        parts = [first, *map(first.also_testing, others)]
         asked: dict[tuple[int, int], dict[int, Place]] = {}
         for place in group:
             asked.setdefault((place.learner, place.repetition), {})[place.fold] = place

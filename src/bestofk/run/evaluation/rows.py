@@ -55,7 +55,7 @@ class Fold:
         self._train_forms: dict[str, Any] = {}
         self._test_forms: dict[str, Any] = {}
 
-    def beside(self, test: npt.NDArray[np.int64]) -> Fold:
+    def also_testing(self, test: npt.NDArray[np.int64]) -> Fold:
         """A fold of the same training rows that tests others."""
         other = Fold(self.rows, self.train, test)
         other._train_forms = self._train_forms

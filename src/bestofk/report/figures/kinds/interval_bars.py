@@ -70,7 +70,7 @@ def layout_intervals(value: Any) -> IntervalsLayout:
 
     decision = getattr(value, "decision", value)
     metric: Metric = getattr(decision, "metric", None) or Metric()
-    result = getattr(decision, "beside", decision)
+    result = getattr(decision, "bootstrap", decision)
     if not isinstance(result, BootstrapBResult):
         raise ArgumentError(
             "figure 'intervals': a result of bootstrap_b is needed, or an order with one beside it "

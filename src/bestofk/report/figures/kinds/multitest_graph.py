@@ -273,5 +273,5 @@ def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
 
 def _alt(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
     shown = listing(f"{j} over {i}" for i, j in order.edges)
-    told = f"the data put {shown}" if edges else "the data override the preference nowhere"
-    return printable(f"Graph of {len(order.prior)} learners by preference: {told}.")
+    said = f"the data put {shown}" if edges else "the data override the preference nowhere"
+    return printable(f"Graph of {len(order.prior)} learners by preference: {said}.")

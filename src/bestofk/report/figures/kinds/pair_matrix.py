@@ -220,11 +220,11 @@ def _reading(pairs: Comparisons, detail: str) -> str:
         "colour": f"Each cell compares the row (named at its right end) with the column (named on "
         f"top); darker: a larger difference of the {pairs.score_name}",
     }[detail]
-    told = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
+    said = f" {pairs.interval_note}" if detail == "full" and pairs.interval_note else ""
     dotted = " with a dot" if detail == "colour" else ""
     return (
         f"{what}. Blue: the column is significantly better; orange{dotted}: the row is; grey: no "
-        f"evidence of a difference. {pairs.note}{told}"
+        f"evidence of a difference. {pairs.note}{said}"
     )
 
 

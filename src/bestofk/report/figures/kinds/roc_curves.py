@@ -100,8 +100,8 @@ def layout_roc(value: Any) -> RocLayout:
         fill = style[vertex.learners[0]][0] if vertex.learners else "ink"
         sheet.dot(*point, 3.0, fill=fill, colour="paper", width=0.8)
     slopes = tuple(vertex.slope_low for vertex in value.vertices[:-1])
-    told = _slope_labels(hull, slopes, left, top)
-    for at_x, at_y, text in told:
+    said = _slope_labels(hull, slopes, left, top)
+    for at_x, at_y, text in said:
         sheet.say(at_x, at_y, text, size=SMALL, colour="muted", anchor="middle")
     edge = left + _SIDE + 26
     width, bottom, labels = _key(sheet, value, style, edge, top)
@@ -116,7 +116,7 @@ def layout_roc(value: Any) -> RocLayout:
         curves=curves,
         hull=hull,
         slopes=slopes,
-        slope_labels=told,
+        slope_labels=said,
         picture=sheet.picture(
             width,
             bottom + 6,

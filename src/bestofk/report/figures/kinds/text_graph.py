@@ -59,9 +59,9 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     lines = []
     for row in range(last):
         marks = [_mark(row, j, over[j]) for j in shown]
-        told = _RECOMMENDED if row == at else ""
+        said = _RECOMMENDED if row == at else ""
         name = names[row] + " " * (wide - _columns(names[row]))
-        lines.append(f"{row + 1:>{digits}} {name}  {' '.join(marks)}{told}".rstrip())
+        lines.append(f"{row + 1:>{digits}} {name}  {' '.join(marks)}{said}".rstrip())
     if len(names) > last:
         lines.append(f"... and {len(names) - last} more")
     lines.append("▲ is significantly better than the ● above it, which were preferred.")
