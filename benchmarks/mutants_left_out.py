@@ -46,7 +46,7 @@ TUNING: dict[str, dict[str, dict[str, str]]] = {
         "_tail_counts": {"at.size > 8": "from where sorting pays"},
     },
     "rearrange/contour.py": {
-        "Contour.beside": {
+        "Contour.next_to": {
             "length = np.ceil(length / sums.unit) * sums.unit": "where there are units, they are 1",
             "end = CHECKED * c": "range of a quadrature",
             "2.0 * pi / length": "step of a quadrature",
