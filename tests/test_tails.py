@@ -133,6 +133,8 @@ def test_binomial_tails(n, k, p):
 def test_binomial_tails_outside_and_without_trials():
     np.testing.assert_array_equal(tails.binomial_at_most([-1, 3, 4], 3), [0, 1, 1])
     np.testing.assert_array_equal(tails.binomial_at_least([0, 4, -2], 3, 0.25), [1, 0, 1])
+    # one success or more in three trials: 1 - (3/4)^3
+    np.testing.assert_allclose(tails.binomial_at_least([1, 3], 3, 0.25), [37 / 64, 1 / 64])
     for alternative in ("two-sided", "greater", "less"):
         assert tails.pvalue_of_count(0, 0, alternative) == 1.0
     assert tails.binomial_at_most(0, 990) == 0.5**990  # about 1e-298

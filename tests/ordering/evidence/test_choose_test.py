@@ -186,3 +186,16 @@ def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n):
     assert choice.arguments["exact"] == "auto"
     wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact="auto").pvalue for m in range(1, n + 1)]
     assert smallest_pvalue(choice, n) == pytest.approx(min(wins), rel=1e-9)
+
+
+def test_the_step_of_error_rates_is_one_instance_of_a_fold():
+    """Folds of 20 and 30 rows: errors change by 1/25 on average; other losses by what they show."""
+    sizes = np.array([20, 20, 30, 30])
+    wrong = np.random.default_rng(5).integers(0, 9, (3, 1, 2, 4, 1))
+    design = bk.Design(kind="cv", runs=2, folds=4, n_train=75, n_test=tuple(sizes.tolist()) * 2)
+    counted = table(runs=2, folds=4, values=wrong / sizes[:, None], design=design)
+    choice = choose_test(as_problem(counted), "corrected-repeated-kfold-t")
+    assert choice.arguments["resolution"] == pytest.approx(1 / 25)
+    graded = table(runs=2, folds=4, values=wrong / 7, design=design)
+    choice = choose_test(as_problem(graded), "corrected-repeated-kfold-t")
+    assert choice.arguments["resolution"] == pytest.approx(1 / 7)
