@@ -322,7 +322,10 @@ def test_the_automatic_test_by_design():
     assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "wilcoxon"
     assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "paired-t"
     many = ("algorithm", "dataset", "fold", "repetition")
-    assert bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many)).beside is not None
+    repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
+    assert repeated.bootstrap is not None
+    with pytest.warns(DeprecationWarning, match="use bootstrap instead"):
+        assert repeated.beside is repeated.bootstrap
 
 
 @pytest.mark.parametrize(

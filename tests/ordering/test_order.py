@@ -124,19 +124,19 @@ def test_repetitions_on_several_data_sets_bring_bootstrap_b():
     assert decision.bootstrap.pvalues.shape == (3, 2)
     assert "Bootstrap-B" in decision.explain()
     one = bk.Losses(values[..., :1], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(one).beside is None
+    assert bk.order(one).bootstrap is None
     two = bk.Losses(values[:, :2, ..., :2], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(two).beside is not None
+    assert bk.order(two).bootstrap is not None
     one_set = bk.Losses(values[:, :1], dims=DIMS, algorithms=["a", "b", "c"])
-    assert bk.order(one_set).beside is None
+    assert bk.order(one_set).bootstrap is None
 
 
 def test_bootstrap_b_takes_the_level_and_correction_of_the_decision():
     values = np.random.default_rng(8).random((3, 6, 1, 5, 4))
     table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
-    beside = bk.order(table, alpha=0.2, correction="bonferroni").beside
-    assert (beside.alpha, beside.correction) == (0.2, "bonferroni")
-    assert bk.order(table, correction="shaffer").beside.correction == "holm"
+    verdict = bk.order(table, alpha=0.2, correction="bonferroni").bootstrap
+    assert (verdict.alpha, verdict.correction) == (0.2, "bonferroni")
+    assert bk.order(table, correction="shaffer").bootstrap.correction == "holm"
 
 
 def test_procedures_that_want_scores_say_so(cross_validated):

@@ -23,6 +23,7 @@ from bestofk.presenting import (
     open_level,
     renamed,
     renamed_text,
+    warn_renamed,
 )
 
 if TYPE_CHECKING:
@@ -155,6 +156,12 @@ class Order(Reported):
     choice: Choice | None = field(default=None, repr=False)
     options: Decision | None = field(default=None, repr=False)
     """What was asked of the decision, where it was made by `bestofk.order`."""
+
+    @property
+    def beside(self) -> Any:
+        """What `bootstrap` was called; it warns for one release."""
+        warn_renamed("beside", "bootstrap")
+        return self.bootstrap
 
     @property
     def best(self) -> Name | None:

@@ -10,7 +10,16 @@ from bestofk.checks import one_of
 Columns = dict[str, Callable[[Any], str]]
 
 
-def entry_table(kind: str) -> str:
+class MarkdownTable(str):
+    """Markdown that a notebook shows as what it stands for."""
+
+    __slots__ = ()
+
+    def _repr_markdown_(self) -> str:
+        return str(self)
+
+
+def entry_table(kind: str) -> MarkdownTable:
     """All entries of a registry, one row each.
 
     Parameters
@@ -19,7 +28,7 @@ def entry_table(kind: str) -> str:
 
     Returns
     -------
-    str
+    MarkdownTable
         A table in Markdown, with the entries of other packages that are installed.
 
     Examples
@@ -33,7 +42,7 @@ def entry_table(kind: str) -> str:
     lines += [
         _line(column(entry) for column in columns.values()) for entry in _registry(kind).values()
     ]
-    return "\n".join(lines) + "\n"
+    return MarkdownTable("\n".join(lines) + "\n")
 
 
 def _registry(kind: str) -> Any:
