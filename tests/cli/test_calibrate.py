@@ -22,7 +22,7 @@ def test_text_and_json_say_the_same(run):
     [
         (["--target", "y"], "--target"),
         (["--test", "5x2cv-t"], "5x2cv-t"),
-        (["--sets", "0"], "sets must be at least 1"),
+        (["--sets", "0"], "sets must be a whole number of at least 1"),
     ],
 )
 def test_wrong_calls_get_one_line(run, words, said):
