@@ -107,7 +107,7 @@ def test_a_deadline_is_kept_on_a_cluster(dask):
 
 def test_no_scheduler_at_the_address_is_said(monkeypatch):
     pytest.importorskip("distributed", reason="Dask is not installed")
-    from bestofk.run.engines.engine import cluster_dask
+    from bestofk.run.engines import cluster_dask
 
     monkeypatch.setattr(cluster_dask, "CONNECT_LIMIT", 0.5)
     experiment = strange.make_experiment({"a": "max", "b": "nmc"}, {"one": DATA["one"]})
