@@ -365,7 +365,7 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
     path = tmp_path / "numbers.csv"
     pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
     assert main(["compare", str(path), "--target", "y"]) == 2
-    assert "--regression" in capsys.readouterr().err
+    assert "the target 'y' must hold classes" in capsys.readouterr().err
     quick = ["--plan", "kfold:2", "--engine", "serial", "--quiet"]
     learners = [
         "--learner",
