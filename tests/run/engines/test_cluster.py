@@ -50,7 +50,7 @@ def dask():
     """A Dask cluster of two processes, whose workers are daemons as a cluster's are."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     ) as cluster:  # fmt: skip
         yield cluster

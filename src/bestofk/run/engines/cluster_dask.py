@@ -57,7 +57,7 @@ class DaskCluster(Cluster[ItemT, ResultT]):
                     processes=False,
                     n_workers=1,
                     threads_per_worker=Engine(name="processes", jobs=jobs).workers,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     memory_limit=0,
                     silence_logs=logging.CRITICAL,
                 )
