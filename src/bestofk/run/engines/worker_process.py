@@ -32,7 +32,9 @@ ONE_THREAD = dict.fromkeys(
 def serve(pipe: Connection, payload: str, parent: int) -> None:
     """A worker that starts from nothing: load the task, say so (None), evaluate blocks."""
     evaluator = _prepared(payload)
-    pipe.send(None)
+    with contextlib.suppress(BrokenPipeError):
+        # the parent has gone already, which the next round notices
+        pipe.send(None)
     _evaluate_blocks(pipe, evaluator, parent)
     _clean_up_after(parent, payload)
 
@@ -48,7 +50,9 @@ def serve_forks(control: Connection, payload: str, parent: int) -> None:
     import_module("pandas")
     before = _threads()
     evaluator = _prepared(payload)
-    control.send(_threads() == before)
+    with contextlib.suppress(BrokenPipeError):
+        # the parent has gone already, which the next round notices
+        control.send(_threads() == before)
     while (message := _next(control, parent)) is not None:
         if message is True:
             _fork(control, evaluator, parent)
