@@ -1,5 +1,6 @@
 """Which plan a comparison has that names none, and that it keeps its promise."""
 
+import numpy as np
 import pytest
 
 import bestofk as bk
@@ -18,7 +19,7 @@ def test_one_data_set_has_nested_runs():
 def test_several_data_sets_and_budgets_have_none():
     assert default_plan(rows=150, datasets=2) == "10x10"
     assert default_plan(rows=150, budget=60.0) == "10x10"
-    assert default_plan(rows=9) == "10x10"
+    assert [default_plan(rows=rows) for rows in (9, 7, 4)] == ["10x4", "10x3", "10x2"]
     assert default_plan(rows=10) == "10x5+nested"
 
 
@@ -32,3 +33,10 @@ def test_a_test_that_makes_no_use_of_nested_runs_pays_for_none(name):
 def test_a_procedure_without_pairwise_tests_pays_for_none(name):
     wanted = "10x5+nested" if PROCEDURES[name].takes_test else "10x10"
     assert default_plan(rows=100, procedure=name) == wanted
+
+
+@pytest.mark.parametrize("rows", range(4, 12))
+def test_the_plan_can_be_made_however_few_the_rows(rows):
+    X, y = np.arange(2.0 * rows).reshape(rows, 2), np.arange(rows) % 2
+    study = bk.compare(["max", "nmc"], X, y, progress=False)
+    assert study.spec.plan == default_plan(rows=rows)

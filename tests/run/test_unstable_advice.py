@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
+import bestofk as bk
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans import plan
@@ -65,12 +66,54 @@ def test_few_rows():
 @pytest.mark.parametrize(
     ("rows", "spec"),
     [
-        (100, "10x5+nested"), (100, "10x10+halves:10x5"), (100, "5x2"), (100, "holdout:0.3"),
-        (100, "resample:10:0.1"), (100, "loo"), (100, "bootstrap:20"), (9, "kfold:3"),
+        (100, "holdout:0.3"), (100, "resample:10:0.1"), (100, "loo"), (100, "bootstrap:20"),
     ],
 )  # fmt: skip
 def test_says_nothing_where_it_does_not_apply(rows, spec):
     assert advice_for_unstable(["nn", "c4.5"], rows, spec) is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "spec", "end"),
+    [
+        (
+            100,
+            "10x5+nested",
+            "The test of the plan '10x5+nested' allows for it; it needs",
+        ),
+        (9, "kfold:3", "A plan whose test holds needs 10 rows or more."),
+        (100, "5x2", "The plan '10x5+nested' (its test is nested-cv-t) came to at most 6"),
+    ],
+)
+def test_where_the_corrected_test_decides_after_all(rows, spec, end):
+    assert end in advice_for_unstable(["nn", "c4.5"], rows, spec)
+
+
+@pytest.mark.parametrize(
+    ("spec", "test"),
+    [
+        ("kfold:10", "kfold-t"),
+        ("kfold:10", "corrected-repeated-kfold-t"),
+        ("resample:15:0.1", "resampled-t"),
+        ("resample:15:0.1", "auto"),
+        ("10x10", "auto"),
+        ("5x2", "corrected-repeated-kfold-t"),
+        ("2x5+nested", "corrected-repeated-kfold-t"),
+    ],
+)
+def test_no_comparison_of_unstable_learners_loses_its_caution(spec, test):
+    study = bk.compare(["nmc", "nn"], data="iris", plan=spec, test=test, progress=False)
+    assert study.decision.caution
+    assert study.decision.caution in study.explain()
+
+
+@pytest.mark.parametrize(
+    ("spec", "test"), [("kfold:10", "kfold-t"), ("resample:15:0.1", "resampled-t")]
+)
+def test_stable_learners_do_not_excuse_a_test_that_is_wrong_for_all(spec, test):
+    study = bk.compare(["nmc", "logistic"], data="breast-cancer", plan=spec, test=test,
+                       progress=False)  # fmt: skip
+    assert study.decision.caution == PAIRWISE_TESTS[test].caution != ""
 
 
 def test_what_is_recommended_exists():

@@ -67,7 +67,7 @@ class Majority(ProbabilisticClassifier):
         ]
 
     def complexity(self) -> int:
-        """c: one count a class."""
+        """c: one count per class."""
         return len(self.counts_)
 
     def __sklearn_tags__(self) -> Any:

@@ -23,7 +23,8 @@ class SplitMarks:
     Parameters
     ----------
     marks : (m, n) int64
-        The fold that tests each row, one line a run; or 0 and 1 (tested or not), a line a split.
+        The fold that tests each row, one line per run; or 0 and 1 (tested or not), one line per
+        split.
     wanted : (splits, 2) int64
         Line and mark of each split, in the order (run, fold).
     """

@@ -98,6 +98,8 @@ class PairwiseTest(FunctionEntry):
     """The smallest two-sided p-value that n units can give; None where any can come out."""
     caution: str = ""
     """What a verdict says of its error rate beyond the assumptions, as measured; may be empty."""
+    caution_for_unstable: bool = False
+    """The caution is about unstable learners; whether it holds is known where the learners are."""
     shorthand: str = ""
     """A short name that `bestofk.multiple.posthoc` takes too."""
     arguments: Mapping[str, Any] = field(default_factory=dict)

@@ -250,10 +250,13 @@ def _record(spec: StudySpec, execution: Execution, **found: Any) -> StudySpec:
     return spec
 
 
-def _caution(experiment: Experiment, plan: Plan) -> str:
-    """What the corrected t test is known to do to learners such as these, if anything."""
-    if len(experiment.datasets) > 1:
-        return ""
+def _caution(experiment: Experiment, plan: Plan) -> str | None:
+    """What the corrected t test is known to do to learners such as these; empty: nothing.
+
+    None where that was not measured: then the test's own caution stands.
+    """
+    if len(experiment.datasets) > 1 or plan.kind != "cv":
+        return None
     named = {one.name: one.estimator for one in experiment.contenders}
     return advice_for_unstable(named, experiment.datasets[0].n, plan) or ""
 

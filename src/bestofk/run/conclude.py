@@ -58,7 +58,8 @@ def conclude(
     if len(compared) > 1:
         try:
             decided = decide(losses, decision.settled(losses.algorithms, costs))
-            if decided.caution and spec.caution is not None:
+            entry = None if decided.choice is None else decided.choice.entry
+            if entry is not None and entry.caution_for_unstable and spec.caution is not None:
                 # the learners are known: what is said is about them, or nothing
                 decided = replace(decided, caution=spec.caution)
         except BestOfKError as refusal:

@@ -7,7 +7,7 @@ from typing import Any
 
 from bestofk.learners.registry import LEARNERS
 from bestofk.plans.plan import Plan, plan as make_plan
-from bestofk.run.default_plan import NESTED
+from bestofk.run.default_plan import FEWEST, NESTED
 from bestofk.wording import joined
 
 BETTER_TEST = "nested-cv-t"
@@ -40,21 +40,18 @@ def advice_for_unstable(
     Returns
     -------
     str or None
-        One or two sentences; None where the advice does not apply: the plan has no runs of folds,
-        its test is Dietterich's, it already has runs on parts of the rows, or there are too few
-        rows for them.
+        Two sentences, to be said where the corrected t test decided; None where the plan has no
+        runs of folds, or the learners are stable and the rows many.
 
     Examples
     --------
     >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
     nn depends much on which rows train it, ... The plan '10x5+nested' (its test is nested-cv-t) ...
-    >>> advice_for_unstable(["nmc", "nn"], 1000, "10x5+nested") is None
+    >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
     True
     """
     asked = make_plan(plan)
-    if asked.kind != "cv" or asked.subsets is not None or (asked.runs, asked.folds) == (5, 2):
-        return None
-    if n_rows < 2 * (make_plan(NESTED).folds or 0):
+    if asked.kind != "cv":
         return None
     named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
     unstable = [_name(name, one) for name, one in named if is_unstable(one)]
@@ -73,6 +70,10 @@ def advice_for_unstable(
         )
     else:
         return None
+    if asked.subsets is not None:
+        return f"{why} The test of the plan {asked.spec!r} allows for it; it needs all of its runs."
+    if n_rows < FEWEST:
+        return f"{why} A plan whose test holds needs {FEWEST} rows or more."
     return (
         f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
         "for one and a half times as many fits on fewer rows."

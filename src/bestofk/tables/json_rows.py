@@ -1,4 +1,4 @@
-"""JSON: one object a line, an array of objects, or an object of columns."""
+"""JSON: one object per line, an array of objects, or an object of columns."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ static i64 choose(i64 n_left, const double *gains, const i64 *ones, double gain_
     return chosen;
 }
 
-/* renumber the rows of the bit set: one word a column, the class behind the columns */
+/* renumber the rows of the bit set: one word per column, the class behind the columns */
 static void pack(const u64 *mask, i64 n_words, const u64 *row_bits, u64 *RESTRICT packed,
                  i64 n_packed) {
     u64 to = 0;
@@ -62,7 +62,7 @@ static void pack(const u64 *mask, i64 n_words, const u64 *row_bits, u64 *RESTRIC
 /* Grow the tree of the rows in `mask` into the node arrays; returns the number of nodes.
  *
  * values (d, words): rows that hold the second value of each column; second: rows of the second
- * class; table (65, 65 at most): row count times entropy; row_bits: one word a row, bit a its
+ * class; table (65, 65 at most): row count times entropy; row_bits: one word per row, bit a its
  * value of column a, bit d its class. */
 i64 grow_binary(const u64 *mask, i64 n_words, const u64 *values, i64 d, const u64 *second,
                 const u64 *row_bits, i64 min_leaf, bool by_gain, const bool *counted,

@@ -1,7 +1,7 @@
 /* The penalised likelihood of the logistic model, its gradient, and what is done with scores.
  *
  * Weights have the shape (q, r): q inputs with the constant 1 last; r = 1 for two classes (the log
- * odds of the second), else one column a class. */
+ * odds of the second), else one column per class. */
 #include "logistic.h"
 
 #define LARGE 1e200
@@ -108,7 +108,7 @@ i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
 }
 
 /* Choose the first class whose score (n, r) is within `tie` of the largest. Returns the least u
- * for which changes of score differences by u * reach (one number a row) could change a choice. */
+ * for which changes of score differences by u * reach (one number per row) could change a choice. */
 double choose_classes(const double *scores, i64 n, i64 r, double tie, const double *reach,
                       i64 *chosen) {
     double least = INFINITY;

@@ -22,7 +22,7 @@ _MOST_VALUES_FOR_BITS = 16
 
 
 class Tree(NamedTuple):
-    """A decision tree, one cell a node; the root is node 0."""
+    """A decision tree, one cell per node; the root is node 0."""
 
     attribute: Codes
     """The column that the node tests, -1 for a leaf."""

@@ -1,7 +1,7 @@
 """The logistic model on standardised inputs, by the kernels of ``logistic_*.c``.
 
 Weights have the shape (q, r): q inputs with the constant 1 last; r = 1 for two classes (the log
-odds of the second), else one column a class.
+odds of the second), else one column per class.
 """
 
 from __future__ import annotations

@@ -108,5 +108,5 @@ class NearestMean(EncodedClassifier):
         ]
 
     def complexity(self) -> int:
-        """C d: one centre a class, one value a column."""
+        """C d: one centre per class, one value per column."""
         return len(self.classes_) * self.n_features_in_

@@ -67,6 +67,7 @@ SPLIT_TESTS = (
         takes_test_share=True,
         takes_resolution=True,
         caution=_UNSTABLE,
+        caution_for_unstable=True,
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
