@@ -254,3 +254,20 @@ def test_names_with_line_ends_make_no_new_lines():
     lead = re.search(r'<p class="lead">(.*?)</p>', page)[1]
     assert text_of(lead).startswith("Use a b: it has the smaller mean loss (0.5")
     assert lead.endswith("c is shown to be worse.")
+
+
+def test_a_page_of_many_pairs_shows_those_of_the_recommended_one_and_stays_small():
+    rng = np.random.default_rng(5)
+    names = [f"learner {k}" for k in range(80)]
+    values = np.linspace(0.2, 0.4, 80)[:, None] + 0.05 * rng.standard_normal((80, 12))
+    order = bk.order(
+        bk.Losses(values, dims=("algorithm", "dataset"), algorithms=names, loss_name="error")
+    )
+    page = render_report(order)
+    table = page[page.index("<caption>The pairs") :]
+    table = table[: table.index("</table>")]
+    assert f"of 3,160 pairs the 79 with {order.recommended} (--json has them all)" in table
+    # one row of heads, and a row for each of the other learners
+    assert table.count("<tr>") == 1 + 79
+    assert all(order.recommended in row for row in table.split("<tr>")[2:])
+    assert len(page) < 900_000

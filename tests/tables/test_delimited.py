@@ -1,4 +1,5 @@
 import gzip
+import sys
 
 import numpy as np
 import pytest
@@ -198,3 +199,36 @@ def test_any_text_and_any_float_come_back(tmp_path_factory, rows):
     table = read_table(file, delimiter=",", encoding="utf-8")
     assert table.raw("name").to_pylist() == [name for name, _ in rows]
     assert table.numbers("x").tolist() == [x for _, x in rows]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    rows=st.lists(st.tuples(cell, cell), min_size=2, max_size=8),
+    block=st.integers(min_value=8, max_value=200),
+    bad=st.integers(min_value=0, max_value=7),
+)
+def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
+    tmp_path_factory, rows, block, bad
+):
+    import csv
+
+    from bestofk.tables import delimited
+
+    module = sys.modules["bestofk.tables.read_table"]
+    file = tmp_path_factory.mktemp("blocks") / "t.csv"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+        writer.writerow(["a", "b", "x"])
+        writer.writerows((*row, "1" if i != bad else "no number") for i, row in enumerate(rows))
+    kept = read_table(file, delimiter=",", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_BLOCK", block)
+        patch.setattr(module, "_LARGE", 0)
+        anew = read_table(file, delimiter=",", encoding="utf-8")
+    for column in ("a", "b", "x"):
+        assert anew.raw(column).to_pylist() == kept.raw(column).to_pylist()
+    if bad < len(rows):
+        assert anew.place(bad, "x") == kept.place(bad, "x")
+        file.unlink()
+        # nothing is left to count lines in
+        assert anew.place(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"

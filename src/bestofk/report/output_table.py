@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup, escape
@@ -110,6 +110,17 @@ class OutputTable:
         return Markup(
             f"<table><caption>{escape(self.caption)}</caption>"
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>"
+        )
+
+    def only(self, rows: Sequence[int], *, caption: str) -> OutputTable:
+        """Some of the rows, under another caption."""
+        return OutputTable(
+            name=self.name,
+            caption=caption,
+            columns=tuple(
+                replace(column, cells=[column.cells[row] for row in rows])
+                for column in self.columns
+            ),
         )
 
     def _rows(self, columns: list[list[Any]]) -> Iterable[tuple[Any, ...]]:

@@ -11,6 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from markupsafe import Markup
 
 from bestofk.errors import ArgumentError, RunError
@@ -46,6 +47,10 @@ if TYPE_CHECKING:
 SCRIPTS = ("multitest.js", "explorer.js", "copying.js")
 FOLDED = 30
 """Tables of more rows are folded."""
+MOST_PAIRS = 1500
+"""Of more pairs a page shows those of the recommended learner."""
+MOST_CELLS = 6000
+"""Larger tables can be copied as CSV only: nobody sets them in a paper, and pages stay small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,11 +205,27 @@ def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> 
     if order is not None:
         found.append(learners_table(order, costs))
         if len(order.evidence):
-            found.append(pairs_table(order.evidence))
+            found.append(_pairs(order))
     elif costs is not None:
         found.append(costs_table(costs))
     by_dataset = None if losses is None else datasets_table(losses)
     return found if by_dataset is None else [*found, by_dataset]
+
+
+def _pairs(order: Order) -> OutputTable:
+    """All pairs where there are few enough, else those of the recommended learner."""
+    table, evidence = pairs_table(order.evidence), order.evidence
+    if len(table) <= MOST_PAIRS:
+        return table
+    rows: Sequence[int] = range(MOST_PAIRS)
+    which = f"the first {MOST_PAIRS:,}"
+    if order.recommended is not None:
+        place = evidence.names.index(order.recommended)
+        rows = np.flatnonzero((evidence.first == place) | (evidence.second == place)).tolist()
+        which = f"the {len(rows):,} with {elided(str(order.recommended), 60)}"
+    return table.only(
+        rows, caption=f"{table.caption}; of {len(table):,} pairs {which} (--json has them all)"
+    )
 
 
 def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -> list[str]:
@@ -228,17 +249,16 @@ def _failures(study: Study | None) -> list[OutputTable]:
 
 
 def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
+    forms: tuple[tuple[str, str], ...] = ()
+    if len(table) * len(table.columns) <= MOST_CELLS:
+        forms = (("LaTeX", table.to_latex()), ("Markdown", table.to_markdown()))
     return ShownTable(
         name=table.name,
         caption=table.caption,
         rows=len(table),
         html=table.to_html(),
         folded=folded or len(table) > FOLDED,
-        forms=(
-            ("LaTeX", table.to_latex()),
-            ("Markdown", table.to_markdown()),
-            ("CSV", table.to_csv()),
-        ),
+        forms=(*forms, ("CSV", table.to_csv())),
     )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from io import StringIO
+from io import BytesIO, TextIOWrapper
 from typing import Any
 
 from bestofk.errors import TableError
@@ -15,17 +15,29 @@ from bestofk.tables.table import Table, size_words
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "pipe"}
 _SNIFFED = 100
+_SNIFFED_BYTES = 100_000
+_BLOCK = 1 << 24
+"""Bytes that are parted into cells at once: what that needs comes on top of text and cells."""
 
 
 def read_delimited(
-    content: str, source: str, *, delimiter: str | None, encoding: str, is_tsv: bool
+    content: bytes,
+    source: str,
+    *,
+    delimiter: str | None,
+    encoding: str,
+    is_tsv: bool,
+    again: Callable[[], bytes] | None = None,
 ) -> Table:
-    """A table from delimited text with a header."""
+    """A table from delimited UTF-8 text with a header; `encoding` is that of the file.
+
+    A large text is not kept for messages that may never come: `again` reads it anew.
+    """
     import pyarrow as pa
 
-    if not content.strip():
+    if not content or content.isspace():
         raise TableError(f"{source}: the file is empty.")
-    if content.count('"') % 2:
+    if content.count(b'"') % 2:
         _refuse_open_quote(content, source)
     given = delimiter is not None
     if delimiter is None:
@@ -77,7 +89,7 @@ def read_delimited(
         },
         account=tuple(account),
         delimiter=delimiter,
-        locate=DelimitedLines(content=content, delimiter=delimiter),
+        locate=DelimitedLines(content=content if again is None else again, delimiter=delimiter),
     )
 
 
@@ -85,22 +97,25 @@ def read_delimited(
 class DelimitedLines:
     """The line of the n-th row below the header, found only when an error needs it."""
 
-    content: str
+    content: bytes | Callable[[], bytes]
     delimiter: str
 
     def __call__(self, row: int) -> int:
-        for index, (line, _) in enumerate(_records(self.content, self.delimiter, "")):
+        content = self.content if isinstance(self.content, bytes) else self.content()
+        for index, (line, _) in enumerate(_records(content, self.delimiter, "")):
             if index == row + 1:
                 return line
-        raise IndexError(row)
+        # the file is no longer what it was: rows without blank lines and line breaks in cells
+        return row + 2
 
 
-def sniff(content: str, *, prefer: str | None = None) -> str:
+def sniff(content: bytes, *, prefer: str | None = None) -> str:
     """The delimiter under which the header has most columns and the rows agree with it."""
+    start = content[:_SNIFFED_BYTES]
     best, best_score = prefer or ",", (0.0, 0, 0, 0)
     for rank, candidate in enumerate((",", "|", ";", "\t")):
         counts, broken = [], 0
-        for _, record in _records(content[:100_000], candidate, ""):
+        for _, record in _records(start, candidate, ""):
             counts.append(len(record))
             broken += any(cell.count('"') % 2 for cell in record)
             if len(counts) > _SNIFFED:
@@ -116,9 +131,15 @@ def sniff(content: str, *, prefer: str | None = None) -> str:
     return best
 
 
-def _records(content: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
+def _lines(content: bytes) -> TextIOWrapper:
+    """The lines one by one, as they end: the text is not held a second time."""
+    # the start of a text may end within a letter
+    return TextIOWrapper(BytesIO(content), encoding="utf-8", errors="ignore", newline="")
+
+
+def _records(content: bytes, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """The records that are not blank, each with the line on which it starts."""
-    reader = csv.reader(StringIO(content, newline=""), delimiter=delimiter)
+    reader = csv.reader(_lines(content), delimiter=delimiter)
     start = 1
     try:
         for record in reader:
@@ -132,7 +153,7 @@ def _records(content: str, delimiter: str, source: str) -> Iterator[tuple[int, l
         ) from None
 
 
-def _parse(content: str, source: str, delimiter: str, width: int) -> list[Any]:
+def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]:
     """The columns below the header as arrow arrays of strings."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
@@ -145,13 +166,14 @@ def _parse(content: str, source: str, delimiter: str, width: int) -> list[Any]:
             return "error"
         return "skip"
 
-    data = content.encode("utf-8")
     names = [str(i) for i in range(width)]
-    try:
+    pool = pa.default_memory_pool()
+
+    def parted(block_size: int) -> list[Any]:
         table = arrow_csv.read_csv(
-            pa.BufferReader(data),
+            pa.BufferReader(content),
             read_options=arrow_csv.ReadOptions(
-                use_threads=False, column_names=names, block_size=_block_size(len(data))
+                use_threads=False, column_names=names, block_size=block_size
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=on_ragged
@@ -160,20 +182,31 @@ def _parse(content: str, source: str, delimiter: str, width: int) -> list[Any]:
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
+        columns = table.columns
+        del table
+        for place in range(width):
+            # one column at a time is held twice
+            columns[place] = columns[place].combine_chunks()[1:]
+            pool.release_unused()
+        return columns
+
+    whole = max(1 << 16, min(len(content) + 1, 1 << 30))
+    try:
+        try:
+            return parted(min(whole, _BLOCK))
+        except pa.ArrowInvalid:
+            if ragged or whole <= _BLOCK:
+                raise
+            # a row that is longer than a block
+            return parted(whole)
     except pa.ArrowInvalid as error:
         _refuse_ragged(content, source, delimiter, width)
         raise TableError(
             f"{source}: the text cannot be parted into cells: {str(error).splitlines()[0]}"
         ) from None
-    return [column.combine_chunks()[1:] for column in table.columns]
 
 
-def _block_size(n_bytes: int) -> int:
-    """One block for all but the largest files: a row must not straddle two boundaries."""
-    return max(1 << 16, min(n_bytes + 1, 1 << 28))
-
-
-def _refuse_ragged(content: str, source: str, delimiter: str, width: int) -> None:
+def _refuse_ragged(content: bytes, source: str, delimiter: str, width: int) -> None:
     for line, record in _records(content, delimiter, source):
         if len(record) != width:
             raise TableError(
@@ -182,12 +215,12 @@ def _refuse_ragged(content: str, source: str, delimiter: str, width: int) -> Non
             )
 
 
-def _refuse_open_quote(content: str, source: str) -> None:
+def _refuse_open_quote(content: bytes, source: str) -> None:
     """Raise where a quote is opened and never closed, which would swallow the rows after it."""
     delimiter = sniff(content)
     last = 1
     try:
-        reader = csv.reader(StringIO(content, newline=""), delimiter=delimiter, strict=True)
+        reader = csv.reader(_lines(content), delimiter=delimiter, strict=True)
         for _ in reader:
             last = reader.line_num + 1
     except csv.Error as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from codecs import BOM_UTF8
+from functools import partial
 from pathlib import Path
 
 from bestofk.checks import one_of
@@ -22,6 +24,8 @@ _SUFFIXES = {
     ".json": "json",
     ".arff": "arff",
 }
+_LARGE = 1 << 25
+"""Bytes of text above which it is not kept for messages."""
 _KNOWN_BINARY = (
     (b"PK\x03\x04", "a zip archive (an Excel workbook is one): export it as CSV"),
     (b"\xd0\xcf\x11\xe0", "an old Office file: export it as CSV"),
@@ -117,7 +121,6 @@ def read_table(
             if data.startswith(magic):
                 raise TableError(f"{source}: not a table but {what}.")
     content, encoding = decode(data, source, encoding=encoding)
-    del data
     chosen = format or _by_content(content) or named or "csv"
     if chosen == "arff":
         from bestofk.tables.arff import read_arff
@@ -129,9 +132,34 @@ def read_table(
         return read_json(content, source, encoding=encoding, file_size=file_size)
     from bestofk.tables.delimited import read_delimited
 
+    data = _utf8(data, content, encoding)
+    del content
     return read_delimited(
-        content, source, delimiter=delimiter, encoding=encoding, is_tsv=chosen == "tsv"
+        data,
+        source,
+        delimiter=delimiter,
+        encoding=encoding,
+        is_tsv=chosen == "tsv",
+        again=partial(_again, file, encoding) if len(data) > _LARGE else None,
     )
+
+
+def _again(file: Path, encoding: str) -> bytes:
+    """The text of a file that was read before; nothing where it has gone."""
+    from bestofk.tables.text import decode, decompress
+
+    try:
+        data = decompress(_bytes(file), file.name)
+        return _utf8(data, decode(data, file.name, encoding=encoding).content, encoding)
+    except TableError:
+        return b""
+
+
+def _utf8(data: bytes, content: str, encoding: str) -> bytes:
+    """The text as UTF-8, which most files are already."""
+    if encoding != "utf-8":
+        return content.encode("utf-8")
+    return data.removeprefix(BOM_UTF8)
 
 
 def _bytes(file: Path) -> bytes:

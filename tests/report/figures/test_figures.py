@@ -204,3 +204,24 @@ def test_dark_paper_gets_light_ink(pictures):
         for ax in (light, dark)
     ]
     assert tones[0] < 0.5 < tones[1]
+
+
+def test_marks_of_one_style_share_it_and_keep_their_places_and_opacity():
+    from xml.etree import ElementTree
+
+    from bestofk.report.figures.picture import Sheet
+
+    sheet = Sheet()
+    for k in range(4):
+        sheet.dot(10 * k, 5, 2, fill="blue", opacity=0.25)
+    for k in range(3):
+        sheet.box(10 * k, 10, 10 * k + 8, 14, fill="wash")
+    sheet.dot(1, 2, 3, fill="paper", colour="ink")
+    text = svg(sheet.picture(50, 20, alt="marks"), themed=False)
+    root = ElementTree.fromstring(text)
+    dots, boxes, ringed = list(root)[1:]
+    assert "fill-opacity:0.25" in dots.get("style") and "fill:" in dots.get("style")
+    assert [mark.get("cx") for mark in dots] == ["0", "10", "20", "30"]
+    assert [mark.get("d") for mark in boxes] == [f"M{10 * k} 10h8v4h-8z" for k in range(3)]
+    # a ring shows what is behind it as a whole, so it keeps its own style
+    assert ringed.tag.endswith("circle") and "stroke" in ringed.get("style")

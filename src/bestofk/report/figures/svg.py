@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from itertools import groupby
 from typing import Any
 
 from bestofk.report.figures.palette import LIGHT
@@ -43,7 +44,8 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
         f'font-family="{FONTS}" fill="none" stroke-linejoin="round">',
         f"<title>{escape(picture.alt)}</title>",
     ]
-    parts.extend(_shape(shape, paint) for shape in picture.shapes)
+    for style, shapes in groupby(picture.shapes, key=lambda shape: _style(shape, paint)):
+        parts.extend(_alike(list(shapes), style))
     parts.extend(_words(words, paint) for words in picture.words)
     parts.append("</svg>")
     return "".join(parts)
@@ -52,6 +54,16 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
 def _number(value: float) -> str:
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text in ("-0", "") else text
+
+
+def _alike(shapes: list[Shape | Dot], style: str) -> list[str]:
+    """Neighbours of one style, which is written once: figures of many marks stay small."""
+    attribute = f' style="{style}"' if style else ""
+    if len(shapes) < 3 or "stroke:" in style:
+        return [_shape(shape, attribute) for shape in shapes]
+    # of marks that are filled alone, the opacity of each is that of its filling
+    marks = "".join(_shape(shape, "") for shape in shapes)
+    return [f'<g style="{style.replace("opacity:", "fill-opacity:")}">{marks}</g>']
 
 
 def _style(shape: Shape | Dot, paint: Any) -> str:
@@ -64,20 +76,32 @@ def _style(shape: Shape | Dot, paint: Any) -> str:
         style += f"stroke-dasharray:{','.join(map(_number, shape.dash))};"
     if shape.opacity < 1:
         style += f"opacity:{_number(shape.opacity)};"
-    return f' style="{style[:-1]}"' if style else ""
+    return style[:-1]
 
 
-def _shape(shape: Shape | Dot, paint: Any) -> str:
-    style = _style(shape, paint)
+def _shape(shape: Shape | Dot, style: str) -> str:
     if isinstance(shape, Dot):
         return (
             f'<circle cx="{_number(shape.x)}" cy="{_number(shape.y)}" '
             f'r="{_number(shape.radius)}"{style}/>'
         )
+    if shape.closed and not shape.smooth and (box := _box(shape)) is not None:
+        return f'<path d="{box}"{style}/>'
     places = [f"{_number(x)} {_number(y)}" for x, y in shape.points]
     joint = "C" if shape.smooth else "L"
     end = "Z" if shape.closed else ""
     return f'<path d="M{places[0]}{joint}{" ".join(places[1:])}{end}"{style}/>'
+
+
+def _box(shape: Shape) -> str | None:
+    """A rectangle in few letters."""
+    if len(shape.points) != 4:
+        return None
+    (left, top), (right, other), (last, bottom), (first, down) = shape.points
+    if (left, top, right, bottom) != (first, other, last, down):
+        return None
+    across, along = _number(right - left), _number(bottom - top)
+    return f"M{_number(left)} {_number(top)}h{across}v{along}h-{across}z"
 
 
 def _words(words: Words, paint: Any) -> str:

@@ -77,6 +77,7 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
     left, top = 10.0, 8.0
     sheet = Sheet()
     cells = []
+    boxes = []
     ink = _strength(pairs, words=detail != "colour")
     for row in range(K):
         a = pairs.order[row]
@@ -88,16 +89,17 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
             cells.append((row, column, x, y, better))
             # the better placed learner is the one expected to be better
             colour = {1: "blue", -1: "vermillion", 0: "wash"}[better]
-            sheet.box(
-                x + 0.75,
-                y + 0.75,
-                x + side[0] - 0.75,
-                y + side[1] - 0.75,
-                fill=colour,
-                opacity=ink(a, b) if better else 1.0,
-            )
-            _write(sheet, pairs, a, b, (x, y), side, detail)
-        sheet.say(left + row * side[0] + 5, y + side[1] / 2, labels[row], size=size)
+            boxes.append((colour, ink(a, b) if better else 1.0, x, y))
+    if detail == "colour":
+        # neighbours of one style are written together
+        boxes.sort()
+    for colour, opacity, x, y in boxes:
+        right, bottom = x + side[0] - 0.75, y + side[1] - 0.75
+        sheet.box(x + 0.75, y + 0.75, right, bottom, fill=colour, opacity=opacity)
+    for row, column, x, y, _ in cells:
+        _write(sheet, pairs, pairs.order[row], pairs.order[column], (x, y), side, detail)
+    for row, label in enumerate(labels):
+        sheet.say(left + row * side[0] + 5, top + (row + 0.5) * side[1], label, size=size)
     edges = [left + row * side[0] + 5 + text_width(label, size) for row, label in enumerate(labels)]
     width = max(max(edges) + 8, 420.0)
     bottom = sheet.note(
@@ -124,7 +126,7 @@ def _strength(pairs: Comparisons, *, words: bool) -> Any:
 
     def opacity(a: int, b: int) -> float:
         share = abs(float(pairs.difference[a, b])) / most
-        return 0.16 + 0.34 * share if words else 0.3 + 0.6 * share
+        return 0.16 + 0.34 * share if words else 0.3 + 0.03 * round(20 * share)
 
     return opacity
 
