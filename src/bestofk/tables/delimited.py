@@ -182,7 +182,7 @@ def _parse(content: bytes, source: str, delimiter: str, width: int) -> list[Any]
                 column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False
             ),
         )
-        columns = table.columns
+        columns: list[Any] = table.columns
         del table
         for place in range(width):
             # one column at a time is held twice

@@ -220,8 +220,10 @@ def test_marks_of_one_style_share_it_and_keep_their_places_and_opacity():
     text = svg(sheet.picture(50, 20, alt="marks"), themed=False)
     root = ElementTree.fromstring(text)
     dots, boxes, ringed = list(root)[1:]
-    assert "fill-opacity:0.25" in dots.get("style") and "fill:" in dots.get("style")
+    assert "fill-opacity:0.25" in dots.get("style")
+    assert "fill:" in dots.get("style")
     assert [mark.get("cx") for mark in dots] == ["0", "10", "20", "30"]
     assert [mark.get("d") for mark in boxes] == [f"M{10 * k} 10h8v4h-8z" for k in range(3)]
     # a ring shows what is behind it as a whole, so it keeps its own style
-    assert ringed.tag.endswith("circle") and "stroke" in ringed.get("style")
+    assert ringed.tag.endswith("circle")
+    assert "stroke" in ringed.get("style")
