@@ -26,7 +26,7 @@ _CHANGING = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedFunction:
-    """What the source says of one function."""
+    """What the source says of one function, or of one statement of a module."""
 
     text: str
     """The same whatever its comments, docstrings and formatting."""
@@ -49,6 +49,7 @@ class ParsedFile:
     """What Python makes of it now, which need not be what was imported; None: taken for granted."""
     functions: dict[tuple[str, int], list[Function]]
     _found: dict[CodeType, ParsedFunction | None] = field(default_factory=dict)
+    _assigned: dict[str, list[ParsedFunction]] = field(default_factory=dict)
 
     def function(self, code: CodeType) -> ParsedFunction | None:
         """The function with that code; None if the source is not, or no longer, that of the code.
@@ -81,14 +82,18 @@ class ParsedFile:
             return None
         return nodes[0]
 
-    def assigned(self, name: str) -> list[str]:
-        """What the module itself assigns to a name, as parsed."""
-        return [dumped(one) for one in self.tree.body if _assigns(one, name)]
+    def assigned(self, name: str) -> list[ParsedFunction]:
+        """The statements of the module that assign to a name."""
+        if name not in self._assigned:
+            self._assigned[name] = [
+                _parsed(one) for one in self.tree.body if _assigns(one, name)
+            ]
+        return self._assigned[name]
 
-    def assigned_in(self, qualname: str, name: str) -> list[str]:
-        """What the body of a class assigns to a name, as parsed."""
+    def assigned_in(self, qualname: str, name: str) -> list[ParsedFunction]:
+        """The statements of the body of a class that assign to a name."""
         return [
-            dumped(one)
+            _parsed(one)
             for node in ast.walk(self.tree)
             if isinstance(node, ast.ClassDef) and node.name == qualname.rpartition(".")[2]
             for one in node.body
@@ -178,8 +183,13 @@ def _covers(node: Function, code: CodeType) -> bool:
 
 
 def _assigns(node: ast.stmt, name: str) -> bool:
+    """A statement binds a name; an import only if what it binds is from another file."""
     return any(
-        isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store)
+        (isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store))
+        or (
+            isinstance(one, ast.ImportFrom)
+            and any((alias.asname or alias.name) == name for alias in one.names)
+        )
         for one in _outside_functions(node)
     )
 
@@ -191,7 +201,7 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
             yield from _outside_functions(child)
 
 
-def _parsed(node: Function) -> ParsedFunction:
+def _parsed(node: Function | ast.stmt) -> ParsedFunction:
     reader = _Reader()
     reader.read(node)
     return ParsedFunction(

@@ -286,9 +286,8 @@ class Walk:
                 self._named(names[name], name, attributes, names, code.co_filename, file)
             elif not hasattr(builtins, name):
                 self.put("missing", name)
-        for module, level, name, bound in () if parsed is None else parsed.imports:
-            uses = [list(chain[1:]) for chain in parsed.chains if chain[0] == bound]  # type: ignore[union-attr]
-            self._imported(names, module, level, name, sorted(uses) or [[]])
+        if parsed is not None:
+            self._imports(parsed, names)
 
     def _named(
         self,
@@ -303,13 +302,14 @@ class Walk:
         self.put("name", name)
         if name in _OF_MODULES:
             return
+        module = str(names.get("__name__", ""))
         if isinstance(held, types.ModuleType):
             self._attributes(held, attributes)
             return
-        if file is not None and (file_name, name) in self.static:
-            assigned = file.assigned(name)
-            if assigned:
-                self.put("assigned", *assigned)
+        if file is not None and not isinstance(held, type | types.FunctionType):
+            # what nobody but ourselves changes, or what the code changes when it runs
+            static = (file_name, name) in self.static or (self.own is None and _is_own(module))
+            if static and self._assigned(file.assigned(name), names, file_name, file):
                 return
         self._data.add((file_name, name))
         before, self._folder = self._folder, os.path.dirname(str(names.get("__file__") or ""))
@@ -317,6 +317,30 @@ class Walk:
             self.value(held)
         finally:
             self._folder = before
+
+    def _assigned(
+        self,
+        statements: list[ParsedFunction],
+        names: dict[str, Any],
+        file_name: str,
+        file: ParsedFile,
+    ) -> bool:
+        """What a module's own statements say, and the names in them; False if there are none."""
+        for one in statements:
+            if self._met(one, "assigned", one.text):
+                continue
+            for name, *attributes in sorted(one.chains):
+                if name in names:
+                    self._named(names[name], name, attributes, names, file_name, file)
+            self._imports(one, names, statements=True)
+        return bool(statements)
+
+    def _imports(
+        self, parsed: ParsedFunction, names: dict[str, Any], *, statements: bool = False
+    ) -> None:
+        for module, level, name, bound in parsed.imports:
+            uses = [list(chain[1:]) for chain in parsed.chains if chain[0] == bound]
+            self._imported(names, module, level, name, sorted(uses) or [[]], statements)
 
     def _attributes(self, module: types.ModuleType, attributes: list[str]) -> None:
         """What is read of a module: of another's, and of a part of it, only that."""
@@ -337,9 +361,15 @@ class Walk:
         self._named(held, name, rest, names, file_name, file)
 
     def _imported(
-        self, names: dict[str, Any], module: str, level: int, name: str, uses: list[list[str]]
+        self,
+        names: dict[str, Any],
+        module: str,
+        level: int,
+        name: str,
+        uses: list[list[str]],
+        data: bool = False,
     ) -> None:
-        """What a function imports when it runs."""
+        """What a function imports when it runs, or the statement that gave a module its data."""
         if level:
             package = str(names.get("__package__") or names.get("__name__", "").rpartition(".")[0])
             stem = package.rsplit(".", level - 1)[0] if level > 1 else package
@@ -353,6 +383,9 @@ class Walk:
             return
         try:
             held = sys.modules.get(module) or importlib.import_module(module)
+            if name and data:
+                self._attributes(held, [name])
+                return
             if name and name != "*":
                 held = getattr(held, name)
         except Exception:
@@ -415,7 +448,7 @@ class Walk:
             if name in self.static_attributes and not callable(held[name]):
                 assigned = _assigned_in(kind, name)
                 if assigned:
-                    self.put("assigned", *assigned)
+                    self.put("assigned", *(one.text for one in assigned))
                     continue
             self.value(held[name])
 
@@ -566,7 +599,7 @@ def _is_at_its_name(kind: type, module: str) -> bool:
     return held is kind
 
 
-def _assigned_in(kind: type, name: str) -> list[str]:
+def _assigned_in(kind: type, name: str) -> list[ParsedFunction]:
     for held in vars(kind).values():
         function = getattr(held, "__func__", held)
         if isinstance(function, types.FunctionType):
@@ -574,7 +607,7 @@ def _assigned_in(kind: type, name: str) -> list[str]:
             file = parsed_file(
                 function.__code__.co_filename, function.__globals__, trusted=trusted
             )
-            found: list[str] = [] if file is None else file.assigned_in(kind.__qualname__, name)
+            found: list[ParsedFunction] = [] if file is None else file.assigned_in(kind.__qualname__, name)
             if found:
                 return found
     return []
