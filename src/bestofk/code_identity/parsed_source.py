@@ -238,6 +238,7 @@ class _Reader:
         self.local: set[str] = set()
         self.shared: set[str] = set()
         self.attributes: set[str] = set()
+        self._behind: set[int] = set()
 
     def read(self, node: Any) -> None:
         """A node, a list of nodes, or what stands in a node."""
@@ -275,7 +276,8 @@ class _Reader:
         """A name that is read or, in a function, its own."""
         if isinstance(node.ctx, ast.Store):
             self.local.add(node.id)
-        self.chains.add((node.id,))
+        if id(node) not in self._behind:
+            self.chains.add((node.id,))
 
     def attribute(self, node: ast.Attribute) -> None:
         """A name with the attributes that lead on from it."""
@@ -283,13 +285,17 @@ class _Reader:
             if _is_class(node.value):
                 self.attributes.add(node.attr)
             self._changes(node.value)
-        behind = [node.attr]
+        if id(node) in self._behind:
+            return
+        attributes = [node.attr]
         inner = node.value
         while isinstance(inner, ast.Attribute):
-            behind.append(inner.attr)
+            self._behind.add(id(inner))
+            attributes.append(inner.attr)
             inner = inner.value
+        self._behind.add(id(inner))
         if isinstance(inner, ast.Name):
-            self.chains.add((inner.id, *behind[::-1]))
+            self.chains.add((inner.id, *attributes[::-1]))
 
     def subscript(self, node: ast.Subscript) -> None:
         """An element that is changed changes what holds it."""
