@@ -42,7 +42,8 @@ _OF_CLASSES = frozenset(
     {
         "__abstractmethods__", "__annotate__", "__annotate_func__", "__annotations__",
         "__annotations_cache__", "__dict__", "__doc__", "__firstlineno__", "__module__",
-        "__orig_bases__", "__parameters__", "__static_attributes__", "__weakref__", "_abc_impl",
+        "__orig_bases__", "__parameters__", "__slotnames__", "__static_attributes__", "__weakref__",
+        "_abc_impl",
     }
 )  # fmt: skip
 """Names of a class that do not say what it does."""
