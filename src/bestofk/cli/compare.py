@@ -48,6 +48,8 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
 @jobs_option
+@click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
+              help="Threads of BLAS and OpenMP in one fit, whichever the engine.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )
@@ -81,6 +83,7 @@ def compare(
     loss: str | None,
     prefer: str | None,
     n_jobs: int,
+    threads: int,
     engine: str,
     scheduler: str | None,
     timeout: str | None,
@@ -135,6 +138,7 @@ def compare(
             **decision_arguments(decision),
             store=store,
             n_jobs=n_jobs,
+            threads=threads,
             engine=engine,
             scheduler=scheduler,
             timeout=_seconds(timeout, "--timeout"),

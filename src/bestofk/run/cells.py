@@ -19,8 +19,9 @@ FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 class CellKey:
     """The names that a cell is a pure function of.
 
-    `dataset` and `learner` are fingerprints, `splits` is the fingerprint of the plan without its
-    number of runs (the first runs of a longer plan are the same), `loss` the name of the loss.
+    `dataset` and `learner` are fingerprints, `splits` holds the seed, the fingerprint of the rows
+    (the first runs of a longer plan are the same) and that of the way of evaluation, `loss` is the
+    name of the loss.
     """
 
     dataset: str
@@ -41,9 +42,12 @@ class CellKey:
     def seed(self, random_state: int) -> int:
         """The learner's seed in this cell: 32 bits from the names alone.
 
-        The loss is left out, so that two losses judge the same model.
+        The loss is left out, so that two losses judge the same model; and so is all code, so that
+        an edit of a learner changes what it does with its seed, not the seed.
         """
-        names = f"{self.dataset}|{self.learner}|{self.splits}|{self.run}|{self.fold}"
+        learner = self.learner.partition("-")[0]
+        rows = ":".join(self.splits.split(":")[:2])
+        names = f"{self.dataset}|{learner}|{rows}|{self.run}|{self.fold}"
         digest = hashlib.sha256(f"{names}|{self.repetition}".encode()).digest()
         entropy = [random_state, *np.frombuffer(digest, dtype="<u4").tolist()]
         return int(np.random.SeedSequence(entropy).generate_state(1)[0])

@@ -57,6 +57,7 @@ def compare(
     guard: bool | None = None,
     store: Any = None,
     n_jobs: int = -1,
+    threads: int = 1,
     random_state: int = 0,
     progress: bool | str | Progress = True,
     engine: str = "auto",
@@ -99,7 +100,7 @@ def compare(
         As for `order`.
     store : str or path, optional
         Where cells are kept and found again: a file, or a URL of SQLAlchemy. None: memory.
-    n_jobs, engine, scheduler, timeout
+    n_jobs, threads, engine, scheduler, timeout
         See `bestofk.run.execution.Execution`.
     random_state : int
         Fixes the splits and the seeds of all learners.
@@ -144,7 +145,7 @@ def compare(
     )  # fmt: skip
     decision.check_learners(names)
     execution = Execution(
-        n_jobs=n_jobs, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
+        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
     )  # fmt: skip
     if plan is None:
@@ -158,7 +159,7 @@ def compare(
     made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
-        random_state, keep_predictions,
+        random_state, keep_predictions, execution.threads,
     )  # fmt: skip
     rehearse(experiment, decision)
     if decision.prior == "complexity":
@@ -170,7 +171,9 @@ def compare(
 
     def again(seed: int) -> Study:
         other = reseeded(made, seed)
-        repeated = _experiment(contenders, datasets, other, loss, repetitions, seed, False)
+        repeated = _experiment(
+            contenders, datasets, other, loss, repetitions, seed, False, execution.threads
+        )
         asked = replace(decision, random_state=seed)
         return _compared(repeated, other, asked, execution, command, replicates=spec.digest)[0]
 
@@ -188,6 +191,7 @@ def _experiment(
     repetitions: int,
     random_state: int,
     keep_predictions: bool,
+    threads: int,
 ) -> Experiment:
     """What is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
@@ -202,6 +206,7 @@ def _experiment(
         random_state=random_state,
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
+        threads=threads,
     )
 
 
@@ -224,7 +229,8 @@ def _compared(
     )
     results, notes, where = _run(experiment, spec, execution)
     if notes:
-        spec = _record(spec, execution, notes=notes, fits=len(results))
+        partial_fits = len(results) if len(results) < experiment.n_cells else None
+        spec = _record(spec, execution, notes=notes, fits=partial_fits)
     study = conclude(
         spec,
         results,
@@ -283,9 +289,9 @@ def _run(
             budget=budget,
             stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
         )
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_words, experiment.unknown))
     if budget is not None and len(results) < len(places):
-        notes = (budget_words(budget, len(results), len(places)),)
+        notes += (budget_words(budget, len(results), len(places)),)
     return results, notes, kept.shown_url
 
 
@@ -297,6 +303,14 @@ def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> Ru
     return RunError(
         f"{learner} failed on {dataset!r} (run {place.run + 1}, fold {place.fold + 1}): "
         f"{result.failure.explain()}"
+    )
+
+
+def _unknown_words(who_and_why: str) -> str:
+    """That what a store keeps of somebody cannot be used again."""
+    return (
+        f"The store keeps the fits, but another run computes them again: {who_and_why}, so that it "
+        "cannot be known whether they would come out the same."
     )
 
 

@@ -119,6 +119,9 @@ class Task(ABC, Generic[ItemT, ResultT]):
 
     unit: ClassVar[str] = "fits"
     """What the items are called when they are counted."""
+    threads: int = 1
+    """Threads that the libraries beneath one item may use, in whichever process: bits depend on
+    it, so that it is part of every key."""
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
 from bestofk.errors import ArgumentError
+from bestofk.run.engines.threads import limited
 from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
 
 ENGINES = ("auto", "serial", "processes", "dask", "ray")
@@ -82,7 +83,8 @@ class Engine:
         blocks = task.blocks(items, pace, hurried=deadline is not None)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        return pace.counting(self._results(task, blocks, total, deadline))
+        results = self._results(task, blocks, total, deadline)
+        return pace.counting(limited(results, task.threads))
 
     def _results(
         self,

@@ -18,7 +18,8 @@ from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from bestofk.run.engines.worker_process import ONE_THREAD, serve, serve_forks
+from bestofk.run.engines.threads import thread_environment
+from bestofk.run.engines.worker_process import serve, serve_forks
 
 START_LIMIT = 120.0
 """Seconds that a process may take to start."""
@@ -94,8 +95,8 @@ class Forked:
 class WorkerSource:
     """Makes workers for one task."""
 
-    def __init__(self, payload: str) -> None:
-        self.payload = payload
+    def __init__(self, payload: str, threads: int = 1) -> None:
+        self.payload, self.threads = payload, threads
         self._control: Connection | None = None
         self._process: Started | None = None
         self._opened = False
@@ -113,12 +114,12 @@ class WorkerSource:
             except (OSError, EOFError):
                 # it was killed; its forks ended with it
                 self._shut()
-        process, pipe = _started(serve, self.payload)
+        process, pipe = _started(serve, self.payload, self.threads)
         return process, pipe, False
 
     def _open(self, patience: float) -> None:
         self._opened = True
-        self._process, control = _started(serve_forks, self.payload)
+        self._process, control = _started(serve_forks, self.payload, self.threads)
         try:
             if control.poll(min(patience, START_LIMIT)) and control.recv():
                 self._control = control
@@ -160,13 +161,18 @@ class WorkerSource:
             self._process = None
 
 
-def _started(target: Callable[..., None], payload: str) -> tuple[Started, Connection]:
+def _started(
+    target: Callable[..., None], payload: str, threads: int
+) -> tuple[Started, Connection]:
     from loky.backend.context import get_context
 
     context = get_context("loky")
     parent, child = context.Pipe(duplex=True)
     process = context.Process(
-        target=target, args=(child, payload, os.getpid()), daemon=True, env=ONE_THREAD
+        target=target,
+        args=(child, payload, os.getpid()),
+        daemon=True,
+        env=thread_environment(threads),
     )
     with _STARTING, _free_to_have_children():
         process.start()

@@ -23,11 +23,6 @@ from bestofk.run.task import ItemEvaluator, load_task
 Loaded = ItemEvaluator[Hashable, object]
 """An evaluator of some task: a worker need not know which."""
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS"), "1"
-)
-"""The environment of a worker: as many workers as cores, one thread each."""
-
 
 def serve(pipe: Connection, payload: str, parent: int) -> None:
     """A worker that starts from nothing: load the task, say so (None), evaluate blocks."""
@@ -98,9 +93,10 @@ def _prepared(payload: str) -> Loaded:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # what learners print must not mix with the answer on standard output
     os.dup2(2, 1)
-    evaluator = load_task(Path(payload).read_bytes()).evaluator()
+    task = load_task(Path(payload).read_bytes())
+    evaluator = task.evaluator()
     evaluator.prepare()
-    threadpool_limits(limits=1)
+    threadpool_limits(limits=task.threads)
     return evaluator
 
 

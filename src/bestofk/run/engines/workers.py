@@ -120,7 +120,7 @@ class Pool(Generic[ItemT, ResultT]):
         )
         self.payload = str(Path(self.folder.name) / "task.pickle")
         Path(self.payload).write_bytes(packed)
-        self.source = WorkerSource(self.payload)
+        self.source = WorkerSource(self.payload, task.threads)
 
     def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""

@@ -23,6 +23,10 @@ class ComparisonTask(Task[Place, CellResult]):
 
     experiment: Experiment
 
+    @property
+    def threads(self) -> int:  # type: ignore[override]
+        return self.experiment.threads
+
     @cached_property
     def trusted(self) -> bool:
         return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)

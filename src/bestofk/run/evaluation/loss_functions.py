@@ -135,7 +135,7 @@ def pinball(quantile: float) -> Loss:
         return float(np.mean(np.maximum(quantile * over, (quantile - 1) * over)))
 
     return Loss(
-        name=f"pinball:{quantile:g}",
+        name=f"pinball:{_shortest(quantile)}",
         summary=f"pinball loss of the quantile {quantile:g}",
         task="regression",
         needs="labels",
@@ -158,14 +158,19 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         columns = [place[label] for label in y_pred.tolist()]
         return float(np.mean(matrix[rows, columns]))
 
-    digest = ",".join(f"{cost:g}" for cost in matrix.ravel())
+    costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(
-        name=f"cost:{digest}",
+        name=f"cost:{costs_shown}",
         summary="mean cost by a cost matrix",
         task="classification",
         needs="labels",
         of=of,
     )
+
+
+def _shortest(number: float) -> str:
+    """The fewest digits that are read back as the same number."""
+    return repr(number).removesuffix(".0")
 
 
 LOSSES: Registry[Loss] = Registry(
