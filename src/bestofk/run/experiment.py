@@ -57,6 +57,8 @@ class Experiment:
     repetitions: int
     random_state: int
     keep_predictions: bool = False
+    keep_first: bool = False
+    """Keep the predictions of the first fold, for a run that may not come to the second."""
     _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
 
     def key(self, place: Place) -> CellKey:
@@ -82,6 +84,10 @@ class Experiment:
             rows = split_fingerprint(splits, run, at[2])
             self._splits_keys[at] = f"{self.random_state}:{rows}"
         return self._splits_keys[at]
+
+    def keeps_predictions(self, at: Place | CellKey) -> bool:
+        """Whether the predictions of a cell are kept."""
+        return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
     def serves(self, result: CellResult) -> bool:
         """A stored result is all that is needed: predictions are there where they are kept."""
