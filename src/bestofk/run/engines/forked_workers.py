@@ -14,18 +14,21 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any
+from uuid import uuid4
 
-from bestofk.run.engines.process_family import end_group
+from bestofk.run.engines.process_family import MARK, end_group, end_marked
 from bestofk.run.engines.worker_process import (
     ONE_THREAD,
     Loaded,
     Starter,
+    hand_over,
     serve,
     serve_forks,
     serve_forks_here,
@@ -42,8 +45,8 @@ _STARTING = threading.Lock()
 class Started:
     """A worker that this process started."""
 
-    def __init__(self, process: Any) -> None:
-        self.pid, self.sentinel = process.pid, process.sentinel
+    def __init__(self, process: Any, mark: str) -> None:
+        self.pid, self.sentinel, self.mark = process.pid, process.sentinel, mark
         self._process = process
 
     def is_alive(self) -> bool:
@@ -70,6 +73,7 @@ class Started:
         """Forget a process that has ended, and end what it left behind."""
         self._process.join(timeout=10)
         end_group(self.pid)
+        end_marked(self.mark)
 
 
 class Forked:
@@ -104,6 +108,7 @@ class Forked:
         """Forget a process that has ended, and end what it left behind."""
         if self.exitcode is None:  # else the process that forked it did the same
             end_group(self.pid)
+            end_marked(self._keeper.process.mark)
         os.close(self.sentinel)
 
 
@@ -114,11 +119,8 @@ class Keeper:
         self.process, self._control = process, control
 
     def is_ready(self, patience: float) -> bool:
-        """Wait for it; False if it does not come up or must not be forked."""
-        try:
-            return self._control.poll(patience) and bool(self._control.recv())
-        except (OSError, EOFError):
-            return False
+        """Wait for it; False if it does not come up in time or must not be forked."""
+        return self._control.poll(patience) and bool(self._control.recv())
 
     def fork(self) -> tuple[Forked, Connection]:
         """A new worker and the pipe to it."""
@@ -155,14 +157,19 @@ class WorkerSource:
 
     Parameters
     ----------
-    payload : str or None
-        The file that holds the task.
+    packed : bytes or None
+        The task; it lies in a file without a name, which nobody has to remove.
     evaluator : ItemEvaluator or None
         What evaluates its items, for workers that are forks of this process.
     """
 
-    def __init__(self, payload: str | None = None, evaluator: Loaded | None = None) -> None:
-        self.payload, self.evaluator = payload, evaluator
+    def __init__(self, packed: bytes | None = None, evaluator: Loaded | None = None) -> None:
+        self.evaluator = evaluator
+        self._file: Any = None
+        if packed is not None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._file.write(packed)
+            self._file.flush()
         self._keeper: Keeper | None = None
         self._left = MOST_OPENED if sys.platform == "linux" else 0
 
@@ -174,7 +181,7 @@ class WorkerSource:
         while self._keeper is not None or self._left:
             keeper = self._keeper or self._open(patience)
             if keeper is None:
-                break
+                continue
             try:
                 return *keeper.fork(), True
             except (OSError, EOFError):
@@ -187,26 +194,37 @@ class WorkerSource:
     def _open(self, patience: float) -> Keeper | None:
         self._left -= 1
         keeper = Keeper(*self._started(serve_forks, serve_forks_here))
-        if keeper.is_ready(min(patience, START_LIMIT)):
-            self._keeper = keeper
-            return keeper
-        # threads that a learner's package started must not be forked; or it did not come up
-        self._left = 0
+        try:
+            if keeper.is_ready(min(patience, START_LIMIT)):
+                self._keeper = keeper
+                return keeper
+            # threads that a learner's package started must not be forked
+            self._left = 0
+        except (OSError, EOFError):
+            # it was killed while it came up
+            pass
         keeper.kill()
         return None
 
     def _started(
         self, anew: Callable[..., None], here: Callable[..., None]
     ) -> tuple[Started, Connection]:
-        if self.payload is not None:
-            return _started(anew, self.payload)
-        return _started_here(here, self.evaluator)
+        starter = _starter()
+        if self._file is None:
+            return _started_here(here, self.evaluator, starter)
+        process, pipe = _started(anew, starter)
+        with contextlib.suppress(OSError):
+            # one that has died already is noticed when it is waited for
+            hand_over(pipe, self._file, process.pid)
+        return process, pipe
 
     def close(self) -> None:
         """End the process that workers are forked from."""
         if self._keeper is not None:
             self._keeper.end()
             self._keeper = None
+        if self._file is not None:
+            self._file.close()
 
 
 def can_fork() -> bool:
@@ -214,26 +232,25 @@ def can_fork() -> bool:
     return "fork" in multiprocessing.get_all_start_methods()
 
 
-def _started(target: Callable[..., None], payload: str) -> tuple[Started, Connection]:
+def _started(target: Callable[..., None], starter: Starter) -> tuple[Started, Connection]:
     from loky.backend.context import get_context
 
     context = get_context("loky")
     parent, child = context.Pipe(duplex=True)
-    process = context.Process(
-        target=target, args=(child, payload, _starter()), daemon=True, env=ONE_THREAD
-    )
+    marked = {**ONE_THREAD, MARK: starter.mark}
+    process = context.Process(target=target, args=(child, starter), daemon=True, env=marked)
     with _STARTING, _free_to_have_children():
         process.start()
     child.close()
-    return Started(process), parent
+    return Started(process, starter.mark), parent
 
 
-def _started_here(target: Callable[..., None], evaluator: object) -> tuple[Started, Connection]:
+def _started_here(
+    target: Callable[..., None], evaluator: object, starter: Starter
+) -> tuple[Started, Connection]:
     context = multiprocessing.get_context("fork")
     parent, child = context.Pipe(duplex=True)
-    process = context.Process(
-        target=target, args=(child, parent, evaluator, _starter()), daemon=True
-    )
+    process = context.Process(target=target, args=(child, parent, evaluator, starter), daemon=True)
     for stream in (sys.stdout, sys.stderr):
         # what waits in a buffer would be written twice
         with contextlib.suppress(Exception):
@@ -243,12 +260,12 @@ def _started_here(target: Callable[..., None], evaluator: object) -> tuple[Start
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
     child.close()
-    return Started(process), parent
+    return Started(process, starter.mark), parent
 
 
 def _starter() -> Starter:
     main = threading.current_thread() is threading.main_thread()
-    return Starter(pid=os.getpid(), by_main_thread=main)
+    return Starter(pid=os.getpid(), by_main_thread=main, mark=uuid4().hex)
 
 
 @contextlib.contextmanager

@@ -19,6 +19,9 @@ from pathlib import Path
 GRACE = 0.5
 """Seconds that processes have to end by themselves and tidy up before they are killed."""
 
+MARK = "BESTOFK_WORKERS"
+"""The variable of the environment that tells whose worker a process, or its ancestor, is."""
+
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
@@ -82,6 +85,22 @@ def end_adopted(but: Collection[int]) -> None:
             return
         for pid in strangers:
             _end(lambda number, pid=pid: _signal_child(pid, number))  # type: ignore[misc]
+
+
+def end_marked(mark: str) -> None:
+    """End all processes that were started with a mark in their environment (Linux).
+
+    For those whose parents and grandparents were killed, and that belong to nobody.
+    """
+    if sys.platform != "linux":
+        return
+    sought = f"{MARK}={mark}".encode()
+    for _ in range(3):
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit() and entry.name != str(os.getpid()):
+                with contextlib.suppress(OSError):
+                    if sought in (entry / "environ").read_bytes():
+                        os.kill(int(entry.name), signal.SIGKILL)
 
 
 def is_stopped(pid: int) -> bool:

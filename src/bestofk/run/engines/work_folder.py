@@ -38,12 +38,6 @@ class WorkFolder:
         self.name = self._folder.name
         self._lock = _locked(Path(self.name))
 
-    def write(self, name: str, data: bytes) -> str:
-        """The path of a new file with these bytes."""
-        path = Path(self.name) / name
-        path.write_bytes(data)
-        return str(path)
-
     def cleanup(self) -> None:
         """Remove it."""
         self._folder.cleanup()

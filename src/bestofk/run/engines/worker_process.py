@@ -6,8 +6,8 @@ import contextlib
 import gc
 import os
 import random
-import shutil
 import signal
+import sys
 import time
 import warnings
 from collections.abc import Hashable
@@ -16,11 +16,12 @@ from importlib import import_module
 from multiprocessing import Pipe, reduction
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from bestofk.run.engines.process_family import (
+    MARK,
     adopt_orphans,
     end_adopted,
     end_group,
@@ -47,6 +48,8 @@ class Starter:
     pid: int
     by_main_thread: bool
     """A parent's other threads may end before it does."""
+    mark: str
+    """What all processes have in their environment that come from this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +59,10 @@ class Broken:
     reason: str
 
 
-def serve(pipe: Connection, payload: str, parent: Starter) -> None:
+def serve(pipe: Connection, parent: Starter) -> None:
     """A worker that starts from nothing: load the task, say so (None), evaluate blocks."""
     _lead(parent.pid, by_main_thread=parent.by_main_thread)
-    evaluator = _prepared(load_task(Path(payload).read_bytes()).evaluator())
-    _serve(pipe, evaluator, parent.pid)
-    _clean_up_after(parent.pid, payload)
+    _serve(pipe, _prepared(load_task(received(pipe)).evaluator()), parent.pid)
 
 
 def serve_here(pipe: Connection, theirs: Connection, evaluator: Loaded, parent: Starter) -> None:
@@ -71,7 +72,7 @@ def serve_here(pipe: Connection, theirs: Connection, evaluator: Loaded, parent: 
     _serve(pipe, _prepared(evaluator), parent.pid)
 
 
-def serve_forks(control: Connection, payload: str, parent: Starter) -> None:
+def serve_forks(control: Connection, parent: Starter) -> None:
     """A process that has everything loaded and evaluates nothing: workers are its forks.
 
     It says when it is ready, and whether it can be forked safely: no package of a learner has
@@ -86,11 +87,10 @@ def serve_forks(control: Connection, payload: str, parent: Starter) -> None:
     # the memory pool of pyarrow, which pandas imports, has a thread that minds no fork
     import_module("pandas")
     before = _threads()
-    evaluator = _prepared(load_task(Path(payload).read_bytes()).evaluator())
+    evaluator = _prepared(load_task(received(control)).evaluator())
     safe = _threads() == before
     outlive_parent()
     _keep_workers(control, evaluator, parent.pid, safe=safe)
-    _clean_up_after(parent.pid, payload)
 
 
 def serve_forks_here(
@@ -98,8 +98,34 @@ def serve_forks_here(
 ) -> None:
     """The same in a fork of the process that has the task."""
     theirs.close()
+    os.environ[MARK] = parent.mark
     hear_signals(ended_by_them=False)
     _keep_workers(control, _prepared(evaluator), parent.pid, safe=True)
+
+
+def hand_over(pipe: Connection, file: BinaryIO, pid: int) -> None:
+    """Give an open file, which need not have a name, to a process that asks for `received`."""
+    if sys.platform == "win32":
+        file.seek(0)
+        pipe.send_bytes(file.read())
+    else:
+        reduction.send_handle(pipe, file.fileno(), pid)
+
+
+def received(pipe: Connection) -> bytes:
+    """What is in the file that was handed over."""
+    if sys.platform == "win32":
+        return pipe.recv_bytes()
+    handle = reduction.recv_handle(pipe)
+    try:
+        parts, at = [], 0
+        # others read the same open file: nobody may move its position
+        while part := os.pread(handle, 1 << 30, at):
+            parts.append(part)
+            at += len(part)
+    finally:
+        os.close(handle)
+    return b"".join(parts)
 
 
 def _lead(parent: int, *, by_main_thread: bool = True) -> None:
@@ -264,9 +290,3 @@ def _next(pipe: Connection, parent: int) -> Any:
                 break
             time.sleep(0.05)
         return None
-
-
-def _clean_up_after(parent: int, payload: str) -> None:
-    if os.getppid() != parent:
-        # it was killed, and could not clean up behind itself
-        shutil.rmtree(Path(payload).parent, ignore_errors=True)

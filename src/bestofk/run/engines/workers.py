@@ -27,7 +27,6 @@ from bestofk.run.engines.forked_workers import (
     can_fork,
 )
 from bestofk.run.engines.process_family import is_stopped
-from bestofk.run.engines.work_folder import WorkFolder
 from bestofk.run.engines.worker_process import Broken, said
 from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task
 
@@ -128,8 +127,7 @@ def leaving(
 class Pool(Generic[ItemT, ResultT]):
     """Workers that stay between two calls of `run`, for the items of one task.
 
-    What they load lies in `folder`, by default that of the system for such files. A task that is
-    not `packed` is evaluated in forks of this process.
+    A task that is not `packed` is evaluated in forks of this process.
     """
 
     def __init__(
@@ -140,7 +138,6 @@ class Pool(Generic[ItemT, ResultT]):
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
-        folder: str | None = None,
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
@@ -148,13 +145,12 @@ class Pool(Generic[ItemT, ResultT]):
         self.again: deque[Block[ItemT]] = deque()
         self.tried: Counter[ItemT] = Counter()
         self.cut: dict[ItemT, float] = {}
-        self.folder = WorkFolder(folder)
         if packed is None:
             # it need not know which items it evaluates
             loaded: ItemEvaluator[Any, Any] = task.evaluator()
             self.source = WorkerSource(evaluator=loaded)
         else:
-            self.source = WorkerSource(self.folder.write("task.pickle", packed))
+            self.source = WorkerSource(packed)
 
     def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""
@@ -360,7 +356,6 @@ class Pool(Generic[ItemT, ResultT]):
             worker.process.close()
         self.workers.clear()
         self.source.close()
-        self.folder.cleanup()
 
 
 @dataclass(frozen=True, slots=True)
