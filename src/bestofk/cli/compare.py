@@ -63,6 +63,9 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     show_default=True,
     help="A learner that fails: leave it out and say so, or stop.",
 )
+@click.option(
+    "--retry-failed", is_flag=True, help="Run every fit again that the store holds as failed."
+)
 @click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
               help="Repeat the decision over N other choices of splits.")  # fmt: skip
@@ -89,6 +92,7 @@ def compare(
     timeout: str | None,
     budget: str | None,
     on_failure: str,
+    retry_failed: bool,
     store: str | None,
     replicate: int,
     nominal: str | None,
@@ -144,6 +148,7 @@ def compare(
             timeout=_seconds(timeout, "--timeout"),
             budget=_seconds(budget, "--budget"),
             on_failure=on_failure,
+            retry_failed=retry_failed,
             replicate=replicate,
             progress=not quiet,
             command=command_line(),

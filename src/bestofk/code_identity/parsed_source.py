@@ -85,9 +85,7 @@ class ParsedFile:
     def assigned(self, name: str) -> list[ParsedFunction]:
         """The statements of the module that assign to a name."""
         if name not in self._assigned:
-            self._assigned[name] = [
-                _parsed(one) for one in self.tree.body if _assigns(one, name)
-            ]
+            self._assigned[name] = [_parsed(one) for one in self.tree.body if _assigns(one, name)]
         return self._assigned[name]
 
     def assigned_in(self, qualname: str, name: str) -> list[ParsedFunction]:

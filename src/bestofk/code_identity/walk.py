@@ -132,7 +132,7 @@ class Walk:
         """A path inside the folder of the module that holds it, without that folder."""
         folder = self._folder
         if folder and (text == folder or text.startswith(folder + os.sep)):
-            return f"here{text[len(folder):]}"
+            return f"here{text[len(folder) :]}"
         return text
 
     def _compound(self, value: Any, kind: type) -> None:
@@ -189,9 +189,7 @@ class Walk:
 
     def _apart(self, value: Any) -> str:
         """A digest of its own, for what has no order."""
-        other = Walk(
-            own=self.own, writes=self.static, writes_attributes=self.static_attributes
-        )
+        other = Walk(own=self.own, writes=self.static, writes_attributes=self.static_attributes)
         other._folder = self._folder
         found = other.digest((value,))
         self.unknown += other.unknown
@@ -254,9 +252,7 @@ class Walk:
     def _surroundings(self, function: types.FunctionType) -> None:
         self.value(function.__defaults__)
         self._names(function.__kwdefaults__ or {})
-        self._names(
-            {name: one for name, one in vars(function).items() if name != "__wrapped__"}
-        )
+        self._names({name: one for name, one in vars(function).items() if name != "__wrapped__"})
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
@@ -605,10 +601,10 @@ def _assigned_in(kind: type, name: str) -> list[ParsedFunction]:
         function = getattr(held, "__func__", held)
         if isinstance(function, types.FunctionType):
             trusted = _is_own(function.__module__ or "")
-            file = parsed_file(
-                function.__code__.co_filename, function.__globals__, trusted=trusted
+            file = parsed_file(function.__code__.co_filename, function.__globals__, trusted=trusted)
+            found: list[ParsedFunction] = (
+                [] if file is None else file.assigned_in(kind.__qualname__, name)
             )
-            found: list[ParsedFunction] = [] if file is None else file.assigned_in(kind.__qualname__, name)
             if found:
                 return found
     return []

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import whole
+from bestofk.checks import positive, whole
 from bestofk.data.dataset import DataSet
 from bestofk.errors import RunError
 from bestofk.ordering.decision import Decision
@@ -20,8 +21,9 @@ from bestofk.run.contenders import as_contenders
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
-from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
+from bestofk.run.evaluation.instances import has_instances, instance_losses
 from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.evaluation.time_needed import more_time
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
@@ -65,6 +67,7 @@ def compare(
     timeout: float | None = None,
     budget: float | None = None,
     on_failure: str = "record",
+    retry_failed: bool = False,
     keep_predictions: bool = False,
     replicate: int = 0,
     command: Sequence[str] = (),
@@ -107,9 +110,13 @@ def compare(
     progress : bool or "log"
         A live bar on a terminal; ``"log"``: lines.
     budget : float, optional
-        Seconds. Folds are evaluated in rounds over all learners until the time is up.
+        Seconds. Folds are evaluated in rounds over all learners until the time is up; what is
+        being fitted then is stopped.
     on_failure : {"record", "stop"}
         A learner that fails is recorded and left out, or ends the run.
+    retry_failed : bool
+        Run every fit again that the store holds as failed. Without it those are run again that
+        were killed, ran out of memory, had less time or lacked a package that is there now.
     replicate : int
         Repeat the decision over so many other choices of random splits of the same data, and say
         how often the best and the whole order came out the same.
@@ -131,6 +138,7 @@ def compare(
     >>> study.recommended
     'nmc'
     """
+    deadline = _deadline(budget)
     datasets = as_datasets(X, y, data)
     contenders = as_contenders(learners, task=datasets[0].task)
     random_state = whole(random_state, "random_state", at_least=0)
@@ -147,6 +155,7 @@ def compare(
     execution = Execution(
         n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
+        retry_failed=retry_failed,
     )  # fmt: skip
     if plan is None:
         plan = default_plan(
@@ -159,23 +168,32 @@ def compare(
     made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
-        random_state, keep_predictions, execution.threads,
+        random_state, keep_predictions, execution.threads, hurried=budget is not None,
     )  # fmt: skip
     rehearse(experiment, decision)
     if decision.prior == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(contenders, datasets))
         decision = replace(decision, prior=costs)
-    study, spec = _compared(experiment, made, decision, execution, command)
+    study, spec = _compared(experiment, made, decision, execution, command, deadline)
     if not replicate:
         return study
 
-    def again(seed: int) -> Study:
+    def again(seed: int) -> Study | None:
         other = reseeded(made, seed)
         repeated = _experiment(
             contenders, datasets, other, loss, repetitions, seed, False, execution.threads
         )
         asked = replace(decision, random_state=seed)
-        return _compared(repeated, other, asked, execution, command, replicates=spec.digest)[0]
+        try:
+            found, _ = _compared(
+                repeated, other, asked, execution, command, deadline, replicates=spec.digest
+            )
+        except RunError:
+            if deadline is None or time.monotonic() < deadline:
+                raise
+            return None
+        # what the budget cut repeats nothing
+        return None if found.spec is None or found.spec.decisions[-1].fits is not None else found
 
     study = replicated(study, again, replicate)
     if study.replication is not None:
@@ -192,6 +210,7 @@ def _experiment(
     random_state: int,
     keep_predictions: bool,
     threads: int,
+    hurried: bool = False,
 ) -> Experiment:
     """What is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
@@ -207,6 +226,8 @@ def _experiment(
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
         threads=threads,
+        # and if there is time for no other
+        keep_first=hurried,
     )
 
 
@@ -216,6 +237,7 @@ def _compared(
     decision: Decision,
     execution: Execution,
     command: Sequence[str],
+    deadline: float | None,
     replicates: str = "",
 ) -> tuple[Study, StudySpec]:
     """The study of an experiment, run and decided; and what the store keeps of it."""
@@ -227,7 +249,7 @@ def _compared(
         replicates=replicates,
         decisions=(asked,),
     )
-    results, notes, where = _run(experiment, spec, execution)
+    results, notes, too_little, where = _run(experiment, spec, execution, deadline)
     if notes:
         partial_fits = len(results) if len(results) < experiment.n_cells else None
         spec = _record(spec, execution, notes=notes, fits=partial_fits)
@@ -237,9 +259,8 @@ def _compared(
         design=experiment.splits[0].design,
         decision=decision,
         notes=notes,
-        finer=partial(instance_losses, experiment, results)
-        if is_one_test_set(experiment)
-        else None,
+        finer=partial(instance_losses, experiment, results) if has_instances(experiment) else None,
+        too_little=too_little,
         store=where,
     )
     return study, spec
@@ -271,13 +292,18 @@ def _run(
     experiment: Experiment,
     spec: StudySpec,
     execution: Execution,
-) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
-    """All cells, from the store where it has them, else evaluated and stored; and the store."""
+    deadline: float | None,
+) -> tuple[dict[Place, CellResult], tuple[str, ...], str, str]:
+    """All cells, from the store where it has them, else evaluated and stored; and the store.
+
+    With them what the reader must know, and what a budget that ended too early should have been.
+    """
     from bestofk.run.store.store import open_store
 
     task = ComparisonTask(experiment)
     store, budget = execution.store, execution.budget
     places = list(experiment.places())
+    cut: dict[Place, float] = {}
     with open_store(store) as kept:
         kept.register(spec)
         results = run_task(
@@ -286,13 +312,22 @@ def _run(
             engine=execution.runner(),
             store=None if store is None else kept,
             progress=observer(execution.progress),
-            budget=budget,
+            deadline=deadline,
             stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
+            retry_failed=execution.retry_failed,
+            cut=cut,
         )
     notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_words, experiment.unknown))
+    too_little = ""
     if budget is not None and len(results) < len(places):
         notes += (budget_words(budget, len(results), len(places)),)
-    return results, notes, kept.shown_url
+        too_little = more_time(experiment, results, cut, budget)
+    return results, notes, too_little, kept.shown_url
+
+
+def _deadline(budget: float | None) -> float | None:
+    """When the time is up: it runs from now."""
+    return None if budget is None else time.monotonic() + positive(budget, "budget")
 
 
 def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> RunError | None:

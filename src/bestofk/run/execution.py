@@ -35,6 +35,9 @@ class Execution:
         Who is told how far it is.
     on_failure : {"record", "stop"}
         A learner that fails is recorded and left out, or ends the run.
+    retry_failed : bool
+        Run every fit again that the store holds as failed. Without it those are run again that
+        were killed, ran out of memory, had less time or lacked a package that is there now.
     keep_predictions : bool
         Keep what was predicted for every test row.
 
@@ -53,6 +56,7 @@ class Execution:
     store: str | os.PathLike[str] | None = None
     progress: bool | str | Progress = True
     on_failure: str = "record"
+    retry_failed: bool = False
     keep_predictions: bool = False
 
     def __post_init__(self) -> None:

@@ -32,9 +32,7 @@ class Contender:
     def of(cls, name: str, estimator: Any) -> Contender:
         """The contender with its fingerprint."""
         found = learner_fingerprint(estimator)
-        return cls(
-            name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown
-        )
+        return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +67,8 @@ class Experiment:
     keep_predictions: bool = False
     threads: int = 1
     """Threads that the libraries beneath a learner may use in one fit."""
+    keep_first: bool = False
+    """Keep the predictions of the first fold, for a run that may not come to the second."""
     _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
     _ways: dict[int, Identity] = field(default_factory=dict, repr=False)
 
@@ -110,6 +110,10 @@ class Experiment:
         found = [f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown]
         judged = self._way(0).unknown
         return (*found, f"the loss: {judged}") if judged else tuple(found)
+
+    def keeps_predictions(self, at: Place | CellKey) -> bool:
+        """Whether the predictions of a cell are kept."""
+        return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
     def serves(self, result: CellResult) -> bool:
         """A stored result is all that is needed: predictions are there where they are kept."""

@@ -86,19 +86,28 @@ def reseeded(plan: Plan, seed: int) -> Plan:
     return replace(plan, seed=seed)
 
 
-def replicated(study: Study, again: Callable[[int], Study], times: int) -> Study:
-    """The study with what came of `times` repetitions; `again` runs one for a seed."""
+def replicated(study: Study, again: Callable[[int], Study | None], times: int) -> Study:
+    """The study with what came of `times` repetitions.
+
+    `again` runs one for a seed; None: there is no time for it, nor for those that follow.
+    """
     if study.decision is None:
         return study
     bests: Counter[str] = Counter()
-    same_best = same_order = 0
+    same_best = same_order = done = 0
     for seed in other_seeds(study.random_state, times):
         other = again(seed)
+        if other is None:
+            break
+        done += 1
         bests[other.best or "none"] += 1
         same_best += other.best == study.best
         same_order += other.order == study.order
+    if not done:
+        note = "There was no time to repeat it over other choices of random splits."
+        return replace(study, notes=(*study.notes, note))
     found = Replication(
-        times=times,
+        times=done,
         same_best=same_best,
         same_order=same_order,
         bests=dict(bests.most_common()),

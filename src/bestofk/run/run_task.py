@@ -19,8 +19,10 @@ def run_task(
     engine: Engine,
     store: Store | None = None,
     progress: Progress | None = None,
-    budget: float | None = None,
+    deadline: float | None = None,
     stop: Callable[[ItemT, ResultT], Exception | None] | None = None,
+    retry_failed: bool = False,
+    cut: dict[ItemT, float] | None = None,
 ) -> dict[ItemT, ResultT]:
     """The result of every item: from the store where it has them, else evaluated and stored.
 
@@ -36,15 +38,21 @@ def run_task(
         An open store; it gets every result as it comes.
     progress : Progress, optional
         Hears how far the work is.
-    budget : float, optional
-        Seconds after which what is not done is left undone.
+    deadline : float, optional
+        On the clock of `time.monotonic`: what is not done by then is left undone.
     stop : callable, optional
         ``stop(item, result)`` gives the error that ends the run, or None to go on.
+    retry_failed : bool
+        Evaluate every item again that the store holds as failed; else only those that may pass
+        now (`Task.may_pass_now`).
+    cut : dict, optional
+        Gets the items that were being evaluated at the deadline, and the seconds that each had
+        taken.
 
     Returns
     -------
     dict
-        Results by item; with a budget, perhaps not of all items.
+        Results by item; with a deadline, perhaps not of all items.
 
     Raises
     ------
@@ -59,15 +67,18 @@ def run_task(
     results: dict[ItemT, ResultT] = {}
     if store is not None:
         for key, result in task.find(store, {key: group[0] for key, group in same.items()}).items():
+            if task.failed(result) and (
+                retry_failed or task.may_pass_now(result, timeout=engine.timeout)
+            ):
+                continue
             results.update(dict.fromkeys(same[key], result))
     missing = [group[0] for group in same.values() if group[0] not in results]
-    deadline = None if budget is None else begin + budget
     wanted: Iterable[ItemT] = missing
     if deadline is not None:
         wanted = _rounds_until(deadline, task.rounds(missing), begin)
     with watcher:
         watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
-        run = engine.run(task, wanted, total=len(missing), deadline=deadline)
+        run = engine.run(task, wanted, total=len(missing), deadline=deadline, cut=cut)
         try:
             for result in run:
                 group = same[task.key_of(result)]
@@ -78,13 +89,11 @@ def run_task(
                 error = None if stop is None else stop(group[0], result)
                 if error is not None:
                     raise error
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stopped:
             if store is not None:
                 store.flush()
-            stored = store is not None
-            raise Interrupted(
-                what_is_safe(len(results), len(items), task.unit, stored=stored)
-            ) from None
+            safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)
+            raise Interrupted(safe, signal=getattr(stopped, "signal", None)) from None
         finally:
             # workers end now, not when the last reference to a traceback goes
             run.close()

@@ -25,8 +25,9 @@ class Engine:
     ----------
     name : str
         ``"auto"``: in this process while little is to be done and the task is trusted (all
-        learners are scikit-learn's or ours), else in worker processes; ``"serial"``,
-        ``"processes"``, ``"dask"`` or ``"ray"`` as named.
+        learners are scikit-learn's or ours), else in worker processes; ``"serial"``: one item
+        after the other, in this process or, where a fit may have to be stopped, in one that is
+        watched; ``"processes"``, ``"dask"`` or ``"ray"`` as named.
     jobs : int
         Number of workers; -1 for one a core.
     scheduler : str, optional
@@ -65,6 +66,7 @@ class Engine:
         *,
         total: int,
         deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         """The result of every item, as they come.
 
@@ -78,12 +80,14 @@ class Engine:
             How many there will be, for the estimate of the work.
         deadline : float, optional
             On the clock of `time.monotonic`: what is not done by then is not done.
+        cut : dict, optional
+            Gets the items that the deadline cut, and the seconds that each had taken.
         """
         pace = Pace()
         blocks = task.blocks(items, pace, hurried=deadline is not None)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        results = self._results(task, blocks, total, deadline)
+        results = self._results(task, blocks, total, deadline, cut)
         return pace.counting(limited(results, task.threads))
 
     def _results(
@@ -92,6 +96,7 @@ class Engine:
         blocks: Iterator[Block[ItemT]],
         total: int,
         deadline: float | None,
+        cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
         if self.name in ("dask", "ray"):
             from bestofk.run.engines.cluster import run_on_cluster
@@ -104,20 +109,34 @@ class Engine:
                 scheduler=self.scheduler,
                 timeout=self.timeout,
                 deadline=deadline,
+                cut=cut,
             )
-        if self.name == "serial":
+        # a fit in this process could not be stopped
+        watched = self.timeout is not None or deadline is not None
+        if self.name == "serial" and not watched:
             return _in_process(task, blocks)
-        if self.name == "processes" or self.timeout is not None or not task.trusted:
-            return self._in_workers(task, blocks, deadline)
-        return self._auto(task, blocks, total, deadline)
+        if self.name == "processes" or watched or not task.trusted:
+            return self._in_workers(task, blocks, deadline, cut)
+        return self._auto(task, blocks, total)
 
     def _in_workers(
-        self, task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]], deadline: float | None
+        self,
+        task: Task[ItemT, ResultT],
+        blocks: Iterable[Block[ItemT]],
+        deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         from bestofk.run.engines.workers import run_in_workers
 
         return run_in_workers(
-            task, blocks, jobs=self.workers, timeout=self.timeout, deadline=deadline
+            task,
+            blocks,
+            jobs=1 if self.name == "serial" else self.workers,
+            timeout=self.timeout,
+            deadline=deadline,
+            # what is trusted may be forked from a process that has threads
+            here=self.name == "serial" or (task.trusted and self.name != "processes"),
+            cut=cut,
         )
 
     def _auto(
@@ -125,13 +144,12 @@ class Engine:
         task: Task[ItemT, ResultT],
         blocks: Iterator[Block[ItemT]],
         total: int,
-        deadline: float | None,
     ) -> Generator[ResultT, None, None]:
         """In this process until it is clear that workers would be faster."""
         evaluator = task.evaluator()
         spent, timed, done = 0.0, 0, 0
         for block in blocks:
-            for result in evaluator.evaluate(block.items):
+            for result in evaluator.evaluate_block(block):
                 seconds = task.seconds(result)
                 if seconds is not None:
                     spent += seconds
@@ -139,7 +157,7 @@ class Engine:
                 done += 1
                 yield result
             if self.workers > 1 and timed and spent / timed * (total - done) > START_COST:
-                yield from self._in_workers(task, blocks, deadline)
+                yield from self._in_workers(task, blocks)
                 return
 
 
@@ -155,7 +173,7 @@ def _in_process(
 ) -> Generator[ResultT, None, None]:
     evaluator = task.evaluator()
     for block in blocks:
-        yield from evaluator.evaluate(block.items)
+        yield from evaluator.evaluate_block(block)
 
 
 def cores() -> int:

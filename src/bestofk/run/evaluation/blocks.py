@@ -14,14 +14,17 @@ WHOLE_PLAN_RUNS = 25
 
 
 def blocks_of(
-    experiment: Experiment, places: Iterable[Place], *, runs_at_once: int = WHOLE_PLAN_RUNS
+    experiment: Experiment, places: Iterable[Place], *, hurried: bool = False
 ) -> Iterator[Block[Place]]:
     """The blocks of the given places (in the order of `Experiment.places`), round by round.
 
     A block is either one fold of one data set for several learners (or two that share a model), or
     some runs of one learner that evaluates whole plans. Places are taken one fold at a time, so
-    that a caller may stop giving them.
+    that a caller may stop giving them. If it is `hurried`, every learner of a fold comes in a
+    block of its own, and whole plans are evaluated run by run, but for the first run: a fold that
+    all learners have finished comes as soon as it can.
     """
+    runs_at_once = 1 if hurried else WHOLE_PLAN_RUNS
     wholes: dict[tuple[int, int], list[Place]] = {}
 
     def together(place: Place) -> tuple[int, int, int]:
@@ -35,7 +38,9 @@ def blocks_of(
         if which == ALL_FOLDS:
             members.sort(key=_model)
         for place in members:
-            if takes_whole_plans(experiment, dataset, place.learner):
+            if takes_whole_plans(experiment, dataset, place.learner) and not (
+                hurried and place.run == 0
+            ):
                 wholes.setdefault((dataset, place.learner), []).append(place)
             else:
                 fold.append(place)
@@ -46,8 +51,11 @@ def blocks_of(
             if len(waiting) >= runs_at_once * folds * experiment.repetitions:
                 yield Block(items=tuple(waiting), as_one=True)
                 wholes[at] = []
-        if fold:
+        if fold and not hurried:
             yield Block(items=tuple(fold))
+        elif fold:
+            for _, own in groupby(fold, key=lambda place: (place.repetition, place.learner)):
+                yield Block(items=tuple(own), apart=True)
     for waiting in wholes.values():
         if waiting:
             yield Block(items=tuple(waiting), as_one=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,7 +16,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
-from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
@@ -23,9 +24,10 @@ from bestofk.run.evaluation.judge import (
     loss_of,
     probabilities_of,
 )
-from bestofk.run.evaluation.models import may_write, model_factory, model_size
+from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
+from bestofk.run.evaluation.surroundings import kept_surroundings
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
 
@@ -72,13 +74,14 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         self.experiment = experiment
         self._rows: dict[int, Rows] = {}
         self._runners: dict[tuple[int, int], _Runner] = {}
+        self._trusts: dict[int, bool] = {}
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
         for dataset in range(len(self.experiment.datasets)):
             for learner in range(len(self.experiment.contenders)):
                 # a learner that cannot be prepared fails in its cells, with a reason
-                with contextlib.suppress(Exception):
+                with contextlib.suppress(Exception, SystemExit):
                     self._runner(dataset, learner)
 
     def evaluate(self, items: Iterable[Place]) -> Iterator[CellResult]:
@@ -89,11 +92,24 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             if takes_whole_plans(self.experiment, place.dataset, place.learner):
                 whole.setdefault((place.dataset, place.learner), []).append(place)
             else:
-                shares = self.experiment.splits[place.dataset].shares_models(place.run)
-                fold = ALL_FOLDS if shares else place.fold
-                folds.setdefault((place.dataset, place.run, fold), []).append(place)
+                folds.setdefault(self._fold(place), []).append(place)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
+        yield from self._by_fold(folds)
+
+    def evaluate_apart(self, items: Iterable[Place]) -> Iterator[CellResult]:
+        """The same results by ordinary fits, and whole plans by none."""
+        folds: dict[tuple[int, int, int], list[Place]] = {}
+        for place in items:
+            folds.setdefault(self._fold(place), []).append(place)
+        yield from self._by_fold(folds)
+
+    def _fold(self, place: Place) -> tuple[int, int, int]:
+        """Where the cells are that share rows, or even models, with this one."""
+        shares = self.experiment.splits[place.dataset].shares_models(place.run)
+        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+
+    def _by_fold(self, folds: dict[tuple[int, int, int], list[Place]]) -> Iterator[CellResult]:
         for (dataset, run, fold), group in folds.items():
             if fold == ALL_FOLDS:
                 yield from self._nested(dataset, run, group)
@@ -157,21 +173,21 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         )
         # one ordinary fit: its time and weight stand for all cells of this learner
         model = self._cell(first, parts)
-        if model.failure is not None:
-            yield model
+        predicted: dict[tuple[int, int], Codes] | None = None
+        if model.failure is None:
+            # what goes wrong in all folds at once may go well in each
+            with warnings.catch_warnings(), contextlib.suppress(Exception):
+                warnings.simplefilter("ignore")
+                predicted = _predicted(
+                    experiment.contenders[learner].estimator, rows.encoded, splits, group
+                )
+        if predicted is None:
             for place in group:
-                if place is first:
-                    continue
                 fold = Fold(
                     rows, splits.train(place.run, place.fold), splits.test(place.run, place.fold)
                 )
-                yield self._cell(place, fold)
+                yield model if place is first else self._cell(place, fold)
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            predicted = _predicted(
-                experiment.contenders[learner].estimator, rows.encoded, splits, group
-            )
         for place in group:
             test = splits.test(place.run, place.fold)
             codes = predicted[place.run, place.fold]
@@ -185,7 +201,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 n_train=distinct_rows(splits.train(place.run, place.fold)),
                 n_test=len(test),
                 warnings=model.warnings,
-                predictions=pack(codes, None) if experiment.keep_predictions else None,
+                predictions=pack(codes, None) if experiment.keeps_predictions(place) else None,
             )
 
     def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
@@ -198,17 +214,31 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                runner = self._runner(place.dataset, place.learner)
-                return CellResult(
-                    key=key, **known, **self._fit(runner, key, fold, shared), warnings=_said(caught)
-                )
+                with contextlib.ExitStack() as around:
+                    if not self._trusted(place.learner):
+                        around.enter_context(kept_surroundings())
+                    runner = self._runner(place.dataset, place.learner)
+                    found = self._fit(runner, key, fold, shared)
+                return CellResult(key=key, **known, **found, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
                 failure = Failure(kind="memory", reason=_sentence(raised))
-            except (Exception, SystemExit) as raised:
+            except ImportError as raised:
+                failure = Failure(kind="missing", reason=_sentence(raised), detail=missing(raised))
+            except BaseException as raised:  # a stranger's class may raise anything
+                if isinstance(raised, KeyboardInterrupt) and _hears_the_user():
+                    raise
                 failure = Failure(kind="raised", reason=_sentence(raised))
         return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
+
+    def _trusted(self, learner: int) -> bool:
+        if learner not in self._trusts:
+            try:
+                self._trusts[learner] = is_trusted(self.experiment.contenders[learner].estimator)
+            except Exception:  # whatever a stranger's class raises
+                self._trusts[learner] = False
+        return self._trusts[learner]
 
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
@@ -252,7 +282,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             # of one fold alone, whatever the clock says and whatever was resumed
             "size": model_size(model) if _turn(key) == FIRST else None,
             "predictions": pack(codes_of(predicted, rows), probabilities)
-            if experiment.keep_predictions
+            if experiment.keeps_predictions(key)
             else None,
         }
 
@@ -357,10 +387,18 @@ def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 
+def _hears_the_user() -> bool:
+    """Whether an interruption may come from the keyboard, and not from the learner itself."""
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
 def _sentence(raised: BaseException) -> str:
+    try:
+        text = _first_line(str(raised))
+    except Exception:  # there are errors that cannot be told
+        text = ""
     if isinstance(raised, BestOfKError):
-        return _first_line(str(raised))
-    text = _first_line(str(raised))
+        return text
     return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
 
 

@@ -17,11 +17,12 @@ from bestofk.run.experiment import Experiment, Place
 
 def is_one_test_set(experiment: Experiment) -> bool:
     """One data set, one split, and a loss that every instance has: the instances can be tested."""
-    return (
-        len(experiment.datasets) == 1
-        and experiment.splits[0].runs * experiment.splits[0].folds == 1
-        and experiment.loss.each is not None
-    )
+    return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
+
+
+def has_instances(experiment: Experiment) -> bool:
+    """One data set and a loss that every instance has, so that one split will do."""
+    return len(experiment.datasets) == 1 and experiment.loss.each is not None
 
 
 def instance_losses(
