@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
@@ -64,6 +64,7 @@ class Engine:
         *,
         total: int,
         deadline: float | None = None,
+        claimed: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ResultT, None, None]:
         """The result of every item, as they come.
 
@@ -77,9 +78,13 @@ class Engine:
             How many there will be, for the estimate of the work.
         deadline : float, optional
             On the clock of `time.monotonic`: what is not done by then is not done.
+        claimed : callable, optional
+            Leaves of the blocks what no other process works on.
         """
         pace = Pace()
         blocks = task.blocks(items, pace, hurried=deadline is not None)
+        if claimed is not None:
+            blocks = claimed(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
         return pace.counting(self._results(task, blocks, total, deadline))
