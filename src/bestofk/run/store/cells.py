@@ -17,11 +17,11 @@ from bestofk.run.store.checksums import CHECKED, checksums, damaged, of_bytes
 from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
 from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 
-CHUNK = 20_000
+CHUNK = 2_000
 """Cells asked for in one query."""
 
 _KEY = ("digest", "dataset", "learner", "splits", "loss_name", "run", "fold", "repetition")
-_ROW = (*CHECKED, "written")
+_ROW = tuple(column.name for column in cells.c)
 """The columns that `rows_of` gives, in its order."""
 _PREDICTIONS = CHECKED.index("predictions")
 Row = tuple[Any, ...]
@@ -29,37 +29,47 @@ Row = tuple[Any, ...]
 
 
 def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
-    """The rows of results, as the driver takes them."""
-    rows = [_row_of(result) for result in results]
-    sums = checksums(list(zip(*rows, strict=True))[:_PREDICTIONS]).tolist()
-    return [
-        (*row, checksum, of_bytes(row[-1]), written)
-        for row, checksum in zip(rows, sums, strict=True)
+    """The rows of results with all columns of the table, as the driver takes them."""
+    # column by column, which takes half as long as row by row
+    keys = [result.key for result in results]
+    losses = [key.loss for key in keys]
+    stored = {loss: escaped(loss) for loss in set(losses)}
+    failures = [result.failure for result in results]
+    columns: list[list[Any]] = [
+        [key.digest for key in keys],
+        [key.dataset for key in keys],
+        [key.learner for key in keys],
+        [key.splits for key in keys],
+        [stored[loss] for loss in losses],
+        [key.run for key in keys],
+        [key.fold for key in keys],
+        [key.repetition for key in keys],
+        _all_are(float, [result.loss for result in results]),
+        _all_are(float, [result.fit_time for result in results]),
+        _all_are(float, [result.predict_time for result in results]),
+        _all_are(int, [result.size for result in results]),
+        _all_are(int, [result.n_train for result in results]),
+        _all_are(int, [result.n_test for result in results]),
+        [None if failure is None else failure.kind for failure in failures],
+        [None if failure is None else escaped(failure.reason) for failure in failures],
+        [json.dumps(result.warnings) if result.warnings else None for result in results],
     ]
+    predictions = [result.predictions for result in results]
+    named = dict(zip(CHECKED, columns, strict=False))
+    named["written"] = [written] * len(keys)
+    named["predictions"] = predictions
+    named["checksum"] = checksums(columns).tolist()
+    named["predictions_checksum"] = [
+        None if each is None else of_bytes(each) for each in predictions
+    ]
+    return list(zip(*(named[name] for name in _ROW), strict=True))
 
 
-def _row_of(result: CellResult) -> Row:
-    key, failure = result.key, result.failure
-    return (
-        key.digest,
-        key.dataset,
-        key.learner,
-        key.splits,
-        escaped(key.loss),
-        key.run,
-        key.fold,
-        key.repetition,
-        None if result.loss is None else float(result.loss),
-        None if result.fit_time is None else float(result.fit_time),
-        None if result.predict_time is None else float(result.predict_time),
-        None if result.size is None else int(result.size),
-        None if result.n_train is None else int(result.n_train),
-        None if result.n_test is None else int(result.n_test),
-        None if failure is None else failure.kind,
-        None if failure is None else escaped(failure.reason),
-        json.dumps(result.warnings) if result.warnings else None,
-        result.predictions,
-    )
+def _all_are(kind: type, values: list[Any]) -> list[Any]:
+    """The values as that type and no other, such as NumPy's."""
+    if set(map(type, values)) <= {kind, type(None)}:
+        return values
+    return [None if value is None else kind(value) for value in values]
 
 
 def result_of(key: CellKey, row: Row) -> CellResult:
@@ -107,10 +117,7 @@ def _insertion(dialect: sa.Dialect) -> str:
         source = sa.select(rows.render_derived(name="given", with_types=True))
         statement = postgresql.insert(cells).from_select(list(_ROW), source)
     else:
-        values = (sa.bindparam(name, type_=sa.types.NullType()) for name in _ROW)
-        # the WHERE keeps SQLite from reading ON CONFLICT as a part of a join
-        source = sa.select(*values).where(sa.true())
-        statement = sqlite.insert(cells).from_select(list(_ROW), source)
+        statement = sqlite.insert(cells)
     new = statement.excluded
     statement = statement.on_conflict_do_update(
         index_elements=[cells.c.digest],
@@ -122,7 +129,7 @@ def _insertion(dialect: sa.Dialect) -> str:
             & cells.c.predictions.is_(None)
         ),
     )
-    compiled = statement.compile(dialect=dialect)
+    compiled = statement.compile(dialect=dialect, column_keys=list(_ROW))
     assert not compiled.positional or tuple(compiled.positiontup) == _ROW
     return str(compiled)
 
@@ -145,7 +152,7 @@ def _portions(rows: list[Row]) -> Iterator[list[Row]]:
     """Rows in statements that a server takes: it refuses a text of a gigabyte."""
     start, held = 0, 0
     for end, row in enumerate(rows):
-        held += len(row[_PREDICTIONS] or b"")
+        held += len(row[_ROW.index("predictions")] or b"")
         if held > MOST_BYTES:
             yield rows[start : end + 1]
             start, held = end + 1, 0
@@ -170,13 +177,25 @@ def rows_with(
     version: int = SCHEMA_VERSION,
 ) -> Iterator[tuple[list[Row], list[int]]]:
     """The rows of those digests that the table holds, in batches; which of a batch are damaged."""
-    statement = _selection(predictions, version).where(
-        cells.c.digest.in_(among(connection.dialect))
-    )
-    text = str(statement.compile(dialect=connection.dialect))
-    for given in asked(connection.dialect, digests):
-        rows = [tuple(row) for row in connection.exec_driver_sql(text, given).all()]
+    for rows in _with_digests(connection, _selection(predictions, version), digests):
         yield rows, damaged(rows, predictions=predictions)
+
+
+def _with_digests(
+    connection: sa.Connection, statement: sa.Select[Any], digests: Sequence[str]
+) -> Iterator[list[Row]]:
+    narrowed = statement.where(cells.c.digest.in_(among(connection.dialect)))
+    text = str(narrowed.compile(dialect=connection.dialect))
+    for given in asked(connection.dialect, digests):
+        yield _fetched(connection.exec_driver_sql(text, given))
+
+
+def _fetched(found: sa.CursorResult[Any]) -> list[Row]:
+    """All rows, as the driver has them."""
+    assert found.cursor is not None
+    rows: list[Row] = found.cursor.fetchall()
+    found.close()
+    return rows
 
 
 def among(dialect: sa.Dialect) -> Any:
@@ -197,11 +216,11 @@ def asked(dialect: sa.Dialect, digests: Sequence[str], chunk: int = CHUNK) -> It
 
 def _selection(predictions: bool, version: int) -> sa.Select[Any]:
     """The columns of `CHECKED`; nulls in place of what is not wanted or not there."""
-    left_out = set() if predictions else {"predictions", "predictions_checksum"}
+    absent = set() if predictions else {"predictions", "predictions_checksum"}
     if version < CHECKSUMS_SINCE:
-        left_out |= {"checksum", "predictions_checksum"}
+        absent |= {"checksum", "predictions_checksum"}
     return sa.select(
-        *(sa.null().label(name) if name in left_out else cells.c[name] for name in CHECKED)
+        *(sa.null().label(name) if name in absent else cells.c[name] for name in CHECKED)
     )
 
 

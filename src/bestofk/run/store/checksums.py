@@ -49,12 +49,24 @@ def _constants(n: int) -> npt.NDArray[np.uint64]:
     return np.array(found, dtype=np.uint64)
 
 
-_OF_DIGEST = _constants(15)[:4]
-_OF_NUMBERS = _constants(15)[4:13]
-_OF_NAMES, _OF_WORDS = _constants(15)[13:]
-
-_names: dict[tuple[str, ...], int] = {}
+_OF_DIGEST = _constants(18)[:4]
+_OF_NUMBERS = _constants(18)[4:13]
+_OF_NAMES = _constants(18)[13:17]
+_OF_WORDS = _constants(18)[17]
 _MOST_NAMES = 100_000
+
+
+class _Names(dict[str, int]):
+    """The CRC-32 of names, which many cells share."""
+
+    def __missing__(self, name: str) -> int:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        found = self[name] = crc32(name.encode("utf-8", "surrogatepass"))
+        return found
+
+
+_names = _Names()
 
 
 def checksums(columns: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
@@ -70,8 +82,8 @@ def checksums(columns: Sequence[Sequence[Any]]) -> npt.NDArray[np.int64]:
         if unknown.any():
             bits[unknown] = _UNKNOWN
         total += bits * constant
-    names = map(_of_names, zip(*columns[1:5], strict=True))
-    total += np.fromiter(names, dtype=np.uint64, count=n) * _OF_NAMES
+    for column, constant in zip(columns[1:5], _OF_NAMES, strict=True):
+        total += np.fromiter(map(_names.__getitem__, column), dtype=np.uint64, count=n) * constant
     words = columns[14:17]
     if any(set(column) != {None} for column in words):
         said = map(_of_words, *words)
@@ -93,6 +105,8 @@ def damaged(rows: Sequence[Sequence[Any]], *, predictions: bool = True) -> list[
     if not rows:
         return []
     columns = list(zip(*rows, strict=True))
+    if _are_sound(columns, predictions=predictions):
+        return []
     odd = {
         place
         for column, allowed in zip(columns, _TYPES, strict=True)
@@ -123,6 +137,21 @@ def damaged(rows: Sequence[Sequence[Any]], *, predictions: bool = True) -> list[
     return sorted(wrong)
 
 
+def _are_sound(columns: Sequence[Sequence[Any]], *, predictions: bool = True) -> bool:
+    """Whether rows, given as columns, are all certainly as they were written, as most are."""
+    for column, allowed in zip(columns[_NUMBERS], _TYPES[_NUMBERS], strict=True):
+        if not set(map(type, column)) <= allowed:
+            return False
+    try:
+        if not np.array_equal(np.array(columns[-2], dtype=np.int64), checksums(columns[:-3])):
+            return False
+    except (TypeError, ValueError, OverflowError):
+        return False  # texts that are none
+    if not predictions or set(columns[-1]) == set(columns[-3]) == {None}:
+        return True
+    return list(map(of_bytes, columns[-3])) == list(columns[-1])
+
+
 def _makes_sense(row: Sequence[Any]) -> bool:
     """Whether a row without a checksum can be a cell."""
     named = dict(zip(CHECKED, row, strict=True))
@@ -130,15 +159,6 @@ def _makes_sense(row: Sequence[Any]) -> bool:
         return False
     kind = named["failure_kind"]
     return (kind is None) == (named["loss"] is not None) and kind in (None, *FAILURE_KINDS)
-
-
-def _of_names(names: tuple[str, ...]) -> int:
-    found = _names.get(names)
-    if found is None:
-        if len(_names) >= _MOST_NAMES:
-            _names.clear()
-        found = _names[names] = crc32("\0".join(names).encode("utf-8", "surrogatepass"))
-    return found
 
 
 def _of_words(kind: str | None, reason: str | None, warnings: str | None) -> int:
