@@ -7,6 +7,7 @@ appear; what it gives up or leaves behind when it dies is taken over.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
@@ -62,24 +63,41 @@ class SharedWork(Generic[ItemT, ResultT]):
 
         If `hurried` by a deadline, one block at a time: more might not be begun.
         """
-        at_once = 1
-        while group := list(islice(blocks, at_once)):
-            wanted = {self.keys[item]: item for block in group for item in block.items}
-            mine = self._take(wanted)
+        at_once = looked_at = 1
+        waiting = deque[Block[ItemT]]()
+        while True:
+            waiting.extend(islice(blocks, max(0, looked_at - len(waiting))))
+            if not waiting:
+                return
+            group = [waiting.popleft() for _ in range(min(looked_at, len(waiting)))]
+            free = self._free(group)
+            # of what others have done or are doing many blocks are looked at, few are claimed
+            self._leave(free[at_once:])
+            waiting.extendleft(reversed(free[at_once:]))
             begin = time.monotonic()
-            for block in group:
-                items = tuple(item for item in block.items if self.keys[item] in mine)
-                if items:
-                    yield block if len(items) == len(block) else replace(block, items=items)
+            yield from free[:at_once]
             now = time.monotonic()
-            if not hurried:
-                passed = now - begin
-                if passed < BLOCK_SECONDS / 2:
-                    at_once = min(2 * at_once, MOST_AT_ONCE)
-                elif passed > BLOCK_SECONDS:
-                    at_once = max(1, at_once // 2)
+            if hurried or not free:
+                pass
+            elif now - begin < BLOCK_SECONDS / 2:
+                at_once = min(2 * at_once, MOST_AT_ONCE)
+            elif now - begin > BLOCK_SECONDS:
+                at_once = max(1, at_once // 2)
+            looked_at = at_once if free else min(2 * looked_at, MOST_AT_ONCE)
             if now - self._looked > LOOK_EVERY:
                 self.look()
+
+    def _free(self, group: list[Block[ItemT]]) -> list[Block[ItemT]]:
+        """Claim what is free of some blocks; those of which something is left."""
+        mine = self._take({self.keys[item]: item for block in group for item in block.items})
+        left = (
+            replace(block, items=tuple(item for item in block.items if self.keys[item] in mine))
+            for block in group
+        )
+        return [block for block in left if block.items]
+
+    def _leave(self, blocks: list[Block[ItemT]]) -> None:
+        self.claims.give_back(self.keys[item] for block in blocks for item in block.items)
 
     def look(self) -> None:
         """Take the results that others have put into the store."""
