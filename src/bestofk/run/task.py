@@ -157,6 +157,10 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """The results that a store holds of `items`, both by their digests."""
 
+    def find_made(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """The same of what another process made while this one was at work: failures count."""
+        return self.find(store, items)
+
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:
         """Write a result to a store, if it is worth finding again."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
@@ -67,6 +67,7 @@ class Engine:
         total: int,
         deadline: float | None = None,
         cut: dict[ItemT, float] | None = None,
+        claimed: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ResultT, None, None]:
         """The result of every item, as they come.
 
@@ -82,9 +83,13 @@ class Engine:
             On the clock of `time.monotonic`: what is not done by then is not done.
         cut : dict, optional
             Gets the items that the deadline cut, and the seconds that each had taken.
+        claimed : callable, optional
+            Leaves of the blocks what no other process works on.
         """
         pace = Pace()
         blocks = task.blocks(items, pace, hurried=deadline is not None)
+        if claimed is not None:
+            blocks = claimed(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
         results = self._results(task, blocks, total, deadline, cut)

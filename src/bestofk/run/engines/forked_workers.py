@@ -23,7 +23,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 from uuid import uuid4
 
-from bestofk.run.engines.process_family import end_group, end_marked
+from bestofk.run.engines.process_family import MARK, end_group, end_marked
+from bestofk.run.engines.threads import thread_environment
 from bestofk.run.engines.worker_process import (
     Loaded,
     Starter,
@@ -240,14 +241,8 @@ def _started(target: Callable[..., None], starter: Starter) -> tuple[Started, Co
 
     context = get_context("loky")
     parent, child = context.Pipe(duplex=True)
-
-
-def can_fork() -> bool:
-    """Whether workers can be forks of this process."""
-    return "fork" in multiprocessing.get_all_start_methods()
-
-
-def _started(target: Callable[..., None], starter: Starter) -> tuple[Started, Connection]:
+    marked = {**thread_environment(starter.threads), MARK: starter.mark}
+    process = context.Process(target=target, args=(child, starter), daemon=True, env=marked)
     with _STARTING, _free_to_have_children():
         process.start()
     child.close()
