@@ -137,6 +137,13 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def trusted(self) -> bool:
         """Items crash no process, so that they may be evaluated in this one."""
 
+    @property
+    def in_threads(self) -> bool:
+        """Items may be evaluated by several threads at once, each with an evaluator of its own,
+        and it pays: nearly all of their work lets go of the interpreter.
+        """
+        return False
+
     @abstractmethod
     def key(self, item: ItemT) -> str:
         """The digest of everything that the result of the item depends on."""

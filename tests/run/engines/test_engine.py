@@ -144,7 +144,8 @@ def test_a_budget_that_is_too_small_is_said():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"name": "threads"}, "engine"),
+        ({"name": "fibres"}, "engine"),
+        ({"name": "threads", "timeout": 1.0}, "cannot end a fit that goes over its timeout"),
         ({"jobs": 0}, "jobs must be a whole number of workers"),
         ({"jobs": True}, "jobs must be"),
         ({"jobs": 1.5}, "jobs must be"),

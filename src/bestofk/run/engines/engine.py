@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
 from bestofk.errors import ArgumentError
-from bestofk.run.engines.threads import limited
+from bestofk.run.engines.thread_count import limited
 from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
 
-ENGINES = ("auto", "serial", "processes", "dask", "ray")
+ENGINES = ("auto", "serial", "threads", "processes", "dask", "ray")
 START_COST = 3.0
 """Seconds of work left from which it pays to start worker processes."""
 
@@ -24,10 +24,11 @@ class Engine:
     Parameters
     ----------
     name : str
-        ``"auto"``: in this process while little is to be done and the task is trusted (all
-        learners are scikit-learn's or ours), else in worker processes; ``"serial"``: one item
+        ``"auto"``: in threads of this process where all learners are ours and no fit may have to
+        be stopped; else in this process while little is to be done and the task is trusted (all
+        learners are scikit-learn's or ours); else in worker processes. ``"serial"``: one item
         after the other, in this process or, where a fit may have to be stopped, in one that is
-        watched; ``"processes"``, ``"dask"`` or ``"ray"`` as named.
+        watched; ``"threads"``, ``"processes"``, ``"dask"`` or ``"ray"`` as named.
     jobs : int
         Number of workers; -1 for one a core.
     scheduler : str, optional
@@ -53,10 +54,15 @@ class Engine:
             raise ArgumentError(
                 f"scheduler applies to the engines dask and ray, not {self.name!r}."
             )
+        if self.name == "threads" and self.timeout is not None:
+            raise ArgumentError(
+                "engine 'threads' cannot end a fit that goes over its timeout: say engine "
+                "'processes', or no timeout."
+            )
 
     @property
     def workers(self) -> int:
-        """Number of worker processes."""
+        """Number of worker processes or threads."""
         return self.jobs if self.jobs > 0 else max(1, cores() + 1 + self.jobs)
 
     def run(
@@ -120,8 +126,17 @@ class Engine:
         watched = self.timeout is not None or deadline is not None
         if self.name == "serial" and not watched:
             return _in_process(task, blocks)
+        if self.name == "threads" and not task.in_threads:
+            raise ArgumentError(
+                "engine 'threads' is for the learners of bestofk and its own losses, and here are "
+                "others: say engine 'processes'."
+            )
         if self.name == "processes" or watched or not task.trusted:
             return self._in_workers(task, blocks, deadline, cut)
+        if self.name == "threads" or (task.in_threads and self.workers > 1):
+            from bestofk.run.engines.threads import run_in_threads
+
+            return run_in_threads(task, blocks, jobs=self.workers)
         return self._auto(task, blocks, total)
 
     def _in_workers(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import groupby
 
 from bestofk.run.evaluation.evaluate import ALL_FOLDS, takes_whole_plans
@@ -11,6 +12,10 @@ from bestofk.run.task import Block
 
 WHOLE_PLAN_RUNS = 25
 """Runs that a learner evaluates at once at the most, so that results are stored as they come."""
+WHOLE_PLAN_ROWS = 250_000
+"""Rows times splits that it evaluates at once at the most, so that there is work for all cores.
+
+Not where most of the work is what the splits share: that would be done again in every block."""
 
 
 def blocks_of(
@@ -27,6 +32,17 @@ def blocks_of(
     runs_at_once = 1 if hurried else WHOLE_PLAN_RUNS
     wholes: dict[tuple[int, int], list[Place]] = {}
 
+    @cache
+    def whole_plans(dataset: int, learner: int) -> bool:
+        return takes_whole_plans(experiment, dataset, learner)
+
+    @cache
+    def most_places(dataset: int, learner: int) -> int:
+        splits, runs = experiment.splits[dataset], runs_at_once
+        if not getattr(experiment.contenders[learner].estimator, "_splits_share_most", False):
+            runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
+        return runs * splits.folds * experiment.repetitions
+
     def together(place: Place) -> tuple[int, int, int]:
         shares = experiment.splits[place.dataset].shares_models(place.run)
         return place.dataset, place.run, ALL_FOLDS if shares else place.fold
@@ -38,17 +54,14 @@ def blocks_of(
         if which == ALL_FOLDS:
             members.sort(key=_model)
         for place in members:
-            if takes_whole_plans(experiment, dataset, place.learner) and not (
-                hurried and place.run == 0
-            ):
+            if whole_plans(dataset, place.learner) and not (hurried and place.run == 0):
                 wholes.setdefault((dataset, place.learner), []).append(place)
             else:
                 fold.append(place)
         for at in [at for at, waiting in wholes.items() if at[0] != dataset]:
             yield Block(items=tuple(wholes.pop(at)), as_one=True)
         for at, waiting in wholes.items():
-            folds = experiment.splits[at[0]].folds
-            if len(waiting) >= runs_at_once * folds * experiment.repetitions:
+            if len(waiting) >= most_places(*at):
                 yield Block(items=tuple(waiting), as_one=True)
                 wholes[at] = []
         if fold and not hurried:

@@ -11,7 +11,8 @@ from typing import Any
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.evaluation.loss_functions import LOSSES
+from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.store.store import Store
 from bestofk.run.task import Block, Pace, Shipment, Task
@@ -31,6 +32,13 @@ class ComparisonTask(Task[Place, CellResult]):
     @cached_property
     def trusted(self) -> bool:
         return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+
+    @cached_property
+    def in_threads(self) -> bool:
+        # a loss of the caller's need not bear to be called by two threads at once
+        ours = any(loss is self.experiment.loss for loss in LOSSES.values())
+        estimators = [contender.estimator for contender in self.experiment.contenders]
+        return ours and all(works_in_threads(estimator) for estimator in estimators)
 
     def key(self, item: Place) -> str:
         return self.experiment.key(item).digest

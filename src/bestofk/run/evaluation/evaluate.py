@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,6 +16,7 @@ from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
+from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
 from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
@@ -34,8 +34,10 @@ from bestofk.run.task import ItemEvaluator
 ALL_FOLDS = -1
 """Stands for the folds of a run that one model serves."""
 WARNINGS_KEPT = 3
-WHOLE_PLAN_FROM = 200_000
-"""Rows times splits from which learners that can evaluate whole plans do so."""
+WHOLE_PLAN_FROM = 10_000
+"""Rows times splits from which learners that can evaluate whole plans do so.
+
+Below, fits are as quick, and each is timed for itself."""
 
 
 FIRST = (0, 0, 0)
@@ -75,6 +77,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         self._rows: dict[int, Rows] = {}
         self._runners: dict[tuple[int, int], _Runner] = {}
         self._trusts: dict[int, bool] = {}
+        self._whole: dict[tuple[int, int], bool] = {}
+        self._sizes: dict[tuple[int, int, int], int] = {}
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
@@ -89,8 +93,11 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         whole: dict[tuple[int, int], list[Place]] = {}
         folds: dict[tuple[int, int, int], list[Place]] = {}
         for place in items:
-            if takes_whole_plans(self.experiment, place.dataset, place.learner):
-                whole.setdefault((place.dataset, place.learner), []).append(place)
+            at = place.dataset, place.learner
+            if at not in self._whole:
+                self._whole[at] = takes_whole_plans(self.experiment, *at)
+            if self._whole[at]:
+                whole.setdefault(at, []).append(place)
             else:
                 folds.setdefault(self._fold(place), []).append(place)
         for (dataset, learner), group in whole.items():
@@ -150,7 +157,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             rows = self.rows(dataset)
             estimator, form = _prepared(contender.estimator, rows)
             if form == "encoded":
-                estimator.load(rows.encoded)
+                with caught_warnings():
+                    estimator.load(rows.encoded)
             self._runners[at] = _Runner(
                 contender=contender,
                 fresh=model_factory(estimator),
@@ -176,8 +184,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         predicted: dict[tuple[int, int], Codes] | None = None
         if model.failure is None:
             # what goes wrong in all folds at once may go well in each
-            with warnings.catch_warnings(), contextlib.suppress(Exception):
-                warnings.simplefilter("ignore")
+            with caught_warnings(), contextlib.suppress(Exception):
                 predicted = _predicted(
                     experiment.contenders[learner].estimator, rows.encoded, splits, group
                 )
@@ -198,11 +205,19 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
-                n_train=distinct_rows(splits.train(place.run, place.fold)),
+                n_train=self._n_train(dataset, place),
                 n_test=len(test),
                 warnings=model.warnings,
                 predictions=pack(codes, None) if experiment.keeps_predictions(place) else None,
             )
+
+    def _n_train(self, dataset: int, place: Place) -> int:
+        """Rows that train, counted once for all learners."""
+        at = dataset, place.run, place.fold
+        if at not in self._sizes:
+            train = self.experiment.splits[dataset].train(place.run, place.fold)
+            self._sizes[at] = distinct_rows(train)
+        return self._sizes[at]
 
     def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
         experiment = self.experiment
@@ -211,8 +226,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             "n_train": distinct_rows(fold.train),
             "n_test": len(fold.test),
         }
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with caught_warnings() as caught:
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(place.learner):
@@ -299,7 +313,7 @@ def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellRe
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
     """The learner evaluates all splits of the data set at once, and it pays.
 
-    For little work ordinary fits are as quick; the predictions are the same either way.
+    The predictions are the same either way.
     """
     estimator = experiment.contenders[learner].estimator
     splits = experiment.splits[dataset]
@@ -380,7 +394,7 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
     )
 
 
-def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
+def _said(caught: Caught) -> tuple[str, ...]:
     if not caught:
         return ()
     lines = (f"{w.category.__name__}: {_first_line(str(w.message))}" for w in caught)
