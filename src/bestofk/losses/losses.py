@@ -183,10 +183,14 @@ class Losses:
         import json
 
         design = [
-            getattr(self.design, name) for name in Design.__dataclass_fields__ if name != "subsets"
+            getattr(self.design, name)
+            for name in Design.__dataclass_fields__
+            if name not in ("subsets", "groups")
         ]
         if self.design.subsets is not None:
             design.append(str(self.design.subsets))
+        if self.design.groups is not None:
+            design.append(f"groups {self.design.groups}")
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )

@@ -226,7 +226,7 @@ class Design:
             "time": f"{self.runs * self.folds} windows in order of time, each tested by what came "
             "before it",
             "splits": f"{self.runs * self.folds} splits of your own",
-            "test-set": f"one test set of {self.folds} instances",
+            "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
             "scores": "one score each"
             if self.runs * self.folds == 1
             else f"{self.runs * self.folds} scores each, origin not stated",
@@ -239,7 +239,7 @@ class Design:
             words = f"{words}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
             words = f"{words}, stratified"
-        if self.groups is not None:
+        if self.groups is not None and self.kind != "test-set":
             words = f"{words}, {self.groups} groups kept whole"
         if self.repetitions > 1:
             words = f"{words}, {self.repetitions} repetitions of each"

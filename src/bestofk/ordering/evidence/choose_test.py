@@ -30,6 +30,7 @@ SITUATION_WORDS = {
     "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
+    "time": "windows in order of time",
 }
 
 
@@ -184,6 +185,13 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
 
 def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
     situations = problem.situations
+    if not situations and problem.design.kind == "splits":
+        raise DesignError(
+            f"No test is sound for these {problem.design.describe()}: their test parts share more "
+            "rows than those of random splits, or their sizes differ too much. The plan '10x10' "
+            "has one (it keeps groups whole where they are given), and so has a list of splits "
+            "that tests every row once."
+        )
     if not situations:
         raise DesignError(
             f"There is nothing to test: the losses are {problem.describe()}, one number per "
@@ -323,6 +331,8 @@ def _facts(
             facts["n_train"], facts["n_test"] = 1.0, share
     if entry.takes_test_share and not problem.bare and design.test_share() is not None:
         facts["test_share"] = design.test_share()
+    if entry.takes_units and not problem.bare and design.groups is not None:
+        facts["units"] = design.groups
     if entry.takes_resolution:
         facts["resolution"] = _resolution(problem)
     if df is not None:

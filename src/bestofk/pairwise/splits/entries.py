@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bestofk.pairwise.assumptions import (
     DIFFERENT_HALVES,
+    GROUPS_AS_UNITS,
     MEASURED_ON_PARTS,
     NORMAL,
     SHARED_ROWS_CALIBRATED,
@@ -65,13 +66,14 @@ SPLIT_TESTS = (
         axes=2,
         takes_df=True,
         takes_test_share=True,
+        takes_units=True,
         takes_resolution=True,
         caution=_UNSTABLE,
         caution_for_unstable=True,
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
-        assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
         automatic=(
             Automatic(
                 situation="repeated-kfold",
@@ -141,12 +143,13 @@ SPLIT_TESTS = (
         doi="10.1023/A:1024068626366",
         takes_df=True,
         needs_sizes=True,
+        takes_units=True,
         takes_resolution=True,
         caution=_UNSTABLE,
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
-        assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
         automatic=(
             Automatic(
                 situation="resample",
@@ -265,7 +268,7 @@ SPLIT_TESTS = (
         family="nested-cv",
         called="the t test of nested cross-validation",
         citations=("bates2023cross",),
-        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        assumptions=(MEASURED_ON_PARTS, GROUPS_AS_UNITS, NORMAL),
         automatic=(
             Automatic(
                 situation="nested",
