@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet, as_dataset
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.errors import ArgumentError, UnknownNameError
@@ -109,12 +110,26 @@ def _splits(plan: Plan, one: DataSet) -> Splits:
             f"stratified={QUANTILES!r} gives every fold its share of small and large ones."
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
-    return plan.materialise(
+    made = plan.materialise(
         one.n,
         one.y if keep_y else None,
         None if one.groups is None else one.groups.to_numpy(),
         X=one.X if one.folds is None else one.folds.to_frame(),
     )
+    if one.sample_weight is not None and (one.sample_weight == 0).any():
+        _refuse_weightless(made, one.sample_weight.to_numpy(dtype=np.float64))
+    return made
+
+
+def _refuse_weightless(splits: Splits, weights: Floats) -> None:
+    """Refuse splits of which one side counts for nothing."""
+    for run, fold, train, test in splits:
+        for rows, side in ((train, "training"), (test, "test")):
+            if not weights[rows].any():
+                raise ArgumentError(
+                    f"sample_weight: all {side} rows of run {run + 1}, fold {fold + 1} have the "
+                    "weight 0; leave such rows out of the data."
+                )
 
 
 def _task(y: Any) -> str:
