@@ -53,7 +53,7 @@ class Remark:
     """What a reader of a verdict must know; ``{dataset}`` and ``{share}`` are filled in."""
 
     words: str
-    when: Literal["always", "one data set dominates"] = "always"
+    when: Literal["always", "one data set dominates", "windows in time"] = "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,17 +15,20 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
+from sklearn.utils.validation import has_fit_parameter
 
 import bestofk as bk
 from bestofk.errors import ArgumentError
 from bestofk.learners import learner
 from bestofk.run.evaluation.loss_functions import LOSSES, as_loss
-from bestofk.run.evaluation.weights import loss_takes_weights, weight_argument, weighted
+from bestofk.run.evaluation.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
 
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()
@@ -57,6 +60,9 @@ def rows(n=60, seed=0):
         (VotingClassifier([("a", LR), ("b", KNN)]), None),
         (VotingClassifier([("a", LR), ("b", GaussianNB())]), "sample_weight"),
         (CalibratedClassifierCV(GaussianNB()), "sample_weight"),
+        (StackingClassifier([("a", GaussianNB())], LR), "sample_weight"),
+        (VotingClassifier([("a", SCALED), ("b", LR)]), None),
+        (OneVsRestClassifier(LR), None),
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -67,15 +73,18 @@ def test_the_argument_that_takes_weights_takes_them(estimator, argument):
         estimator.fit(X, y, **{argument: w})
 
 
-def test_an_ensemble_of_ensembles_takes_them_or_not_but_never_fails():
-    X, y, w = rows()
-    for estimator in (
-        StackingClassifier([("a", GaussianNB())], LR),
-        VotingClassifier([("a", SCALED), ("b", LR)]),
-    ):
-        argument = weight_argument(estimator)
-        if argument is not None:
-            estimator.fit(X, y, **{argument: w})
+def test_every_estimator_that_is_said_to_take_weights_does():
+    """Against scikit-learn's own account, for all that can be made without arguments."""
+    told = {}
+    for name, kind in all_estimators(type_filter=["classifier", "regressor"]):
+        try:
+            made = kind()
+        except (TypeError, FutureWarning):
+            continue
+        told[name] = (weight_argument(made) == "sample_weight", has_fit_parameter(made, WEIGHT))
+    assert len(told) > 60
+    # those whose default part is chosen as they are fitted are judged by themselves
+    assert {name for name, (ours, theirs) in told.items() if ours != theirs} == set()
 
 
 def test_metadata_routing_is_asked():

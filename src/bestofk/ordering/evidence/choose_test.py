@@ -153,6 +153,9 @@ def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
         if remark.when == "always":
             said.append(remark.words)
             continue
+        if remark.when == "windows in time":
+            said += [remark.words] if "time" in problem.situations else []
+            continue
         dataset, share = _dominating(problem)
         if share > 0.5:
             said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))

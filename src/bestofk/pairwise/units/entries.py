@@ -16,6 +16,13 @@ from bestofk.pairwise.smallest_pvalue import (
     smallest_switching_mcnemar_pvalue,
 )
 
+_SHORT_WINDOWS = Remark(
+    words="Where windows are short against what the series remembers, or learners depend much on "
+    "the rows that train them, a difference between equal learners was found in up to 11 percent "
+    "of series instead of 5: few long windows are better than many short ones.",
+    when="windows in time",
+)
+
 UNIT_TESTS = (
     PairwiseTest(
         name="permutation",
@@ -44,6 +51,7 @@ UNIT_TESTS = (
                 "The Wilcoxon test does not have this weakness.",
                 when="one data set dominates",
             ),
+            _SHORT_WINDOWS,
         ),
         discrete=True,
         random=True,
@@ -74,6 +82,7 @@ UNIT_TESTS = (
         ),
         interval="quantiles of t times the standard error",
         takes_resolution=True,
+        remarks=(_SHORT_WINDOWS,),
     ),
     PairwiseTest(
         name="wilcoxon",

@@ -49,7 +49,7 @@ def weight_argument(estimator: Any) -> str | None:
         return weight_argument(estimator.estimator)
     if any(weight_argument(part) != WEIGHT for part in holds):
         return None
-    return WEIGHT if _names_it(estimator, others_count=bool(holds)) else None
+    return WEIGHT if _names_it(estimator) else None
 
 
 def _held(estimator: Any) -> list[Any]:
@@ -63,15 +63,16 @@ def _held(estimator: Any) -> list[Any]:
     return [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
 
 
-def _names_it(estimator: Any, *, others_count: bool) -> bool:
+def _names_it(estimator: Any) -> bool:
     try:
         parameters = signature(estimator.fit).parameters
     except (TypeError, ValueError):
         return False
     if WEIGHT in parameters:
         return True
-    # an ensemble that hands on whatever it is given
-    return others_count and any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    # voting and stacking hand on what they are given; others want routing for that
+    hands_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    return hands_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
 
 
 def _routing() -> bool:
