@@ -93,8 +93,8 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "test"),
     [
-        (ms.TimeSeriesSplit(5), "paired-t"),
-        ("time:5", "paired-t"),
+        (ms.TimeSeriesSplit(5), "corrected-resampled-t"),
+        ("time:5", "corrected-resampled-t"),
         (ms.KFold(4), "corrected-repeated-kfold-t"),
         (ms.ShuffleSplit(8, test_size=0.2, random_state=0), "corrected-resampled-t"),
         (ms.ShuffleSplit(8, test_size=12, train_size=24, random_state=0), "corrected-resampled-t"),

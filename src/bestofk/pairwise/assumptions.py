@@ -78,6 +78,7 @@ INDEPENDENT_UNITS = (
         when="windows in time",
     ),
 )
+WINDOWS = INDEPENDENT_UNITS[-1]
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
 )

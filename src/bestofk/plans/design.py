@@ -166,6 +166,8 @@ class Design:
     def test_share(self) -> float | None:
         """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
 
+        Of windows in time the largest n_train counts: that of the last one, by all rows before it.
+
         A fold that is dropped does not change how many rows the others trained and tested on.
 
         Examples
@@ -175,6 +177,8 @@ class Design:
         (9, 0.1111)
         """
         if self.n_train is not None and self.n_test is not None:
+            if self.kind == "time":
+                return float(np.mean(self.n_test) / np.max(self.n_train))
             return float(np.sum(self.n_test) / np.sum(self.n_train))
         if self.kind in ("cv", "loo") and self._folds_of_a_run > 1:
             return 1.0 / (self._folds_of_a_run - 1)

@@ -328,8 +328,10 @@ def _facts(
                 "losses do not tell: give their design n_train and n_test."
             )
         if design.n_train is not None and design.n_test is not None:
-            facts["n_train"] = float(np.mean(design.n_train))
             facts["n_test"] = float(np.mean(design.n_test))
+            facts["n_train"] = facts["n_test"] / share if design.kind == "time" else float(
+                np.mean(design.n_train)
+            )  # fmt: skip
         else:
             facts["n_train"], facts["n_test"] = 1.0, share
     if entry.takes_test_share and not problem.bare and design.test_share() is not None:

@@ -12,6 +12,7 @@ from bestofk.pairwise.assumptions import (
     SHARED_ROWS_IGNORED,
     SHARED_ROWS_UNLESS_CALIBRATED,
     STABLE_LEARNERS,
+    WINDOWS,
 )
 from bestofk.pairwise.entry import Automatic, PairwiseTest, Remark
 
@@ -138,7 +139,7 @@ SPLIT_TESTS = (
         name="corrected-resampled-t",
         function="bestofk.pairwise.splits.resampled_t:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
-        covers=("resample", "bootstrap"),
+        covers=("resample", "bootstrap", "time"),
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
         doi="10.1023/A:1024068626366",
         takes_df=True,
@@ -149,7 +150,7 @@ SPLIT_TESTS = (
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
-        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, WINDOWS, NORMAL),
         automatic=(
             Automatic(
                 situation="resample",
@@ -158,6 +159,11 @@ SPLIT_TESTS = (
             Automatic(
                 situation="bootstrap",
                 why="its variance is corrected for training rows that the samples share",
+            ),
+            Automatic(
+                situation="time",
+                why="each window counts as one number, since rows that follow each other depend on "
+                "each other, and its variance is corrected for training rows that windows share",
             ),
         ),
         interval=_T_INTERVAL,
