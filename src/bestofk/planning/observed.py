@@ -293,6 +293,8 @@ def rows_of(problem: Problem) -> int | None:
     design = problem.design
     if problem.n_datasets > 1 or design.n_train is None or design.n_test is None:
         return None
+    if design.kind == "time":
+        return int(np.max(design.n_train)) + design.n_test[-1]
     return round(float(np.mean(design.n_train) + np.mean(design.n_test)))
 
 

@@ -158,6 +158,8 @@ def structure(pairs: Sequence[Pair], n: int, groups: Labelling | None) -> Struct
     marks = _plain_or_signed(pairs, n)
     notes = _left_out(pairs, n)
     kind = "resample" if _like_random_splits(pairs, n, groups) else "splits"
+    if kind == "resample" and sum(len(test) for _, test in pairs) <= n and _disjoint(pairs, n):
+        notes = (*notes, "No row is tested twice; the test is that of random splits.")
     return Structure(kind=kind, runs=1, marks=marks, notes=notes)
 
 
@@ -241,6 +243,10 @@ def _like_random_splits(pairs: Sequence[Pair], n: int, groups: Labelling | None)
     tested = max(1.0, alike * float(n_test.mean()) / n)
     spread = np.sqrt(expected / tested) * (1 - expected) / np.sqrt(many)
     return bool(shared <= expected + FAR * spread)
+
+
+def _disjoint(pairs: Sequence[Pair], n: int) -> bool:
+    return int(np.bincount(np.concatenate([test for _, test in pairs]), minlength=n).max()) == 1
 
 
 def _gaps(pairs: Sequence[Pair]) -> tuple[str, ...]:
