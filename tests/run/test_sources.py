@@ -54,6 +54,7 @@ def test_the_plan_where_none_is_named_keeps_groups_whole():
     assert bk.compare(LEARNERS, few, y, groups="patient", **QUICK).plan == "group-kfold:4"
     assert default_plan(rows=99, groups=3) == "group-kfold:3"
     assert default_plan(rows=99, groups=30, datasets=3) == "group-10x10"
+    assert default_plan(rows=99, groups=12, budget=60.0) == "group-10x5"
 
 
 def test_one_split_of_groups_is_tested_by_groups():
@@ -164,7 +165,7 @@ def test_numbers_to_predict_are_not_stratified_by():
     tests = [y[test] for _, _, _, test in asked.splits(y, y)]
     medians = [np.median(test) for test in tests]
     assert max(medians) - min(medians) < 15  # of a spread of 77
-    with pytest.raises(ArgumentError, match="stratified='quantiles' gives every fold"):
+    with pytest.raises(ArgumentError, match="--stratify quantiles"):
         bk.compare(learners, data="diabetes", plan=bk.plan("kfold:5", stratified=True), **QUICK)
 
 

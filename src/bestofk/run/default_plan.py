@@ -59,7 +59,10 @@ def default_plan(
         plan = default_plan(
             rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget
         )
-        return f"group-{plan}" if groups >= FEWEST else f"group-kfold:{max(2, groups)}"
+        if groups < FEWEST:
+            return f"group-kfold:{max(2, groups)}"
+        # two groups in each fold at least, or all runs would be the same
+        return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
     enough = rows >= FEWEST
     if datasets == 1 and wanted and enough and budget is None:
         return NESTED

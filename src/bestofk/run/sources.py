@@ -107,7 +107,8 @@ def _splits(plan: Plan, one: DataSet) -> Splits:
     if numbers and plan.stratified is True:
         raise ArgumentError(
             f"stratified=True is for class labels, and {one.name!r} has numbers to predict: "
-            f"stratified={QUANTILES!r} gives every fold its share of small and large ones."
+            f"stratified={QUANTILES!r} (on the command line --stratify {QUANTILES}) gives every "
+            "fold its share of small and large ones."
         )
     keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
     made = plan.materialise(

@@ -1,6 +1,7 @@
 """Weights of rows: who takes them, by which argument, and what the losses come to."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn import metrics
@@ -25,7 +26,7 @@ from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 import bestofk as bk
-from bestofk.errors import ArgumentError
+from bestofk.errors import ArgumentError, BestOfKError
 from bestofk.learners import learner
 from bestofk.run.evaluation.loss_functions import LOSSES, as_loss
 from bestofk.run.evaluation.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
@@ -115,6 +116,20 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
                 assert got == pytest.approx(wanted, rel=1e-9)
         said = " ".join(study.notes)
         assert "lr and scaled are fitted with the weights of the rows; knn takes none" in said
+
+
+def test_weights_pass_the_preparation_of_columns():
+    X, y, w = rows()
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(colour=np.where(X[:, 1] > 0, "red", "blue"))
+    learners = {"lr": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=1)}
+    study = bk.compare(learners, frame, y, sample_weight=w, **QUICK)
+    plain = bk.compare(learners, frame, y, **QUICK)
+    assert "All learners are fitted with the weights of the rows." in " ".join(study.notes)
+    assert not study.failures
+    assert (study.losses.values != plain.losses.values).any()
+    routed = sklearn.config_context(enable_metadata_routing=True)
+    with routed, pytest.raises(BestOfKError, match="switch scikit-learn's metadata routing off"):
+        bk.compare(learners, frame, y, sample_weight=w, **QUICK)
 
 
 def test_whole_weights_are_rows_that_are_there_as_often():

@@ -26,7 +26,7 @@ from bestofk.run.evaluation.judge import (
 from bestofk.run.evaluation.models import may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
-from bestofk.run.evaluation.weights import weight_argument, weighted
+from bestofk.run.evaluation.weights import prepared_argument, weighted
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
 
@@ -144,7 +144,9 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 form=form,
                 writes=form != "encoded" and may_write(estimator),
                 seeded=bool(seed_names(estimator)),
-                weights=None if rows.weights is None else weight_argument(estimator),
+                weights=None
+                if rows.weights is None
+                else prepared_argument(estimator, contender.estimator),
             )
         return self._runners[at]
 

@@ -91,6 +91,17 @@ def _requested(estimator: Any) -> bool:
     return WEIGHT in asked
 
 
+def prepared_argument(prepared: Any, given: Any) -> str | None:
+    """The argument of a learner behind its preparation, which must not lose what it takes."""
+    found = weight_argument(prepared)
+    if found is None and prepared is not given and weight_argument(given) is not None:
+        raise ArgumentError(
+            "its weights do not pass the preparation of its columns: switch scikit-learn's "
+            "metadata routing off, or prepare the columns in a pipeline of your own."
+        )
+    return found
+
+
 def loss_takes_weights(loss: Loss) -> bool:
     """Whether the loss is a weighted mean where rows have weights."""
     return loss.each is not None or _has_weights(loss.of)
