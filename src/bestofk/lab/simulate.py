@@ -176,6 +176,11 @@ def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) 
                 "that no test could ever tell them apart."
             )
     made = make_plan(plan, random_state=0) if isinstance(plan, str) else plan
+    if made.source is not None or made.grouped or made.kind == "time":
+        raise ArgumentError(
+            "plan in the lab must be one for rows that stand for themselves, such as '10x10'; got "
+            f"{made.spec!r}."
+        )
     if isinstance(problem, Degraded) and "+" in made.spec:
         raise ArgumentError(
             "plan for problem 'degraded' must have no runs on parts of the rows; got "

@@ -24,13 +24,14 @@ from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import has_instances, instance_losses
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.evaluation.time_needed import more_time
+from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
-from bestofk.run.replicate import replicated, reseeded
+from bestofk.run.replicate import check_replicable, replicated, reseeded
 from bestofk.run.run_task import run_task
-from bestofk.run.sources import as_datasets
+from bestofk.run.sources import as_datasets, splits_for
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.run.unstable import advice_for_unstable
@@ -43,7 +44,9 @@ def compare(
     y: Any = None,
     *,
     data: Any = None,
-    plan: str | Plan | None = None,
+    plan: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
     repetitions: int = 1,
     loss: Any = None,
     prior: Prior = None,
@@ -85,11 +88,18 @@ def compare(
         One data set; or
     data : data sets
         A `DataSet`, a file, the name of an embedded set, or a list of them.
-    plan : str or Plan, optional
+    plan : str, splitter, pairs of rows or Plan, optional
         ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``,
-        ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``; stratified for labels. By default
-        ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left out
-        together) and ``"10x10"`` on several; see `bestofk.run.default_plan`.
+        ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``, ``"group-kfold:5"``,
+        ``"group-10x10"``, ``"time:10"``, ``"predefined:COLUMN"``; stratified for labels. A splitter
+        of scikit-learn, or any iterable of (train, test). By default ``"10x5+nested"`` on one
+        data set (ten runs of five folds, and pairs of folds left out together) and ``"10x10"`` on
+        several; see `bestofk.run.default_plan`.
+    groups : name of a column, or array of shape (n,), optional
+        Rows of one group (a patient, a day) are never on both sides of a split, and tests count
+        groups, not rows. A column that is named is no feature.
+    sample_weight : name of a column, or array of shape (n,), optional
+        How much each row counts: in the fits of learners that take weights, and in the loss.
     repetitions : int
         The same folds again with another learner seed, for stochastic learners.
     loss : str, callable or cost matrix, optional
@@ -139,10 +149,13 @@ def compare(
     'nmc'
     """
     deadline = _deadline(budget)
-    datasets = as_datasets(X, y, data)
-    contenders = as_contenders(learners, task=datasets[0].task)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
+    made = None if plan is None else make_plan(plan, random_state=random_state)
+    columns = {"groups": groups, "sample_weight": sample_weight,
+               "folds": None if made is None else made.column or None}  # fmt: skip
+    datasets = as_datasets(X, y, data, columns=columns)
+    contenders = as_contenders(learners, task=datasets[0].task)
     names = tuple(contender.name for contender in contenders)
     if prior is None and learners is None:
         prior = PanelOrder(names=names)  # type: ignore[assignment]
@@ -157,15 +170,19 @@ def compare(
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
         retry_failed=retry_failed,
     )  # fmt: skip
-    if plan is None:
-        plan = default_plan(
+    if made is None:
+        counts = [one.groups.nunique() for one in datasets if one.groups is not None]
+        default = default_plan(
             rows=min(one.n for one in datasets),
             datasets=len(datasets),
             procedure=procedure,
             test=test,
             budget=budget,
+            groups=min(counts) if len(counts) == len(datasets) else None,
         )
-    made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
+        made = make_plan(default, random_state=random_state)
+    if replicate:
+        check_replicable(made)
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
         random_state, keep_predictions, execution.threads, hurried=budget is not None,
@@ -215,7 +232,7 @@ def _experiment(
     """What is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
-    splits = tuple(plan.materialise(one.n, one.y) for one in datasets)
+    splits = splits_for(plan, datasets)
     return Experiment(
         contenders=contenders,
         datasets=datasets,
@@ -243,8 +260,9 @@ def _compared(
     """The study of an experiment, run and decided; and what the store keeps of it."""
     asked = StoredDecision(options=decision.to_dict(), created=now(), command=tuple(command))
     spec = replace(
-        study_of(experiment, plan=plan.spec, command=command),
-        notes=_plan_notes(experiment),
+        # splits of your own are named when they are made
+        study_of(experiment, plan=plan.spec if plan.source is None else None, command=command),
+        notes=(*_plan_notes(experiment), *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         replicates=replicates,
         decisions=(asked,),
@@ -282,10 +300,12 @@ def _caution(experiment: Experiment, plan: Plan) -> str | None:
 
     None where that was not measured: then the test's own caution stands.
     """
-    if len(experiment.datasets) > 1 or plan.kind != "cv":
+    design = experiment.splits[0].design
+    if len(experiment.datasets) > 1 or design.kind != "cv":
         return None
     named = {one.name: one.estimator for one in experiment.contenders}
-    return advice_for_unstable(named, experiment.datasets[0].n, plan) or ""
+    alike = plan if plan.source is None else f"{design.runs}x{design.folds}"
+    return advice_for_unstable(named, experiment.datasets[0].n, alike) or ""
 
 
 def _run(
@@ -355,6 +375,13 @@ def budget_words(budget: float, done: int, total: int) -> str:
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
     )
+
+
+def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
+    if all(one.sample_weight is None for one in experiment.datasets):
+        return ()
+    named = {one.name: one.estimator for one in experiment.contenders}
+    return tuple(weight_notes(named, experiment.loss))
 
 
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.errors import ArgumentError
 from bestofk.plans.plan import Plan
 from bestofk.presenting import Presented, open_level, renamed
 
@@ -83,7 +84,17 @@ def other_seeds(random_state: int, times: int) -> list[int]:
 
 def reseeded(plan: Plan, seed: int) -> Plan:
     """The same plan with other random splits."""
-    return replace(plan, seed=seed)
+    return plan.reseeded(seed)
+
+
+def check_replicable(plan: Plan) -> None:
+    """Refuse a plan of fixed splits: there are no others to repeat the decision over."""
+    if plan.is_random or (plan.source is None and plan.kind != "time"):
+        return
+    raise ArgumentError(
+        "replicate repeats the decision over other random splits, and those of the plan are fixed: "
+        "leave it out, or use a plan such as '10x10'."
+    )
 
 
 def replicated(study: Study, again: Callable[[int], Study | None], times: int) -> Study:

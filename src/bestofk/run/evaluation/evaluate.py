@@ -28,6 +28,7 @@ from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, 
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
 from bestofk.run.evaluation.surroundings import kept_surroundings
+from bestofk.run.evaluation.weights import prepared_argument, weighted
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
 
@@ -57,6 +58,8 @@ class _Runner:
     form: str
     writes: bool
     seeded: bool
+    weights: str | None
+    """The argument of `fit` that takes the weights of the rows."""
 
 
 @dataclass(slots=True)
@@ -165,6 +168,9 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 form=form,
                 writes=form != "encoded" and may_write(estimator),
                 seeded=bool(seed_names(estimator)),
+                weights=None
+                if rows.weights is None
+                else prepared_argument(estimator, contender.estimator),
             )
         return self._runners[at]
 
@@ -201,7 +207,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             labels = rows.classes[codes]
             yield CellResult(
                 key=experiment.key(place),
-                loss=experiment.loss.of(rows.y[test], labels),
+                loss=weighted(experiment.loss, rows.y[test], labels, weights=parts.weights(test)),
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
@@ -269,6 +275,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             begin = time.perf_counter()
             if runner.form == "encoded":
                 model.fit_encoded(X_train)
+            elif runner.weights is not None:
+                model.fit(X_train, y_train, **{runner.weights: fold.weights(fold.train)})
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
@@ -320,6 +328,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
     return (
         hasattr(estimator, "_predict_plan")
         and splits.n * len(splits) >= WHOLE_PLAN_FROM
+        and not splits.leaves_out
         and not seed_names(estimator)
         and experiment.loss.needs == "labels"
         and experiment.datasets[dataset].task == "classification"
