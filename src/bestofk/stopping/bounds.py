@@ -208,12 +208,12 @@ class PlannedT:
             near = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
         else:
             far, near = high, low
-        smallest = pvalue_of_t(far, self.df, alternative)  # type: ignore[arg-type]
-        largest = pvalue_of_t(near, self.df, alternative)  # type: ignore[arg-type]
-        return (
-            np.asarray(smallest) * (1.0 - SLACK),
-            np.minimum(np.asarray(largest) * (1.0 + SLACK), 1.0),
-        )
+        smallest, largest = self.pvalue(far, alternative), self.pvalue(near, alternative)
+        return smallest * (1.0 - SLACK), np.minimum(largest * (1.0 + SLACK), 1.0)
+
+    def pvalue(self, t: Floats, alternative: str) -> Floats:
+        """The p-value of a statistic."""
+        return np.asarray(pvalue_of_t(t, self.df, alternative))  # type: ignore[arg-type]
 
 
 def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | None) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bestofk.checks import Bools, Floats
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import Bounds, PlannedT, common_runs
 from bestofk.stopping.interval_verdict import IntervalVerdict, interval_verdict
+from bestofk.tails import pvalue_of_t
 
 Target = Literal["best", "order"]
 Settle = Literal["plan", "limit"]
@@ -98,7 +99,9 @@ def look(
     verdict = interval_verdict(bounds, test, family, **made)
     surely = interval_verdict(exact, test, family, **made)
     candidates, settled = _open(verdict, family, rule.target)
-    pairs = () if settled else _deciding(verdict, bounds, candidates, family)
+    pairs = () if settled else _deciding(
+        verdict, _now(differences, test, family), candidates, family, ~np.isnan(of_plan).any(axis=(1, 2))
+    )
     go_on = np.zeros(K, dtype=bool)
     for pair in pairs:
         go_on[list(pair)] = True
@@ -159,60 +162,88 @@ def _open(verdict: IntervalVerdict, family: Family, target: Target) -> tuple[Boo
 
 
 def _deciding(
-    verdict: IntervalVerdict, bounds: Bounds, candidates: Bools, family: Family
+    verdict: IntervalVerdict, now: PointVerdict, candidates: Bools, family: Family, complete: Bools
 ) -> tuple[tuple[int, int], ...]:
-    """The pairs to go on with: those that decide about a candidate."""
+    """The pairs to go on with: those that decide about a candidate and are not complete.
+
+    Where all of them are, only how many claims the correction counts is open, and the other open
+    pairs are finished.
+    """
     K = verdict.learners
-    rows, columns = np.triu_indices(K, 1)
-    place = {pair: p for p, pair in enumerate(zip(rows.tolist(), columns.tolist(), strict=True))}
-    found: dict[tuple[int, int], None] = {}
-    open_edges = verdict.possible & ~verdict.sure
+    unfinished = np.zeros((K, K), dtype=bool)
+    unfinished[np.triu_indices(K, 1)] = ~complete
+    unfinished |= unfinished.T
+    undecided = verdict.open_pairs()
+    wanted = np.zeros((K, K), dtype=bool)
     if family.name == "control":
         at = family.control or 0
-        found.update(
-            dict.fromkeys(
-                (min(at, other), max(at, other))
-                for other in np.flatnonzero(candidates).tolist()
-                if other != at and verdict.open_pairs()[at, other]
-            )
-        )
-        if found:
-            return tuple(found)
-    names = np.flatnonzero(candidates).tolist()
-    for one in names:
-        if verdict.stated:
-            partners = [j for j in np.flatnonzero(open_edges[one]).tolist() if j > one]
-            if partners:
-                # the strongest one first: if it overrides, the others need not be asked
-                strongest = max(
-                    partners,
-                    key=lambda j: (
-                        bounds.t_low[place[one, j]] + bounds.t_high[place[one, j]]
-                        if np.isfinite(bounds.t_low[place[one, j]] + bounds.t_high[place[one, j]])
-                        else 0.0
-                    ),
-                )
-                middle = bounds.t_low[place[one, strongest]] + bounds.t_high[place[one, strongest]]
-                looks_struck = np.isfinite(middle) and middle > 0 and bounds.t_low[place[one, strongest]] > 0
-                chosen = [strongest] if looks_struck else partners
-                found.update(dict.fromkeys((one, j) for j in chosen))
-        if verdict.guard or not verdict.stated:
-            for other in range(K):
-                if other == one:
-                    continue
-                pair = (min(one, other), max(one, other))
-                undecided = verdict.mean_low[one, other] < 0 < verdict.mean_high[one, other]
-                rivals = candidates[other] if not verdict.stated else (
-                    other < one and verdict.possible[other].any()
-                )
-                if undecided and rivals:
-                    found[pair] = None
-    if found:
-        return tuple(found)
-    # only how many claims the correction counts is open: finish what is
-    left = np.argwhere(np.triu(verdict.open_pairs()))
-    if len(left):
-        return tuple((int(i), int(j)) for i, j in left)
-    if len(names) > 1:
-        return tuple((a, b) for n, a in enumerate(names) for b in names[n + 1 :])
-    return ((0, K - 1),)
+        wanted[at] = undecided[at]
+    if not wanted.any():
+        for one in np.flatnonzero(candidates).tolist():
+            rivals, free = _rivals(verdict, now, candidates, one)
+            wanted[one] |= rivals
+            if free and verdict.stated:
+                # those after it count only if it is overridden after all
+                break
+    for pairs in (wanted, undecided, verdict.unranked_pairs()):
+        left = np.triu((pairs | pairs.T) & unfinished)
+        if left.any():
+            return tuple((int(i), int(j)) for i, j in np.argwhere(left))
+    return ()
+
+
+def _rivals(
+    verdict: IntervalVerdict, now: PointVerdict, candidates: Bools, one: int
+) -> tuple[Bools, bool]:
+    """(K,): with whom a candidate must be compared further; and whether it looks free."""
+    unranked = verdict.unranked_pairs()[one]
+    if not verdict.stated:
+        return unranked & candidates, True
+    found = verdict.possible[one] & ~verdict.sure[one]
+    found[: one + 1] = False
+    against = np.where(found & now.overrides[one], now.t[one], -np.inf)
+    strongest = int(against.argmax())
+    free = against[strongest] == -np.inf
+    if not free:
+        # it looks overridden: once that is sure, the others need not be asked
+        found[:] = False
+        found[strongest] = True
+    if verdict.guard and free:
+        struck = verdict.possible.any(axis=1)
+        found |= unranked & struck & (np.arange(len(found)) < one)
+    return found, free
+
+
+class PointVerdict(NamedTuple):
+    """How it looks now, for the choice of whom to run: nothing is claimed by it."""
+
+    t: Floats
+    """(K, K), pairs i < j."""
+    overrides: Bools
+    """(K, K): j looks better than i, which is preferred."""
+
+
+def _now(differences: Floats, test: PlannedT, family: Family) -> PointVerdict:
+    """The test of the plan on what is there."""
+    K = family.learners
+    n = (~np.isnan(differences)).sum(axis=(1, 2))
+    known = np.where(np.isnan(differences), 0.0, differences)
+    mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
+    squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
+    p = pvalue_of_t(t, test.df, family.alternative)  # type: ignore[arg-type]
+    first, second = family.pairs()
+    place = square(np.arange(len(t)), K).astype(np.int64)[first, second]
+    overrides = np.zeros((K, K), dtype=bool)
+    overrides[first, second] = (family.adjust(np.asarray(p)[place]) <= family.alpha) & (
+        t[place] > 0
+    )
+    return PointVerdict(t=square(t, K), overrides=overrides)
+
+
+def square(values: Floats, learners: int) -> Floats:
+    """(K, K) of the pairs i < j; nothing below the diagonal."""
+    made = np.zeros((learners, learners))
+    made[np.triu_indices(learners, 1)] = values
+    return made
