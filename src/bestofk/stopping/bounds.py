@@ -11,6 +11,7 @@ from bestofk.tails import pvalue_of_t, t_quantile
 
 SLACK = 1e-9
 """Rounding, in shares: bounds are widened by it, so that equality decides nothing."""
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -186,18 +187,17 @@ class PlannedT:
             np.square(off) - spread
         )
         left = np.sqrt(max(1.0 / m - (0.0 if limit else 1.0 / self.runs), 0.0))
-        t_reach = left * _reach_of_run(influence, risk)
-        mean_reach = left * _reach_of_run(off, risk)
-        t_reach, mean_reach = (
-            np.where(open_ended, np.inf, reach) for reach in (t_reach, mean_reach)
-        )
+        reach = np.where(open_ended, np.inf, left * _reach_of_run(influence, risk))
         with np.errstate(invalid="ignore"):
-            t_low, t_high = t - t_reach, t + t_reach
+            t_low, t_high = t - reach, t + reach
+        t_low = np.where(np.isnan(t_low), -np.inf, t_low)
+        t_high = np.where(np.isnan(t_high), np.inf, t_high)
+        # the statistic has the sign of the mean, and no more is asked of the mean: one interval
         return Bounds(
-            t_low=np.where(np.isnan(t_low), -np.inf, t_low),
-            t_high=np.where(np.isnan(t_high), np.inf, t_high),
-            mean_low=mean - mean_reach,
-            mean_high=mean + mean_reach,
+            t_low=t_low,
+            t_high=t_high,
+            mean_low=np.where(t_low > 0, _TINY, -np.inf),
+            mean_high=np.where(t_high < 0, -_TINY, np.inf),
         )
 
     def pvalues(self, bounds: Bounds, alternative: str) -> tuple[Floats, Floats]:

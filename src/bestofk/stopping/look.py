@@ -126,8 +126,7 @@ def _predicted(differences: Floats, test: PlannedT, rule: StoppingRule, floor: f
     pairs, _, _ = differences.shape
     limit = rule.settle == "limit"
     looks = max((rule.max_runs if limit else test.runs) - FIRST_LOOK, 1)
-    # two intervals for each pair: of the statistic and of the mean
-    risk = rule.risk / (2 * pairs * looks)
+    risk = rule.risk / (pairs * looks)
     runs = np.array([common_runs(~np.isnan(one)) for one in differences])
     found = unbounded(pairs)
     arrays = {name: getattr(found, name).copy() for name in Bounds.__slots__}

@@ -28,14 +28,11 @@ class Raced:
         Runs that every learner was given.
     losses : (K, runs, folds) array
         What was used, NaN beyond.
-    out_after : (K,) array of int
-        The round after which a learner was not asked for more; 0: it was, to the end.
     """
 
     looks: tuple[Look, ...]
     runs: Ints
     losses: Floats
-    out_after: Ints
 
     @property
     def settled(self) -> bool:
@@ -61,28 +58,22 @@ def race(
     broken off and taken up again, or run on more processors, uses the same runs.
     """
     most = rule.max_runs if rule.settle == "limit" else test.runs
-    runs = np.zeros(learners, dtype=np.int64)
-    out_after = np.zeros(learners, dtype=np.int64)
-    go_on = np.ones(learners, dtype=bool)
+    wanted = np.ones(learners, dtype=np.int64)
     looks: list[Look] = []
-    turn = 0
     while True:
-        turn = min(turn + 1, most)
-        wanted = np.where(go_on, turn, runs)
-        done = bool((wanted == runs).all())
-        if done:
-            break
         runs = wanted
         losses = fill(runs)
         seen = look(losses, test, family, rule, guard=guard, stated=stated, floor=floor)
         looks.append(seen)
         if watch is not None:
             watch(seen, runs)
-        go_on = seen.go_on & (runs < most) if not seen.settled else np.zeros(learners, dtype=bool)
-        out_after = np.where(go_on, 0, np.where(out_after > 0, out_after, turn))
-        if seen.settled:
-            break
-    return Raced(looks=tuple(looks), runs=runs, losses=losses, out_after=out_after)
+        wanted = runs.copy()
+        for pair in seen.open_pairs:
+            # the one that is behind catches up first, and only as far as it must
+            places = list(pair)
+            wanted[places] = np.maximum(wanted[places], min(runs[places].min() + 1, most))
+        if seen.settled or (wanted == runs).all():
+            return Raced(looks=tuple(looks), runs=runs, losses=losses)
 
 
 def replay(
