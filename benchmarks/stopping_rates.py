@@ -127,7 +127,12 @@ def measure_rates(
     rng = np.random.default_rng(seed)
     family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
     test = PlannedT(
-        runs=RUNS, folds=FOLDS, df=RUNS * FOLDS - 1, test_share=1 / (FOLDS - 1), span=1.0, step=FOLDS / ROWS
+        runs=RUNS,
+        folds=FOLDS,
+        df=RUNS * FOLDS - 1,
+        test_share=1 / (FOLDS - 1),
+        span=1.0,
+        step=FOLDS / ROWS,
     )
     rule = StoppingRule(target=target, risk=risk)  # type: ignore[arg-type]
     saved = differ = settled = 0.0

@@ -129,9 +129,7 @@ class PlannedT:
         if self.least:
             # a variance below the smallest one is raised to it, which brings t nearer to 0
             with np.errstate(invalid="ignore"):
-                floored = np.where(
-                    mean < 0, mean / np.sqrt(self.factor * self.least), -np.inf
-                )
+                floored = np.where(mean < 0, mean / np.sqrt(self.factor * self.least), -np.inf)
             t = np.where(t < 0, np.maximum(t, np.nan_to_num(floored, nan=0.0)), t)
         return t
 
@@ -168,8 +166,8 @@ class PlannedT:
         independent, which overstates it for cross-validation, or from the runs themselves where
         that is larger.
         """
-        pairs, m, folds = differences.shape
-        if not (0 < m and (limit or m <= self.runs)):
+        _, m, folds = differences.shape
+        if not (m > 0 and (limit or m <= self.runs)):
             raise ValueError(f"m must be from 1 to {self.runs}; got {m}.")
         open_ended = np.isnan(differences).any(axis=(1, 2)) | (m * folds < 2)
         d = np.where(np.isnan(differences), 0.0, differences)
@@ -221,9 +219,7 @@ def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | N
     with np.errstate(divide="ignore", invalid="ignore"):
         as_is = np.where(squares > 0, total / np.sqrt(squares), 0.0)
         if span is None:
-            best = np.where(
-                total > 0, np.sqrt(np.square(total) / squares + left), np.sqrt(left)
-            )
+            best = np.where(total > 0, np.sqrt(np.square(total) / squares + left), np.sqrt(left))
         else:
             y = np.where(total * span > squares, squares / np.where(total > 0, total, 1.0), span)
             best = (total + left * y) / np.sqrt(squares + left * np.square(y))
@@ -246,5 +242,5 @@ def _reach_of_run(influence: Floats, risk: float) -> Floats:
 
 def common_runs(done: Bools) -> int:
     """How many runs from the first on are complete; `done` is (runs, folds)."""
-    whole = done.all(axis=1)
+    whole: Bools = np.logical_and.reduce(done, axis=1)
     return int(len(whole) if whole.all() else np.argmin(whole))

@@ -47,16 +47,16 @@ class IntervalVerdict:
         left = np.ones(self.learners, dtype=bool) if among is None else among
         if not self.stated:
             return left & ~((self.mean_high < 0) & left[:, np.newaxis]).any(axis=0)
-        sure, possible = (np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible))
+        sure, possible = (
+            np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible)
+        )
         struck, may_be_struck = left & sure.any(axis=1), left & possible.any(axis=1)
         found = np.zeros(self.learners, dtype=bool)
         for place in np.flatnonzero(left).tolist():
             if struck[place]:
                 continue
             before = np.arange(self.learners) < place
-            passed = self.guard and bool(
-                (self.mean_high[:, place] < 0)[before & struck].any()
-            )
+            passed = self.guard and bool((self.mean_high[:, place] < 0)[before & struck].any())
             found[place] = not passed
             may_be_passed = self.guard and bool(
                 (self.mean_low[:, place] < 0)[before & may_be_struck].any()
@@ -99,8 +99,9 @@ def interval_verdict(
 ) -> IntervalVerdict:
     """The claims that the full plan is sure to make, and those that it may make.
 
-    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``. The corrections reject more the smaller the p-values are, each of them: what the largest
-    p-values reject is rejected by the full plan, and that is within what the smallest reject.
+    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``. The corrections
+    reject more the smaller the p-values are, each of them: what the largest p-values reject is
+    rejected by the full plan, and that is within what the smallest reject.
     """
     K = family.learners
     rows, columns = np.triu_indices(K, 1)

@@ -99,8 +99,16 @@ def look(
     verdict = interval_verdict(bounds, test, family, **made)
     surely = interval_verdict(exact, test, family, **made)
     candidates, settled = _open(verdict, family, rule.target)
-    pairs = () if settled else _deciding(
-        verdict, _now(differences, test, family), candidates, family, ~np.isnan(of_plan).any(axis=(1, 2))
+    pairs = (
+        ()
+        if settled
+        else _deciding(
+            verdict,
+            _now(differences, test, family),
+            candidates,
+            family,
+            ~np.logical_or.reduce(np.isnan(of_plan), axis=(1, 2)),
+        )
     )
     go_on = np.zeros(K, dtype=bool)
     for pair in pairs:
@@ -233,7 +241,7 @@ def _now(differences: Floats, test: PlannedT, family: Family) -> PointVerdict:
         t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
     p = pvalue_of_t(t, test.df, family.alternative)  # type: ignore[arg-type]
     first, second = family.pairs()
-    place = square(np.arange(len(t)), K).astype(np.int64)[first, second]
+    place = square(np.arange(float(len(t))), K).astype(np.int64)[first, second]
     overrides = np.zeros((K, K), dtype=bool)
     overrides[first, second] = (family.adjust(np.asarray(p)[place]) <= family.alpha) & (
         t[place] > 0

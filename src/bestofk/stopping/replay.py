@@ -92,6 +92,4 @@ def replay(
         known = np.arange(losses.shape[1]) < runs[:, np.newaxis]
         return np.where(known[:, :, np.newaxis], losses, np.nan)
 
-    return race(
-        fill, len(losses), test, family, rule, guard=guard, stated=stated, floor=floor
-    )
+    return race(fill, len(losses), test, family, rule, guard=guard, stated=stated, floor=floor)
