@@ -1,0 +1,246 @@
+"""Intervals that hold what the full plan will say of every pair, from the part that is done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestofk.checks import Bools, Floats
+from bestofk.tails import pvalue_of_t, t_quantile
+
+SLACK = 1e-9
+"""Rounding, in shares: bounds are widened by it, so that equality decides nothing."""
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Bounds:
+    """Of P pairs, the first less the second: intervals of what the full plan will give.
+
+    Attributes
+    ----------
+    t_low, t_high : (P,) arrays
+        The statistic.
+    mean_low, mean_high : (P,) arrays
+        The difference of the means.
+    """
+
+    t_low: Floats
+    t_high: Floats
+    mean_low: Floats
+    mean_high: Floats
+
+    def within(self, other: Bounds) -> Bounds:
+        """The part that both leave open; where they contradict each other, `other` holds."""
+        found = {}
+        for what in ("t", "mean"):
+            low = np.maximum(getattr(self, f"{what}_low"), getattr(other, f"{what}_low"))
+            high = np.minimum(getattr(self, f"{what}_high"), getattr(other, f"{what}_high"))
+            apart = low > high
+            found[f"{what}_low"] = np.where(apart, getattr(other, f"{what}_low"), low)
+            found[f"{what}_high"] = np.where(apart, getattr(other, f"{what}_high"), high)
+        return Bounds(**found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedT:
+    """A t test that is planned on `runs` x `folds` differences of a pair.
+
+    The statistic is ``mean / sqrt(factor * variance)`` over all of them, as in
+    `bestofk.pairwise.corrected_repeated_kfold_t`; items of a test set and data sets are runs of
+    one fold.
+
+    Attributes
+    ----------
+    runs, folds : int
+    df : float
+        Degrees of freedom of the statistic.
+    test_share : float or None
+        Test rows over training rows, for the corrected tests.
+    span : float or None
+        Losses lie between 0 and this; None: they may be any number.
+    step : float or None
+        Losses are multiples of it, at the finest; a variance is at least what one instance of
+        each learner makes in one fold. None: not known yet.
+    """
+
+    runs: int
+    folds: int
+    df: float
+    test_share: float | None = None
+    span: float | None = None
+    step: float | None = 0.0
+
+    @property
+    def n(self) -> int:
+        """Differences of the full plan."""
+        return self.runs * self.folds
+
+    @property
+    def factor(self) -> float:
+        """The variance of the mean over that of a difference."""
+        plain = 1.0 / (self.df + 1.0)
+        return plain if self.test_share is None else plain * (1.0 + self.n * self.test_share)
+
+    @property
+    def least(self) -> float:
+        """The smallest variance that the differences are taken to have; infinite if unknown."""
+        return np.inf if self.step is None else 2.0 * self.step * self.step / self.n
+
+    def exact(self, differences: Floats) -> Bounds:
+        """What the rest of the plan cannot change, whatever it brings.
+
+        Parameters
+        ----------
+        differences : (P, runs, folds) array
+            NaN where a cell is not done.
+
+        Notes
+        -----
+        With S and Q the sums of the differences and of their squares over the n cells of the
+        plan, the statistic grows with S / sqrt(Q). Of R cells that are left with values y the
+        sum is at most sqrt(R) times the root of their squares, and equality needs equal y. So
+        the largest ratio is sqrt(S^2 / Q + R) for S > 0, else sqrt(R); where losses are bounded
+        by 1, that at y = min(1, Q / S), or at y = 1 for S <= 0.
+        """
+        flat = differences.reshape(len(differences), -1)
+        absent = np.isnan(flat)
+        left = absent.sum(axis=1).astype(np.float64)
+        known = np.where(absent, 0.0, flat)
+        total, squares = known.sum(axis=1), np.square(known).sum(axis=1)
+        span = self.span
+        reach = np.where(left > 0, np.inf if span is None else left * (span or 0.0), 0.0)
+        # what rounding alone can make is no difference
+        noise = SLACK * np.abs(known).max(axis=1, initial=0.0)
+        total = np.where(np.abs(total) <= noise, 0.0, total)
+        low, high = (total - reach) / self.n, (total + reach) / self.n
+        return Bounds(
+            t_low=-self._highest(-total, squares, left, -low),
+            t_high=self._highest(total, squares, left, high),
+            mean_low=low,
+            mean_high=high,
+        )
+
+    def _highest(self, total: Floats, squares: Floats, left: Floats, mean: Floats) -> Floats:
+        """The largest statistic that the full plan can have."""
+        ratio = _largest_ratio(total, squares, left, self.span)
+        t = self._t_of_ratio(ratio + SLACK * np.abs(ratio))
+        if self.least:
+            # a variance below the smallest one is raised to it, which brings t nearer to 0
+            with np.errstate(invalid="ignore"):
+                floored = np.where(mean < 0, mean / np.sqrt(self.factor * self.least), -np.inf)
+            t = np.where(t < 0, np.maximum(t, np.nan_to_num(floored, nan=0.0)), t)
+        return t
+
+    def _t_of_ratio(self, ratio: Floats) -> Floats:
+        """The statistic as a function of S / sqrt(Q)."""
+        n = self.n
+        square = np.minimum(np.square(ratio), n)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.sqrt((n - 1) / (self.factor * n * n) * square / (1.0 - square / n))
+        return np.asarray(np.where(ratio == 0, 0.0, np.copysign(t, ratio)))
+
+    def predicted(
+        self, differences: Floats, *, risk: float, floor: float = 0.0, limit: bool = False
+    ) -> Bounds:
+        """Where the full plan will end, but for a chance of `risk` for each interval of a pair.
+
+        Parameters
+        ----------
+        differences : (P, m, folds) array
+            Of the first m runs, complete; NaN: a pair with a gap stays open.
+        risk : float
+            The chance that the full plan leaves an interval.
+        floor : float
+            The smallest variance that differences are taken to have, such as that of one
+            instance in one fold.
+        limit : bool
+            Where endless runs would end, under the same test, in place of the full plan.
+
+        Notes
+        -----
+        Given the data, runs of cross-validation are independent and of one distribution, so that
+        the mean over `runs` of them is predicted from the first m with a variance of
+        (1/m - 1/runs) times that of a run. That of a run is taken from the folds as if they were
+        independent, which overstates it for cross-validation, or from the runs themselves where
+        that is larger.
+        """
+        _, m, folds = differences.shape
+        if not (m > 0 and (limit or m <= self.runs)):
+            raise ValueError(f"m must be from 1 to {self.runs}; got {m}.")
+        open_ended = np.isnan(differences).any(axis=(1, 2)) | (m * folds < 2)
+        d = np.where(np.isnan(differences), 0.0, differences)
+        mean = d.mean(axis=(1, 2))
+        mean = np.where(np.abs(mean) <= SLACK * np.abs(d).max(axis=(1, 2)), 0.0, mean)
+        off = d - mean[:, np.newaxis, np.newaxis]
+        variance = np.square(off).sum(axis=(1, 2)) / max(m * folds - 1, 1)
+        variance = np.maximum(variance, max(floor, self.least if self.step else 0.0))
+        sure = variance == 0
+        scale = np.sqrt(self.factor * np.where(sure, 1.0, variance))
+        t = np.where(sure, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), mean / scale)
+        finite = np.where(sure, 0.0, t)[:, np.newaxis, np.newaxis]
+        spread = np.where(sure, 1.0, variance)[:, np.newaxis, np.newaxis]
+        influence = off / scale[:, np.newaxis, np.newaxis] - finite / (2.0 * spread) * (
+            np.square(off) - spread
+        )
+        left = np.sqrt(max(1.0 / m - (0.0 if limit else 1.0 / self.runs), 0.0))
+        reach = np.where(open_ended, np.inf, left * _reach_of_run(influence, risk))
+        with np.errstate(invalid="ignore"):
+            t_low, t_high = t - reach, t + reach
+        t_low = np.where(np.isnan(t_low), -np.inf, t_low)
+        t_high = np.where(np.isnan(t_high), np.inf, t_high)
+        # the statistic has the sign of the mean, and no more is asked of the mean: one interval
+        return Bounds(
+            t_low=t_low,
+            t_high=t_high,
+            mean_low=np.where(t_low > 0, _TINY, -np.inf),
+            mean_high=np.where(t_high < 0, -_TINY, np.inf),
+        )
+
+    def pvalues(self, bounds: Bounds, alternative: str) -> tuple[Floats, Floats]:
+        """The smallest and the largest p-value that the bounds leave open."""
+        low, high = bounds.t_low, bounds.t_high
+        if alternative == "two-sided":
+            far = np.maximum(np.abs(low), np.abs(high))
+            near = np.where((low <= 0) & (high >= 0), 0.0, np.minimum(np.abs(low), np.abs(high)))
+        else:
+            far, near = high, low
+        smallest, largest = self.pvalue(far, alternative), self.pvalue(near, alternative)
+        return smallest * (1.0 - SLACK), np.minimum(largest * (1.0 + SLACK), 1.0)
+
+    def pvalue(self, t: Floats, alternative: str) -> Floats:
+        """The p-value of a statistic."""
+        return np.asarray(pvalue_of_t(t, self.df, alternative))  # type: ignore[arg-type]
+
+
+def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | None) -> Floats:
+    """The largest S / sqrt(Q) that the cells that are left can bring about."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        as_is = np.where(squares > 0, total / np.sqrt(squares), 0.0)
+        if span is None:
+            best = np.where(total > 0, np.sqrt(np.square(total) / squares + left), np.sqrt(left))
+        else:
+            y = np.where(total * span > squares, squares / np.where(total > 0, total, 1.0), span)
+            best = (total + left * y) / np.sqrt(squares + left * np.square(y))
+    return np.asarray(np.where(left > 0, best, as_is))
+
+
+def _reach_of_run(influence: Floats, risk: float) -> Floats:
+    """How far the mean of one run may be from the limit, times its quantile."""
+    _, m, folds = influence.shape
+    cells = m * folds
+    by_folds = np.sqrt(np.square(influence).sum(axis=(1, 2)) / max(cells - 1, 1) / folds)
+    reach = by_folds * -t_quantile(risk / 2.0, float(max(cells - 1, 1)))
+    if m > 1 and folds > 1:
+        runs = influence.mean(axis=2)
+        by_runs = runs.std(axis=1, ddof=1)
+        guarded = by_runs * -t_quantile(risk / 2.0, float(m - 1))
+        reach = np.where(by_runs > by_folds, guarded, reach)
+    return np.asarray(reach)
+
+
+def common_runs(done: Bools) -> int:
+    """How many runs from the first on are complete; `done` is (runs, folds)."""
+    whole: Bools = np.logical_and.reduce(done, axis=1)
+    return int(len(whole) if whole.all() else np.argmin(whole))

@@ -1,0 +1,148 @@
+"""What intervals of the pairs leave open of a verdict: who may still be recommended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestofk.checks import Bools, Floats, Ints
+from bestofk.ordering.evidence.family import Family
+from bestofk.stopping.bounds import SLACK, Bounds, PlannedT
+
+_AT_A_TIME = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class IntervalVerdict:
+    """What is sure and what is possible, by places in the order of preference.
+
+    Attributes
+    ----------
+    sure, possible : (K, K) arrays of bool
+        ``sure[i, j]``: the full plan will show j to be better than i; ``possible``: it may.
+    mean_low, mean_high : (K, K) arrays
+        The mean of i less that of j at the end of the plan.
+    guard : bool
+        As for MultiTest: a candidate is passed over while a learner preferred to it that was
+        struck out has the smaller mean.
+    stated : bool
+        There is a preference; without one the smallest mean is recommended.
+    """
+
+    sure: Bools
+    possible: Bools
+    mean_low: Floats
+    mean_high: Floats
+    guard: bool
+    stated: bool
+
+    @property
+    def learners(self) -> int:
+        """K."""
+        return len(self.sure)
+
+    def candidates(self, among: Bools | None = None) -> Bools:
+        """(K,): who may still be recommended by the full plan, of those that are left."""
+        left = np.ones(self.learners, dtype=bool) if among is None else among
+        if not self.stated:
+            return left & ~((self.mean_high < 0) & left[:, np.newaxis]).any(axis=0)
+        sure, possible = (
+            np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible)
+        )
+        struck, may_be_struck = left & sure.any(axis=1), left & possible.any(axis=1)
+        found = np.zeros(self.learners, dtype=bool)
+        for place in np.flatnonzero(left).tolist():
+            if struck[place]:
+                continue
+            before = np.arange(self.learners) < place
+            passed = self.guard and bool((self.mean_high[:, place] < 0)[before & struck].any())
+            found[place] = not passed
+            may_be_passed = self.guard and bool(
+                (self.mean_low[:, place] < 0)[before & may_be_struck].any()
+            )
+            if not may_be_struck[place] and not may_be_passed:
+                return found
+        # nobody is sure to end the walk, so that of those passed over one may be taken too
+        return left & ~struck
+
+    def order(self) -> tuple[Ints, bool]:
+        """The learners whose place is settled, best first, and whether all of them are."""
+        left = np.ones(self.learners, dtype=bool)
+        found: list[int] = []
+        while left.any():
+            candidates = np.flatnonzero(self.candidates(left))
+            if len(candidates) != 1:
+                return np.array(found, dtype=np.int64), False
+            found.append(int(candidates[0]))
+            left[candidates[0]] = False
+        return np.array(found, dtype=np.int64), True
+
+    def open_places(self) -> Bools:
+        """(K,): the candidates of the first place of the order that is not settled."""
+        found, settled = self.order()
+        left = np.ones(self.learners, dtype=bool)
+        left[found] = False
+        return left if settled else self.candidates(left)
+
+    def open_pairs(self) -> Bools:
+        """(K, K): whether a claim about the pair is possible in some direction and not sure."""
+        return (self.possible & ~self.sure) | (self.possible & ~self.sure).T
+
+    def unranked_pairs(self) -> Bools:
+        """(K, K): whether either of the two may have the smaller mean in the end."""
+        return (self.mean_low < 0) & (self.mean_high > 0)
+
+
+def interval_verdict(
+    bounds: Bounds, test: PlannedT, family: Family, *, guard: bool = True, stated: bool = True
+) -> IntervalVerdict:
+    """The claims that the full plan is sure to make, and those that it may make.
+
+    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``. The corrections
+    reject more the smaller the p-values are, each of them: what the largest p-values reject is
+    rejected by the full plan, and that is within what the smallest reject.
+    """
+    K = family.learners
+    rows, columns = np.triu_indices(K, 1)
+    first, second = family.pairs()
+    place = np.zeros((K, K), dtype=np.int64)
+    place[rows, columns] = np.arange(len(rows))
+    tested = place[first, second]
+    smallest, largest = test.pvalues(bounds, family.alternative)
+    must = family.adjust(largest[tested]) <= family.alpha
+    low, high = bounds.t_low[tested], bounds.t_high[tested]
+    sure, possible = (np.zeros((K, K), dtype=bool) for _ in range(2))
+    sure[first, second] = must & (low > 0)
+    possible[first, second] = _may(test, family, smallest[tested], high)
+    if family.alternative == "two-sided":
+        sure[second, first] = must & (high < 0)
+        possible[second, first] = _may(test, family, smallest[tested], -low)
+    mean_low, mean_high = np.zeros((K, K)), np.zeros((K, K))
+    mean_low[rows, columns], mean_high[rows, columns] = bounds.mean_low, bounds.mean_high
+    mean_low[columns, rows], mean_high[columns, rows] = -bounds.mean_high, -bounds.mean_low
+    return IntervalVerdict(
+        sure=sure,
+        possible=possible,
+        mean_low=mean_low,
+        mean_high=mean_high,
+        guard=guard,
+        stated=stated,
+    )
+
+
+def _may(test: PlannedT, family: Family, smallest: Floats, farthest: Floats) -> Bools:
+    """Whether a pair may be claimed in one direction, where its statistic reaches `farthest`.
+
+    The other pairs have their smallest p-values, this one the smallest in that direction.
+    """
+    found = (farthest > 0) & (family.adjust(smallest) <= family.alpha)
+    asked = np.flatnonzero(found)
+    own = test.pvalue(farthest[asked], family.alternative) * (1.0 - SLACK)
+    for at in range(0, len(asked), _AT_A_TIME):
+        part = asked[at : at + _AT_A_TIME]
+        each = np.repeat(smallest[np.newaxis], len(part), axis=0)
+        each[np.arange(len(part)), part] = own[at : at + _AT_A_TIME]
+        adjusted = family.adjust(each)[np.arange(len(part)), part]
+        found[part] = adjusted <= family.alpha
+    return found
