@@ -131,9 +131,7 @@ def test_an_edit_that_cannot_is_not(store, tmp_path, edit):
 def test_the_order_of_definitions_and_another_folder_do_not_matter(store, tmp_path):
     begin, end = SOURCE.index("def deeper"), SOURCE.index("def helper")
     last = SOURCE.index("def unused")
-    moved = (
-        SOURCE[:begin] + SOURCE[end:last] + SOURCE[begin:end] + SOURCE[last:]
-    )
+    moved = SOURCE[:begin] + SOURCE[end:last] + SOURCE[begin:end] + SOURCE[last:]
     methods = moved.index("    def middle"), moved.index("class Cutting")
     fit = moved.index("    def fit")
     middle = moved[methods[0] : methods[1]].rstrip() + "\n\n"
@@ -323,9 +321,12 @@ def test_ten_fresh_interpreters_agree(tmp_path):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed * 1000 + 1)}
         children.append(
             subprocess.Popen(
-                [sys.executable, "-c", FRESH, str(folder)], stdout=subprocess.PIPE, text=True,
-                env=environment, cwd=folder,
-            )  # fmt: skip
+                [sys.executable, "-c", FRESH, str(folder)],
+                stdout=subprocess.PIPE,
+                text=True,
+                env=environment,
+                cwd=folder,
+            )
         )
     said = [child.communicate(timeout=60)[0] for child in children]
     assert all(child.returncode == 0 for child in children)
@@ -335,7 +336,7 @@ def test_ten_fresh_interpreters_agree(tmp_path):
 
 
 def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
-    with open(__file__) as held:
+    with Path(__file__).open() as held:
         chosen = partial(next, held)
         learner = load(tmp_path / "code").Cutting(chosen=chosen)
         assert "TextIOWrapper" in identify(learner).unknown

@@ -63,9 +63,9 @@ def _own(value: Any) -> str:
     walk = Walk(own=None)
     found = walk.digest((value,))
     if walk.depends_on_what_it_changes:
-        found = Walk(
-            own=None, writes=walk.writes, writes_attributes=walk.writes_attributes
-        ).digest((value,))
+        found = Walk(own=None, writes=walk.writes, writes_attributes=walk.writes_attributes).digest(
+            (value,)
+        )
     return found
 
 

@@ -145,8 +145,9 @@ def compare(
     )  # fmt: skip
     decision.check_learners(names)
     execution = Execution(
-        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
-        store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
+        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout,
+        budget=budget, store=store, progress=progress, on_failure=on_failure,
+        keep_predictions=keep_predictions,
     )  # fmt: skip
     if plan is None:
         plan = default_plan(

@@ -32,9 +32,7 @@ class Contender:
     def of(cls, name: str, estimator: Any) -> Contender:
         """The contender with its fingerprint."""
         found = learner_fingerprint(estimator)
-        return cls(
-            name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown
-        )
+        return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
 
 
 @dataclass(frozen=True, slots=True)

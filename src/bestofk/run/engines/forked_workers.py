@@ -161,9 +161,7 @@ class WorkerSource:
             self._process = None
 
 
-def _started(
-    target: Callable[..., None], payload: str, threads: int
-) -> tuple[Started, Connection]:
+def _started(target: Callable[..., None], payload: str, threads: int) -> tuple[Started, Connection]:
     from loky.backend.context import get_context
 
     context = get_context("loky")

@@ -43,7 +43,7 @@ def limited(
 
 @contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
-    """This process with so many threads in every library; afterwards all is as before.
+    """So many threads in every library of this process; afterwards all is as before.
 
     Setting them takes milliseconds, so it is done once for a whole run.
     """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from bestofk.learners.predict import seed_names
@@ -82,7 +83,11 @@ def may_write(estimator: Any) -> bool:
 
 
 def model_size(model: Any) -> int | None:
-    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled."""
+    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled.
+
+    The same in whichever process it was fitted: what a process happens to hold once or twice, or
+    under which name it can import a class, does not count.
+    """
     counter = _Counter()
     try:
         _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
@@ -93,23 +98,32 @@ def model_size(model: Any) -> int | None:
 
 
 class _Weigher(pickle.Pickler):
-    """A pickler for which it does not matter where a type of array came from.
+    """A pickler for which it does not matter where a part of the model came from.
 
-    NumPy's types are one object each until they have been sent to another process; what is one
-    object there and two here would be written once or twice. So equal ones are written once.
+    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
+    process; what is one object there and two here would be written once or twice. So equal ones
+    are written once. Classes and functions weigh as much as their names: a class that was sent to
+    a worker may not be importable there.
     """
 
     def __init__(self, counter: _Counter, **options: Any) -> None:
         super().__init__(counter, **options)
-        self.counter, self.types = counter, set[Any]()
+        self.counter, self.seen = counter, set[Any]()
 
     def persistent_id(self, held: Any) -> int | None:
-        """A mark for types of arrays; everything else is pickled."""
-        if type(held).__module__ != "numpy.dtypes":
+        """A mark for what is weighed by its value; everything else is pickled."""
+        kind = type(held)
+        if kind in (str, bytes):
+            content: Any = held
+        elif isinstance(held, type | FunctionType):
+            content = f"{held.__module__} {held.__qualname__}"
+        elif kind.__module__ == "numpy.dtypes":
+            content = held
+        else:
             return None
-        if held not in self.types:
-            self.types.add(held)
-            self.counter.write(pickle.dumps(held, protocol=5))
+        if (kind, content) not in self.seen:
+            self.seen.add((kind, content))
+            self.counter.write(pickle.dumps(content, protocol=5))
         return 0
 
 
