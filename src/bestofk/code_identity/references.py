@@ -60,7 +60,7 @@ class References(ABC):
         self._data: set[tuple[str, str]] = set()
         self._class_data: set[str] = set()
         self._folder = ""
-        self._whole = False
+        self._cloned = True
 
     @property
     def depends_on_what_it_changes(self) -> bool:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
 import dataclasses
 import functools
+import hashlib
 import logging
 import os
 import sys
 import threading
 import types
+import weakref
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,10 +22,12 @@ from bestofk.code_identity.packages import OWN, PYTHON
 from bestofk.code_identity.parsed_source import ParsedFunction, parsed_file
 from bestofk.code_identity.references import References, is_own
 
+_CLONED = (list, tuple, set, frozenset)
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented))
 _STATELESS = (
     logging.Logger, logging.LoggerAdapter, type(threading.Lock()), type(threading.RLock()),
-    threading.local, threading.Condition, threading.Event,
+    threading.local, threading.Condition, threading.Event, weakref.ReferenceType,
+    weakref.WeakKeyDictionary, weakref.WeakValueDictionary, weakref.WeakSet,
 )  # fmt: skip
 """What has a state that no number depends on."""
 _DESCRIPTORS = (
@@ -52,7 +58,19 @@ class Walk(References):
         return self._hash.hexdigest()[:16]
 
     def value(self, value: Any) -> None:
-        """Anything."""
+        """Anything.
+
+        A learner is cloned before it is fitted, and so are learners among its settings, alone or
+        in lists: of those the settings count. Of an estimator anywhere else, all that it learnt.
+        """
+        before = self._cloned
+        self._cloned = before and (type(value) in _CLONED or hasattr(value, "get_params"))
+        try:
+            self._anything(value)
+        finally:
+            self._cloned = before
+
+    def _anything(self, value: Any) -> None:
         kind = type(value)
         if kind in _PLAIN:
             self.put(kind.__name__, self._placed(value) if kind is str else repr(value))
@@ -127,16 +145,29 @@ class Walk(References):
             self.put("path", self._placed(os.fspath(value)))
         elif kind.__module__ == "typing" or kind in (types.GenericAlias, types.UnionType):
             self.put("type", repr(value))
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            # compiled when it is first called, as numba does
+            self.put("compiled", kind.__qualname__)
+            self.value(value.py_func)
+        elif isinstance(value, ctypes.CDLL):
+            self._library(value)
         elif kind.__name__ == "_lru_cache_wrapper":
             self.put("cached")
             self.value(value.__wrapped__)
         else:
             self._instance(value, kind)
 
+    def _library(self, value: Any) -> None:
+        """A shared library is the bytes of its file; the system's own are known by name."""
+        path = Path(str(value._name))
+        self.put("library", path.name)
+        if path.is_file():
+            self.put(hashlib.sha256(path.read_bytes()).hexdigest())
+
     def _apart(self, value: Any) -> str:
         """A digest of its own, for what has no order."""
         other = Walk(own=self.own, writes=self.static, writes_attributes=self.static_attributes)
-        other._folder = self._folder
+        other._folder, other._cloned = self._folder, self._cloned
         found = other.digest((value,))
         self.unknown += other.unknown
         return found
@@ -202,7 +233,7 @@ class Walk(References):
         del kind
 
     def _instance(self, value: Any, kind: type) -> None:
-        if hasattr(value, "get_params") and not self._whole:
+        if self._cloned and hasattr(value, "get_params"):
             try:
                 settings = dict(value.get_params(deep=False))
             except Exception:
@@ -238,19 +269,16 @@ class Walk(References):
     def _estimator(self, value: Any, kind: type, settings: dict[str, Any]) -> None:
         """A learner: its class and its settings; `random_state` is set in every cell."""
         self.put("estimator")
-        self._class(kind)
         settings.pop("random_state", None)
         self._names(settings)
+        self._cloned = False
+        self._class(kind)
         held = getattr(value, "__dict__", {})
         if "_metadata_request" in held:
             self.value(held["_metadata_request"])
         if _copies_itself(kind):
             # a frozen estimator, say, is what it learnt
-            before, self._whole = self._whole, True
-            try:
-                self._names(held)
-            finally:
-                self._whole = before
+            self._names(held)
 
 
 def _is_at_its_name(kind: type, module: str) -> bool:
