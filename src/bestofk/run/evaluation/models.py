@@ -114,17 +114,28 @@ class _Weigher(pickle.Pickler):
         """A mark for what is weighed by its value; everything else is pickled."""
         kind = type(held)
         if kind in (str, bytes):
-            content: Any = held
+            weight = self._text(held)
         elif isinstance(held, type | FunctionType):
-            content = f"{held.__module__} {held.__qualname__}"
+            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
         elif kind.__module__ == "numpy.dtypes":
-            content = held
+            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
+            self.seen.add(held)
         else:
             return None
-        if (kind, content) not in self.seen:
-            self.seen.add((kind, content))
-            self.counter.write(pickle.dumps(content, protocol=5))
+        self.counter.total += weight
         return 0
+
+    def _text(self, held: str | bytes) -> int:
+        """What pickle takes for a text, less the mark that stands for it."""
+        if (type(held), held) in self.seen:
+            return 0
+        self.seen.add((type(held), held))
+        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
+        return size + (3 if size < 256 else 6) - _MARK
+
+
+_MARK = 3
+"""Bytes of the mark."""
 
 
 class _Counter:
