@@ -39,8 +39,7 @@ def question(cells: int):
     rng = np.random.default_rng(0)
     return {
         "learners": {
-            f"learner {k}": DecisionTreeClassifier(max_depth=k + 1)
-            for k in range(LEARNERS)
+            f"learner {k}": DecisionTreeClassifier(max_depth=k + 1) for k in range(LEARNERS)
         },
         "data": [
             as_dataset(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")

@@ -86,7 +86,7 @@ def lost(y_pred, penalty=0.0):
 learner = Cutting()
 loss = made_loss(1.0)
 '''
-HELPING = '''
+HELPING = """
 RATE = 1.0
 
 
@@ -100,8 +100,8 @@ def raised(value):
 
 def elsewhere(value):
     return value
-'''
-LATELY = '''
+"""
+LATELY = """
 def late(value):
     return value
-'''
+"""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import VotingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import FunctionTransformer
@@ -131,9 +132,7 @@ def test_an_edit_that_cannot_is_not(store, tmp_path, edit):
 def test_the_order_of_definitions_and_another_folder_do_not_matter(store, tmp_path):
     begin, end = SOURCE.index("def deeper"), SOURCE.index("def helper")
     last = SOURCE.index("def unused")
-    moved = (
-        SOURCE[:begin] + SOURCE[end:last] + SOURCE[begin:end] + SOURCE[last:]
-    )
+    moved = SOURCE[:begin] + SOURCE[end:last] + SOURCE[begin:end] + SOURCE[last:]
     methods = moved.index("    def middle"), moved.index("class Cutting")
     fit = moved.index("    def fit")
     middle = moved[methods[0] : methods[1]].rstrip() + "\n\n"
@@ -323,9 +322,12 @@ def test_ten_fresh_interpreters_agree(tmp_path):
         environment = {**os.environ, "PYTHONHASHSEED": str(seed * 1000 + 1)}
         children.append(
             subprocess.Popen(
-                [sys.executable, "-c", FRESH, str(folder)], stdout=subprocess.PIPE, text=True,
-                env=environment, cwd=folder,
-            )  # fmt: skip
+                [sys.executable, "-c", FRESH, str(folder)],
+                stdout=subprocess.PIPE,
+                text=True,
+                env=environment,
+                cwd=folder,
+            )
         )
     said = [child.communicate(timeout=60)[0] for child in children]
     assert all(child.returncode == 0 for child in children)
@@ -335,7 +337,7 @@ def test_ten_fresh_interpreters_agree(tmp_path):
 
 
 def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
-    with open(__file__) as held:
+    with Path(__file__).open() as held:
         chosen = partial(next, held)
         learner = load(tmp_path / "code").Cutting(chosen=chosen)
         assert "TextIOWrapper" in identify(learner).unknown
@@ -398,6 +400,32 @@ def test_a_frozen_estimator_is_what_it_learnt():
     one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
     assert identify(one) == identify(other)
     assert identify(frozen(one)) != identify(frozen(other))
+
+
+def test_what_an_estimator_learnt_counts_where_it_is_not_cloned():
+    one, other = GaussianNB().fit(X, Y), GaussianNB().fit(X[::2], Y[::2])
+
+    def judged_by(judge):
+        return lambda y_true, y_pred: judge.score(y_pred, y_true)
+
+    assert identify(judged_by(one)) != identify(judged_by(other))
+    assert identify(judged_by(one)) == identify(judged_by(one))
+    voting = [VotingClassifier([("a", each)]) for each in (one, other)]
+    assert identify(voting[0]) == identify(voting[1])
+
+
+def test_functions_on_one_line_are_told_apart():
+    pair = (lambda x: x + 1, lambda x: x + 2)
+    same = (lambda y: 0, lambda x: x + 1)
+    assert identify(pair[0]) != identify(pair[1])
+    assert identify(pair[0]) == identify(same[1])
+
+
+def test_a_learner_of_a_file_is_the_same_in_another_folder(tmp_path, store):
+    first, second = load(tmp_path / "one"), load(tmp_path / "two")
+    for number, module in enumerate((first, second)):
+        module.Cutting.__module__ = f"learners_{number}"  # as files of learners are called
+    assert learner_fingerprint(first.learner) == learner_fingerprint(second.learner)
 
 
 def test_a_cycle_of_lists_and_a_very_deep_one_end():

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.code_identity.identity import identify
 from bestofk import lab
+from bestofk.code_identity.identity import identify
 from bestofk.errors import ArgumentError, RunError
 from bestofk.lab.one_data_set import SetEvaluator, SplitSet
 from bestofk.lab.simulate import _task

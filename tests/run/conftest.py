@@ -101,7 +101,8 @@ class Server:
             self.shared = self.database()
         name = self.shared.rpartition("/")[2]
         tables = ", ".join(
-            f"bestofk_{name}" for name in ("meta", "studies", "cells", "payloads", "claims", "claimers")
+            f"bestofk_{name}"
+            for name in ("meta", "studies", "cells", "payloads", "claims", "claimers")
         )
         self.sql(f"DROP TABLE IF EXISTS {tables}", name)
         return self.shared

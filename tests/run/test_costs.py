@@ -1,6 +1,9 @@
 """What a fit costs: the size of a model is the same however and whenever it was run."""
 
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -61,3 +64,64 @@ def test_the_same_for_whole_plans(monkeypatch):
     split_by_split = sizes(compare(engine="serial"))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
     assert sizes(compare(engine="serial")) == split_by_split
+
+
+TEXTS = """
+from sklearn.base import BaseEstimator
+
+class Remembering(BaseEstimator):
+    # a class that workers cannot import, which holds texts twice and a function
+    def __init__(self, word="beta"):
+        self.word = word
+
+    def fit(self, X, y):
+        self.classes_ = sorted(set(y))
+        self.words_ = [self.word, "classes_", *self.classes_, str(y[0])]
+        self.kind_, self.how_, self.rows_ = type(self), (lambda x: x), X
+        return self
+
+    def predict(self, X):
+        return [self.classes_[0]] * len(X)
+
+    predict.first = fit
+"""
+
+
+def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
+    import __main__
+
+    space = {"__name__": "__main__"}
+    exec(TEXTS, space)
+    kind = space["Remembering"]
+    monkeypatch.setattr(__main__, "Remembering", kind, raising=False)
+    X = np.arange(40.0).reshape(20, 2)
+    y = np.array(["alpha", "beta"] * 10)
+    learners = {"mine": kind("beta"), "knn": KNeighborsClassifier(), "nb": GaussianNB()}
+    found = [
+        sizes(bk.compare(learners, X, y, plan="2x2", progress=False, **how))
+        for how in ({"engine": "serial"}, {"engine": "processes", "n_jobs": 2})
+    ]
+    assert found[0] == found[1]
+    assert found[0]["mine"] is not None
+
+
+def test_the_same_after_a_kill(alone, tmp_path):
+    store = tmp_path / "study.db"
+    script = (
+        "import os, sys; sys.path.insert(0, sys.argv[1]); import test_costs as here\n"
+        "from bestofk.run.store.store import Store, open_store\n"
+        "from bestofk.run.evaluation.comparison_task import ComparisonTask as Task\n"
+        "keep, kept = Task.keep, []\n"
+        "def die(self, store, result):\n"
+        "    keep(self, store, result); kept.append(result)\n"
+        "    if len(kept) == 7: store.flush(); os.kill(os.getpid(), 9)\n"
+        "Task.keep = die\n"
+        "here.compare(engine='serial', store=sys.argv[2])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(Path(__file__).parent), str(store)])
+    assert done.returncode == -9
+    with sqlite3.connect(store) as database:
+        (held,) = database.execute(f"select count(*) from {cells.name}").fetchone()
+    database.close()
+    assert held == 7
+    assert sizes(compare(engine="processes", n_jobs=2, store=store)) == sizes(alone)

@@ -71,13 +71,14 @@ def _is_frozen(held: dict[str, Any]) -> bool:
 
 def _by_folders(module: str, folders: Any) -> str | None:
     """A package without a file of its own: each of its folders belongs to somebody."""
-    found = {_of_file(module, os.path.join(folder, "__init__.py")) for folder in folders or ()}
+    found = {_of_file(module, str(Path(folder) / "__init__.py")) for folder in folders or ()}
     return None if None in found or not found else " and ".join(sorted(map(str, found)))
 
 
 @cache
 def _of_file(module: str, file: str) -> str | None:
-    file = os.path.abspath(file)
+    # not resolved: an installer may put links to its own copies
+    file = str(Path(file).absolute())
     for folder in _standard_library():
         inside = file.startswith(folder + os.sep)
         if inside and not {"site-packages", "dist-packages"} & set(Path(file).parts):
@@ -94,13 +95,13 @@ def _of_file(module: str, file: str) -> str | None:
 @cache
 def _standard_library() -> tuple[str, ...]:
     paths = sysconfig.get_paths()
-    return tuple({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
+    return tuple({str(Path(paths[name]).absolute()) for name in ("stdlib", "platstdlib")})
 
 
 @cache
 def _distributions(folder: str) -> tuple[str, ...]:
     try:
-        names = os.listdir(folder)
+        names = [path.name for path in Path(folder).iterdir()]
     except OSError:
         return ()
     return tuple(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))

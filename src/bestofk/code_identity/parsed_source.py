@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import linecache
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType
 from typing import Any
 
@@ -108,7 +108,7 @@ def parsed_file(name: str, names: dict[str, Any] | None = None, *, trusted: bool
     `trusted`: nobody edits it while it runs, so that it need not be compiled to compare.
     """
     try:
-        state = os.stat(name)
+        state = Path(name).stat()
         key = (name, state.st_mtime_ns, state.st_size, trusted)
     except (OSError, ValueError):
         linecache.checkcache(name)
@@ -212,11 +212,11 @@ def _parsed(node: Function | ast.stmt) -> ParsedFunction:
 
 
 def dumped(node: Any) -> str:
-    """A syntax tree as text, without positions, comments, docstrings and ``pass``.
+    r"""A syntax tree as text, without positions, comments, docstrings and ``pass``.
 
     Examples
     --------
-    >>> one = ast.parse("def f(x):\\n    'Says why.'\\n    return (x  + 1)  # more")
+    >>> one = ast.parse("def f(x):\n    'Says why.'\n    return (x  + 1)  # more")
     >>> dumped(one) == dumped(ast.parse("def f(x): return x+1"))
     True
     """

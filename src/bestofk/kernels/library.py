@@ -163,7 +163,7 @@ def _digest() -> str:
     return digest.hexdigest()
 
 
-def __code_identity__() -> str:
+def __code_identity__() -> str:  # noqa: N807  (found by this name)
     """The sources that the kernels were built from, for the identity of learners that call them."""
     if SOURCE.is_dir():
         return _digest()

@@ -166,9 +166,9 @@ def compare(
     )  # fmt: skip
     decision.check_learners(names)
     execution = Execution(
-        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
-        store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
-        retry_failed=retry_failed,
+        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout,
+        budget=budget, store=store, progress=progress, on_failure=on_failure,
+        keep_predictions=keep_predictions, retry_failed=retry_failed,
     )  # fmt: skip
     if made is None:
         counts = [one.groups.nunique() for one in datasets if one.groups is not None]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.code_identity.identity import Identity, identify, text_digest
+from bestofk.code_identity.packages import OWN, package_of
 from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
 from bestofk.run.evaluation.loss_functions import Loss
@@ -70,7 +71,7 @@ def _settings(value: Any) -> Any:
             params = {}
         shown = {name: _settings(param) for name, param in params.items() if name != "random_state"}
         kind = type(value)
-        return (f"{kind.__module__}.{kind.__qualname__}", _version(kind), sorted(shown.items()))
+        return (_named(kind), _version(kind), sorted(shown.items()))
     if isinstance(value, np.ndarray):
         return ("array", value.shape, str(value.dtype), text_digest("", value.tobytes()))
     if isinstance(value, list | tuple):
@@ -83,8 +84,18 @@ def _settings(value: Any) -> Any:
         return repr(value.item())
     if isinstance(value, _PLAIN):
         return repr(value)
-    named = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
-    return f"{named.__module__}.{named.__qualname__}"
+    known = isinstance(value, type) or hasattr(value, "__qualname__")
+    return _named(value if known else type(value))
+
+
+def _named(held: Any) -> str:
+    """Its qualified name; without the module where that is a file of somebody's."""
+    module = str(held.__module__)
+    return f"{module}.{held.__qualname__}" if _is_packaged(module) else str(held.__qualname__)
+
+
+def _is_packaged(module: str) -> bool:
+    return module.partition(".")[0] == OWN or package_of(module) is not None
 
 
 def _key(value: Any) -> str:
@@ -95,6 +106,8 @@ def _version(kind: type) -> str:
     """Major and minor version of the package of a class: other versions may fit otherwise."""
     import sys
 
+    if not _is_packaged(kind.__module__):
+        return ""
     package = sys.modules.get(kind.__module__.partition(".")[0])
     version = str(getattr(package, "__version__", ""))
     return ".".join(version.split(".")[:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from bestofk.learners.predict import seed_names
@@ -87,7 +88,11 @@ def may_write(estimator: Any) -> bool:
 
 
 def model_size(model: Any) -> int | None:
-    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled."""
+    """Bytes of the pickled model, without copying its arrays; None if it cannot be pickled.
+
+    The same in whichever process it was fitted: what a process happens to hold once or twice, or
+    under which name it can import a class, does not count.
+    """
     counter = _Counter()
     try:
         _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
@@ -98,24 +103,44 @@ def model_size(model: Any) -> int | None:
 
 
 class _Weigher(pickle.Pickler):
-    """A pickler for which it does not matter where a type of array came from.
+    """A pickler for which it does not matter where a part of the model came from.
 
-    NumPy's types are one object each until they have been sent to another process; what is one
-    object there and two here would be written once or twice. So equal ones are written once.
+    Texts, and NumPy's types of arrays, are one object each until they have been sent to another
+    process; what is one object there and two here would be written once or twice. So equal ones
+    are written once. Classes and functions weigh as much as their names: a class that was sent to
+    a worker may not be importable there.
     """
 
     def __init__(self, counter: _Counter, **options: Any) -> None:
         super().__init__(counter, **options)
-        self.counter, self.types = counter, set[Any]()
+        self.counter, self.seen = counter, set[Any]()
 
     def persistent_id(self, held: Any) -> int | None:
-        """A mark for types of arrays; everything else is pickled."""
-        if type(held).__module__ != "numpy.dtypes":
+        """A mark for what is weighed by its value; everything else is pickled."""
+        kind = type(held)
+        if kind in (str, bytes):
+            weight = self._text(held)
+        elif isinstance(held, type | FunctionType):
+            weight = self._text(str(held.__module__)) + self._text(held.__qualname__) + 2
+        elif kind.__module__ == "numpy.dtypes":
+            weight = 0 if held in self.seen else len(pickle.dumps(held, protocol=5))
+            self.seen.add(held)
+        else:
             return None
-        if held not in self.types:
-            self.types.add(held)
-            self.counter.write(pickle.dumps(held, protocol=5))
+        self.counter.total += weight
         return 0
+
+    def _text(self, held: str | bytes) -> int:
+        """What pickle takes for a text, less the mark that stands for it."""
+        if (type(held), held) in self.seen:
+            return 0
+        self.seen.add((type(held), held))
+        size = len(held if isinstance(held, bytes) else held.encode("utf-8", "surrogatepass"))
+        return size + (3 if size < 256 else 6) - _MARK
+
+
+_MARK = 3
+"""Bytes of the mark."""
 
 
 class _Counter:

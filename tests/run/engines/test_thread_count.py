@@ -1,0 +1,113 @@
+"""The same bits in every engine: a fit has one number of threads, wherever it runs."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
+from threadpoolctl import threadpool_info
+
+import bestofk as bk
+from bestofk.errors import ArgumentError
+from bestofk.run.engines.thread_count import VARIABLES, limited_threads
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
+import strange_learners as strange
+
+ROWS = 300
+"""Enough for BLAS to share a product of matrices among its threads."""
+RAY = pytest.mark.skipif(
+    not os.environ.get("BESTOFK_TEST_RAY"), reason="a Ray cluster takes half a minute to start"
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(ROWS, 120))
+    signal = X[:, :5].sum(axis=1) + rng.normal(size=ROWS)
+    return X, (signal > 0).astype(int), signal
+
+
+def losses(data, loss, **options):
+    X, labels, numbers = data
+    if loss == "squared":
+        learners, y = {"ridge": Ridge(1e-3), "other": Ridge(10.0)}, numbers
+    else:
+        learners = {"logistic": LogisticRegression(max_iter=30), "other": LogisticRegression(C=0.1)}
+        y = labels
+    study = bk.compare(
+        learners, X, y, loss=loss, plan="resample:2:0.4", n_jobs=2, progress=False, **options
+    )
+    return study.losses.values
+
+
+@pytest.mark.parametrize(
+    ("engine", "threads", "loss"),
+    [
+        ("processes", 1, "log-loss"),
+        ("processes", 2, "squared"),
+        ("dask", 1, "squared"),
+        pytest.param("ray", 2, "squared", marks=RAY),
+    ],
+)
+def test_every_engine_gives_the_same_bits(data, engine, threads, loss):
+    if engine == "dask":
+        pytest.importorskip("distributed", reason="Dask is not installed")
+    alone = losses(data, loss, engine="serial", threads=threads)
+    np.testing.assert_array_equal(losses(data, loss, engine=engine, threads=threads), alone)
+
+
+@pytest.mark.parametrize("loss", ["zero-one", "log-loss", "auc", "squared"])
+def test_what_the_caller_has_set_does_not_matter(data, loss):
+    alone = losses(data, loss, engine="serial")
+    with limited_threads(2):
+        np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
+
+
+def test_begun_here_and_ended_in_workers(data, monkeypatch):
+    alone = losses(data, "auc", engine="serial")
+    monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
+    np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
+
+
+def test_whole_plans_and_split_by_split(monkeypatch):
+    found = []
+    for rows, engine in ((0, "processes"), (10**9, "serial")):
+        monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
+        study = bk.compare(
+            ["nmc", "logistic", "c4.5", "nn"], data="iris", plan="2x4", n_jobs=2,
+            engine=engine, progress=False, prior="listed",
+        )  # fmt: skip
+        found.append(study.losses.values)
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
+def test_a_fit_has_the_threads_that_were_asked_for(data, engine, threads):
+    learners = {"asking": strange.TellsThreads(), "other": LogisticRegression(max_iter=5)}
+    study = bk.compare(
+        learners, data[0][:40], data[1][:40], plan="holdout:0.5", engine=engine, n_jobs=1,
+        threads=threads, progress=False, prior="listed",
+    )  # fmt: skip
+    (failure,) = study.failures
+    assert f"threads [{threads}]" in failure.reason
+
+
+def test_afterwards_all_is_as_before(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
+    environment = {name: os.environ.get(name) for name in VARIABLES}
+    before = [(one["filepath"], one["num_threads"]) for one in threadpool_info()]
+    with limited_threads(3):
+        assert {one["num_threads"] for one in threadpool_info()} == {3}
+    assert {name: os.environ.get(name) for name in VARIABLES} == environment
+    assert [(one["filepath"], one["num_threads"]) for one in threadpool_info()] == before
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 1.5, "many", True])
+def test_another_number_is_refused_before_anything_is_run(data, wrong):
+    with pytest.raises(ArgumentError, match="threads"):
+        losses(data, "zero-one", threads=wrong)
