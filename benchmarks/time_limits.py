@@ -99,7 +99,7 @@ def settings() -> Iterator[Setting]:
         yield Setting(learner, "auto", stored=True)
 
 
-def run(setting: Setting, *, budget: float, slow: float) -> Outcome:
+def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
     """A run of more work than the budget allows."""
     import bestofk as bk
 
@@ -117,7 +117,7 @@ def run(setting: Setting, *, budget: float, slow: float) -> Outcome:
         begin = time.monotonic()
         try:
             study = bk.compare(
-                {"odd": odd, "plain": Napping(nap=0.001)}, X, y, plan="2000x5", budget=budget,
+                {"odd": odd, "plain": Napping(nap=0.001)}, X, y, plan=plan, budget=budget,
                 engine=setting.engine, n_jobs=2, store=store, progress=False,
             )  # fmt: skip
         except bk.BestOfKError as refused:
@@ -130,7 +130,7 @@ def run(setting: Setting, *, budget: float, slow: float) -> Outcome:
 
 def main() -> None:
     for setting in settings():
-        found = run(setting, budget=8.0, slow=0.5)
+        found = run(setting, budget=8.0, slow=0.5, plan="2000x5")
         print(
             f"{setting}: {found.late:+.2f} s, {found.rounds} folds, "
             f"{'decided' if found.decided else found.said}",

@@ -221,7 +221,7 @@ class Late(strange.Counted):
 
 
 def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch):
-    learner = Late(log=str(tmp_path / "fits"))
+    learner = Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.6")
     first, fits = counted(tmp_path, learner, timeout=0.2)
     assert ([cell.kind for cell in first.failures], fits) == (["timeout"] * 2, 2)
@@ -233,7 +233,7 @@ def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch
 
 
 def test_without_a_limit_a_timeout_is_tried_again(tmp_path, monkeypatch):
-    learner = Late(log=str(tmp_path / "fits"))
+    learner = Late(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("LATE", "0.4")
     assert len(counted(tmp_path, learner, timeout=0.1)[0].failures) == 2
     assert counted(tmp_path, learner)[0].failures == ()
@@ -264,7 +264,7 @@ class Mended(strange.Counted):
      ("raise", "raised", 0)],
 )  # fmt: skip
 def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind, again):
-    learner = Mended(log=str(tmp_path / "fits"))
+    learner = Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", how)
     first, _ = counted(tmp_path, learner, timeout=60)
     assert [cell.kind for cell in first.failures] == [kind] * 2
@@ -277,7 +277,7 @@ def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind,
 
 
 def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeypatch):
-    learner = Mended(log=str(tmp_path / "fits"))
+    learner = Mended(log=str(tmp_path / "fits"), tag="x")
     monkeypatch.setenv("HOW", "missing")
     first, _ = counted(tmp_path, learner)
     assert {cell.kind for cell in first.failures} == {"missing"}
@@ -303,7 +303,7 @@ FIRST_ROW = X[0]
 
 
 def test_kills_of_one_cell_condemn_no_other(tmp_path):
-    once = KilledInFirstFold(log=str(tmp_path / "fits"))
+    once = KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
     study, _ = counted(tmp_path, once, plan="kfold:4", timeout=60)
     # the rows of one fold do not train it there, in the other three it is killed
     assert [cell.kind for cell in study.failures] == ["killed"] * 3
