@@ -36,9 +36,11 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 GONE_WITHIN = 5.0
 """Seconds until everything of a run that was killed must be gone."""
-CELLS = 60
+PLAN = "6x5"
 SHORT, LONG = 0.01, 0.15
 """Seconds of a fit."""
+WAITS = (0.5, 4.0)
+"""Seconds within which a run is ended, besides the fits: while it starts, or later."""
 
 
 class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,7 +65,7 @@ class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[rng.integers(len(self.classes_), size=len(X))]
 
 
-def comparison(store: str | None, **options: Any) -> Any:
+def comparison(store: str | None, plan: str = PLAN, **options: Any) -> Any:
     """The study that everybody makes."""
     import bestofk as bk
 
@@ -71,7 +73,7 @@ def comparison(store: str | None, **options: Any) -> Any:
     X, y = rng.normal(size=(40, 3)), np.tile(["a", "b"], 20)
     learners = {"p": Drawn(tag="p"), "q": Drawn(tag="q")}
     return bk.compare(
-        learners, X, y, plan="6x5", store=store, n_jobs=2, random_state=4, progress=False, **options
+        learners, X, y, plan=plan, store=store, n_jobs=2, random_state=4, progress=False, **options
     )
 
 
@@ -118,6 +120,9 @@ class Runs:
 
     folder: Path
     pace: float
+    plan: str = PLAN
+    series: int = 0
+    """Each has stores of its own."""
     process: subprocess.Popen[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -135,9 +140,9 @@ class Runs:
         """The process id of a new run."""
         (self.folder / "answer").unlink(missing_ok=True)
         order = {
-            "store": str(self.folder / store),
+            "store": str(self.folder / f"{self.series}{store}"),
             "answer": str(self.folder / "answer"),
-            "options": options,
+            "options": {"plan": self.plan, **options},
             "pace": self.pace,
         }
         assert self.process.stdin is not None
@@ -221,7 +226,7 @@ def check(found: dict[str, Any] | None, expected: Any) -> None:
 
 def finish(runs: Runs, expected: Any, **options: Any) -> None:
     """Resume until it is done."""
-    runs.start(**{"engine": "processes", **options})
+    runs.start(**{**_options(random.Random(0)), **options})
     code = runs.code()
     assert code == 0, (code, runs.said.read_text()[-500:])
     check(runs.answer(), expected)
@@ -236,7 +241,7 @@ def end_main(
     while hit < times:
         store = f"study{done}.db"
         pid = runs.start(store=store, **_options(moments))
-        time.sleep(moments.uniform(0.0, 30 * runs.pace + moments.choice([0.5, 4.0])))
+        time.sleep(moments.uniform(0.0, 30 * runs.pace + moments.choice(WAITS)))
         before = len(runs.said.read_text())
         _send(pid, number)  # which may have ended: nobody else has its number yet
         code = runs.code()

@@ -1,12 +1,17 @@
 import json
+import re
 import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
 import bestofk
+from bestofk.cli import app
 from bestofk.cli.app import VERBS
+from bestofk.run.store.store import open_store
 
 
 def test_version(run):
@@ -141,3 +146,78 @@ def test_a_scheduler_that_is_no_address_is_one_sentence(run, address):
     assert (code, out) == (1, "")
     assert "such as 'tcp://host:8786'" in err
     assert len(err.splitlines()) == 1
+
+
+ENDED = """
+import sys, time
+from sklearn.dummy import DummyClassifier
+
+class Slow(DummyClassifier):
+    def fit(self, X, y):
+        print("fits", file=sys.stderr, flush=True)
+        time.sleep(float({pace}))
+        return super().fit(X, y)
+
+class Slower(Slow):
+    pass
+
+learners = {{"slow": Slow(), "slower": Slower()}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "engine"),
+    [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
+)
+def test_signals_end_the_work_in_an_orderly_way(tmp_path, name, code, engine):
+    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.2))
+    words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--plan", "9x9",
+             "--engine", engine]  # fmt: skip
+    with subprocess.Popen(
+        [sys.executable, "-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        for _ in range(3):
+            assert process.stderr.readline() == "fits\n"
+        process.send_signal(getattr(signal, name))
+        begin = time.monotonic()
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert time.monotonic() - begin < 5
+    assert out == ""
+    said = [line for line in err.splitlines() if line not in ("", "fits")]
+    assert len(said) == 1
+    assert re.fullmatch(
+        r"bestofk: interrupted; \d+ of 162 fits are safe in the store: the same call resumes from "
+        r"there\.", said[0],
+    )  # fmt: skip
+    with open_store(tmp_path / "s.db", read_only=True) as kept:
+        assert kept.n_cells() == int(re.search(r"(\d+) of 162", said[0])[1])
+
+
+def test_what_was_told_to_ignore_a_hang_up_goes_on():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with app._orderly_end():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+            assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_IGN, signal.SIG_DFL)
+        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path):
+    (tmp_path / "odd.py").write_text(
+        "import threading\nfrom sklearn.dummy import DummyClassifier\n"
+        "class Odd(DummyClassifier):\n    def fit(self, X, y):\n"
+        "        threading.Thread(target=threading.Event().wait).start()\n"
+        "        return super().fit(X, y)\n"
+        "learners = {'odd': Odd(), 'nmc': 'nmc'}\n"
+    )
+    words = ["compare", "iris", "--learners", "odd.py", "--engine", "serial", "--plan", "kfold:2",
+             "--quiet"]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-m", "bestofk.cli", *words], cwd=tmp_path, capture_output=True, text=True,
+        timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")

@@ -4,6 +4,8 @@ import ctypes
 import os
 import resource
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -302,3 +304,184 @@ class Paced(Counted):
     def fit(self, X, y):
         time.sleep(float(os.environ.get("PACE", "0")))
         return super().fit(X, y)
+
+
+class UntoldError(Exception):
+    def __str__(self):
+        raise RuntimeError("it cannot be told")
+
+
+class UnloadableError(Exception):
+    """Can be pickled, but not loaded."""
+
+    def __init__(self, one, two):
+        super().__init__(f"{one} and {two}")
+
+
+class RaisesUntold(Majority):
+    def fit(self, X, y):
+        raise UntoldError
+
+
+class WarnsUntold(Majority):
+    def fit(self, X, y):
+        class UntoldWarning(UserWarning):
+            def __str__(self):
+                raise RuntimeError("it cannot be told")
+
+        warnings.warn(UntoldWarning(), stacklevel=1)
+        return super().fit(X, y)
+
+
+class RaisesUnloadable(Majority):
+    def fit(self, X, y):
+        raise UnloadableError("this", "that")
+
+
+class ExitsBySys(Majority):
+    def fit(self, X, y):
+        sys.exit("so long")
+
+
+class InterruptsItself(Majority):
+    def fit(self, X, y):
+        raise KeyboardInterrupt
+
+
+class EndsAsGenerator(Majority):
+    def fit(self, X, y):
+        raise GeneratorExit
+
+
+class LacksPackage(Majority):
+    """Needs a package that is there as soon as the folder in the environment holds it."""
+
+    def fit(self, X, y):
+        import package_that_is_not_there  # noqa: F401
+
+        return super().fit(X, y)
+
+
+class PredictsFunctions(Majority):
+    def predict(self, X):
+        return np.array([lambda: None for _ in range(len(X))], dtype=object)
+
+
+class PredictsLists(Majority):
+    def predict(self, X):
+        held = np.empty(len(X), dtype=object)
+        held[:] = [[1, 2]] * len(X)
+        return held
+
+
+class ClosesOutput(Majority):
+    def fit(self, X, y):
+        sys.stdout.close()
+        os.close(1)
+        return super().fit(X, y)
+
+
+class ChangesProcess(Majority):
+    """Changes of its process what can be changed, and tells nobody."""
+
+    def fit(self, X, y):
+        os.chdir("/")
+        os.environ["BESTOFK_STRANGE"] = "1"
+        os.environ.pop("PATH", None)
+        sys.setrecursionlimit(150 + len(_stack()))
+        sys.path.clear()
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        signal.alarm(1)
+        np.seterr(all="raise")
+        return super().fit(X, y)
+
+
+def _stack():
+    frame, found = sys._getframe(), []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+class NoticesChanges(Majority):
+    """Raises where another learner has left its traces."""
+
+    def fit(self, X, y):
+        traces = {
+            "folder": Path.cwd() == Path("/"),
+            "environment": "BESTOFK_STRANGE" in os.environ or "PATH" not in os.environ,
+            "recursion": sys.getrecursionlimit() < 900,
+            "path": not sys.path,
+            "signals": signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN,
+            "alarm": signal.getitimer(signal.ITIMER_REAL)[0] > 0,
+            "numpy": np.geterr()["divide"] == "raise",
+        }
+        left = [name for name, there in traces.items() if there]
+        if left:
+            raise RuntimeError(f"traces: {', '.join(left)}")
+        print("printing works")
+        os.fstat(1)
+        return super().fit(X, y)
+
+
+class ManyThreads(Majority):
+    """Leaves threads behind, for which Python would wait for ever."""
+
+    def fit(self, X, y):
+        for _ in range(100):
+            threading.Thread(target=threading.Event().wait).start()
+        return super().fit(X, y)
+
+
+class ForksItself(Majority):
+    """A fork comes out of the fit, and is a second worker, or a second run."""
+
+    def fit(self, X, y):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            os.fork()
+        return super().fit(X, y)
+
+
+class LeavesWhenPickled(Majority):
+    def __reduce__(self):
+        sys.exit("not me")
+
+
+class HeavyModel(Majority):
+    """A fitted model that cannot be pickled."""
+
+    def fit(self, X, y):
+        self.lock_ = threading.Lock()
+        return super().fit(X, y)
+
+
+class StartsProcesses(Majority):
+    """Starts a process in its group and one in a session of its own, logs them, and hangs."""
+
+    def __init__(self, log="", nap=600.0):
+        self.log = log
+        self.nap = nap
+
+    def fit(self, X, y):
+        for alone in (False, True):
+            child = subprocess.Popen(["sleep", "600"], start_new_session=alone)
+            with Path(self.log).open("a") as log:
+                log.write(f"{child.pid}\n")
+        time.sleep(self.nap)
+        return super().fit(X, y)
+
+
+class LockedLoss:
+    """A loss that cannot be pickled."""
+
+    __name__ = "locked"
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, true, predicted):
+        return float(np.mean(true != predicted))

@@ -1,6 +1,7 @@
 """A learner that breaks is a recorded failure with its reason; the others go on."""
 
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.errors import RunError
-from bestofk.run.cells import FAILURE_KINDS
+from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.engines.workers import run_in_workers
 from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.comparison_task import ComparisonTask
@@ -39,7 +40,7 @@ HARD = {
     "segfaults": (strange.Segfaults(), "killed", "killed by SIGSEGV"),
     "exits": (strange.Exits(), "killed", "ended with exit code 17"),
     "hangs": (strange.Hangs(), "timeout", "took longer than 2.5 s and was stopped"),
-    "cannot be loaded": (strange.CannotBeLoaded(), "raised", "the licence server is down"),
+    "cannot be loaded": (strange.CannotBeLoaded(), "missing", "the licence server is down"),
 }
 
 
@@ -198,3 +199,126 @@ def test_a_learner_that_fails_in_few_cells_stays(tmp_path):
     assert study.losses.design.runs == 3  # the run that has a hole counts for nobody
     assert "One fit of once failed." in study.headline()
     assert "1 of 4 runs was dropped because not all learners finished it." in study.headline()
+
+
+def counted(tmp_path, learner, **options):
+    """A study with a store, and how many fits of `learner` it made."""
+    log = Path(learner.log)
+    before = len(log.read_text().split()) if log.exists() else 0
+    study = run({"odd": learner, "max": "max", "nmc": "nmc"}, store=tmp_path / "s.db", **options)
+    return study, len(log.read_text().split()) - before
+
+
+class Late(strange.Counted):
+    """Takes the time that the environment says, which is none of its settings."""
+
+    def fit(self, X, y):
+        import os
+
+        super().fit(X, y)
+        time.sleep(float(os.environ.get("LATE", "0")))
+        return self
+
+
+def test_a_timeout_is_tried_again_only_with_a_longer_limit(tmp_path, monkeypatch):
+    learner = Late(log=str(tmp_path / "fits"), tag="x")
+    monkeypatch.setenv("LATE", "0.6")
+    first, fits = counted(tmp_path, learner, timeout=0.2)
+    assert ([cell.kind for cell in first.failures], fits) == (["timeout"] * 2, 2)
+    assert counted(tmp_path, learner, timeout=0.2)[1] == 0
+    assert counted(tmp_path, learner, timeout=0.1)[1] == 0
+    longer, fits = counted(tmp_path, learner, timeout=5.0)
+    assert (longer.failures, fits) == ((), 2)
+    assert counted(tmp_path, learner)[1] == 0  # what is done is never done again
+
+
+def test_without_a_limit_a_timeout_is_tried_again(tmp_path, monkeypatch):
+    learner = Late(log=str(tmp_path / "fits"), tag="x")
+    monkeypatch.setenv("LATE", "0.4")
+    assert len(counted(tmp_path, learner, timeout=0.1)[0].failures) == 2
+    assert counted(tmp_path, learner)[0].failures == ()
+
+
+class Mended(strange.Counted):
+    """Does what the environment says, which is none of its settings."""
+
+    def fit(self, X, y):
+        import os
+
+        super().fit(X, y)
+        how = os.environ.get("HOW", "")
+        if how == "kill":
+            os.kill(os.getpid(), 9)
+        if how == "memory":
+            raise MemoryError
+        if how == "missing":
+            import package_that_comes_later  # noqa: F401
+        if how == "raise":
+            raise RuntimeError("worn")
+        return self
+
+
+@pytest.mark.parametrize(
+    ("how", "kind", "again"),
+    [("kill", "killed", 2), ("memory", "memory", 2), ("missing", "missing", 0),
+     ("raise", "raised", 0)],
+)  # fmt: skip
+def test_failures_from_outside_are_tried_again(tmp_path, monkeypatch, how, kind, again):
+    learner = Mended(log=str(tmp_path / "fits"), tag="x")
+    monkeypatch.setenv("HOW", how)
+    first, _ = counted(tmp_path, learner, timeout=60)
+    assert [cell.kind for cell in first.failures] == [kind] * 2
+    monkeypatch.setenv("HOW", "")
+    second, fits = counted(tmp_path, learner)
+    assert (len(second.failures), fits) == (2 - again, again)
+    third, fits = counted(tmp_path, learner, retry_failed=True)
+    assert (third.failures, fits) == ((), 2 - again)
+    assert counted(tmp_path, learner, retry_failed=True)[1] == 0
+
+
+def test_a_missing_package_is_asked_for_again_when_it_is_there(tmp_path, monkeypatch):
+    learner = Mended(log=str(tmp_path / "fits"), tag="x")
+    monkeypatch.setenv("HOW", "missing")
+    first, _ = counted(tmp_path, learner)
+    assert {cell.kind for cell in first.failures} == {"missing"}
+    (tmp_path / "package_that_comes_later.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    second, fits = counted(tmp_path, learner)
+    assert (second.failures, fits) == ((), 2)
+
+
+class KilledInFirstFold(strange.Counted):
+    """Is killed whenever it meets the first of the rows among those that train it."""
+
+    def fit(self, X, y):
+        import os
+
+        super().fit(X, y)
+        if (X == FIRST_ROW).all(axis=1).any():
+            os.kill(os.getpid(), 9)
+        return self
+
+
+FIRST_ROW = X[0]
+
+
+def test_kills_of_one_cell_condemn_no_other(tmp_path):
+    once = KilledInFirstFold(log=str(tmp_path / "fits"), tag="x")
+    study, _ = counted(tmp_path, once, plan="kfold:4", timeout=60)
+    # the rows of one fold do not train it there, in the other three it is killed
+    assert [cell.kind for cell in study.failures] == ["killed"] * 3
+    assert len({cell.fold for cell in study.failures}) == 3
+    fits = Path(once.log).read_text().split()
+    assert len(fits) == 3 * 4 + 1  # each as often as if it were alone
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        Failure(kind="timeout", reason="slow", detail="2.5"),
+        Failure(kind="missing", reason="no such", detail="xgboost"),
+        Failure(kind="raised", reason="a:b"),
+    ],
+)
+def test_what_a_store_keeps_of_a_failure_comes_back(failure):
+    assert Failure.from_code(failure.code, failure.reason) == failure

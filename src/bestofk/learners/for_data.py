@@ -128,7 +128,14 @@ def check_estimator_like(value: Any, where: str) -> None:
         )
     for method in ("fit", "predict", "get_params"):
         # a method that a class offers under conditions may not be there before it is fitted
-        if not callable(getattr(value, method, None)) and not hasattr(type(value), method):
+        try:
+            there = callable(getattr(value, method, None)) or hasattr(type(value), method)
+        except Exception as raised:  # any class may raise anything
+            raise ArgumentError(
+                f"{where} cannot be used: asked for its {method}, it raises "
+                f"{type(raised).__name__}."
+            ) from None
+        if not there:
             raise ArgumentError(
                 f"{where} must be a scikit-learn estimator with fit, predict and get_params; got "
                 f"{type(value).__name__}, which has no {method}."

@@ -40,6 +40,8 @@ class UnavailableEstimator:
     """Stands for an estimator that could not be made or sent; its cells fail with the reason."""
 
     reason: str
+    kind: str = "raised"
+    """What kind of failure that is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -220,13 +220,23 @@ class Task(ABC, Generic[ItemT, ResultT]):
             return Shipment(packed=None)
 
 
+def said(raised: BaseException) -> str:
+    """What was raised, on one line; there are errors that cannot be told."""
+    kind = type(raised).__name__
+    try:
+        text = " ".join(str(raised).split())[:300]
+    except Exception:  # whatever a stranger's class raises
+        text = ""
+    return f"{kind}: {text}" if text else f"{kind}."
+
+
 def sendable_error(raised: Exception) -> Exception:
     """An error that another process can raise: itself, or one that says the same."""
     try:
         pickle.loads(pickle.dumps(raised))
     except Exception:
         # any class may raise anything while it is pickled or loaded
-        return RunError(f"{type(raised).__name__}: {raised}")
+        return RunError(said(raised))
     return raised
 
 

@@ -30,7 +30,7 @@ from bestofk.run.engines.process_family import (
     lead_session,
     outlive_parent,
 )
-from bestofk.run.task import Block, ItemEvaluator, load_task
+from bestofk.run.task import Block, ItemEvaluator, load_task, said
 
 Loaded = ItemEvaluator[Hashable, object]
 """An evaluator of some task: a worker need not know which."""
@@ -65,6 +65,7 @@ def serve(pipe: Connection, parent: Starter) -> None:
 def serve_here(pipe: Connection, theirs: Connection, evaluator: Loaded, parent: Starter) -> None:
     """The same in a fork of the process that has the task, for what cannot be sent."""
     theirs.close()
+    os.environ[MARK] = parent.mark
     _lead(parent.pid, by_main_thread=parent.by_main_thread)
     _serve(pipe, _prepared(evaluator, parent.threads), parent.pid)
 
@@ -220,11 +221,14 @@ def _evaluate_blocks(pipe: Connection, evaluator: Loaded, parent: int) -> None:
 
 
 def _evaluate(pipe: Connection, evaluator: Loaded, block: Block[Hashable]) -> None:
-    sent: float = time.monotonic()
+    own, sent = os.getpid(), time.monotonic()
     waiting: list[object] = []
     broken: Broken | None = None
     try:
         for result in evaluator.evaluate_block(block):
+            if os.getpid() != own:
+                # a fork that came out of a fit: it must not answer too
+                os._exit(0)
             waiting.append(result)
             if time.monotonic() - sent >= evaluator.send_every:
                 if not _send(pipe, waiting):
@@ -236,16 +240,6 @@ def _evaluate(pipe: Connection, evaluator: Loaded, block: Block[Hashable]) -> No
         return
     if broken is not None:
         _send_bytes(pipe, broken)
-
-
-def said(raised: BaseException) -> str:
-    """What was raised, on one line; there are errors that cannot be told."""
-    kind = type(raised).__name__
-    try:
-        text = " ".join(str(raised).split())[:300]
-    except Exception:  # whatever a stranger's class raises
-        text = ""
-    return f"{kind}: {text}" if text else f"{kind}."
 
 
 def _send(pipe: Connection, results: list[object]) -> bool:

@@ -27,8 +27,8 @@ from bestofk.run.engines.forked_workers import (
     can_fork,
 )
 from bestofk.run.engines.process_family import is_stopped
-from bestofk.run.engines.worker_process import Broken, said
-from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task
+from bestofk.run.engines.worker_process import Broken
+from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task, said
 
 TRIES = 2
 """Times that an item is tried at which a worker died by itself."""

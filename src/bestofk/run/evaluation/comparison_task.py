@@ -15,7 +15,7 @@ from bestofk.run.evaluation.loss_functions import LOSSES
 from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.store.store import Store
-from bestofk.run.task import Block, Pace, Shipment, Task
+from bestofk.run.task import Block, Pace, Shipment, Task, said
 from bestofk.wording import joined
 
 
@@ -118,7 +118,7 @@ class ComparisonTask(Task[Place, CellResult]):
         sent = _Sent(replace(experiment, contenders=bare), packed)
         try:
             body: bytes = cloudpickle.dumps(sent)
-        except Exception:
+        except (Exception, SystemExit):
             # the rest of the experiment: a loss that holds an open file, say
             return Shipment(packed=None, staying=f"the loss {experiment.loss.name!r}")
         if not staying:
@@ -150,7 +150,7 @@ def _packed(estimator: Any) -> bytes | None:
 
     try:
         data: bytes = cloudpickle.dumps(estimator)
-    except Exception:
+    except (Exception, SystemExit):
         # any class may raise anything while it is pickled
         return None
     return data
@@ -163,7 +163,6 @@ def _loaded(contender: Contender, packed: bytes | None) -> Contender:
         return contender
     try:
         return replace(contender, estimator=cloudpickle.loads(packed))
-    except Exception as raised:
-        reason = f"it cannot be loaded in a worker: {type(raised).__name__}: {raised}"
-        text = " ".join(reason.split())[:300]
-        return replace(contender, estimator=UnavailableEstimator(text))
+    except (Exception, SystemExit) as raised:
+        text = f"it cannot be loaded in a worker: {said(raised)}"
+        return replace(contender, estimator=UnavailableEstimator(text, kind="missing"))

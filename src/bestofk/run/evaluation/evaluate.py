@@ -338,7 +338,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
 def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
     """The estimator as it can take these rows, and in which form."""
     if isinstance(estimator, UnavailableEstimator):
-        raise UnscoredError("raised", estimator.reason)
+        raise UnscoredError(estimator.kind, estimator.reason)
     if hasattr(estimator, "fit_encoded"):
         return estimator, "encoded"
     from bestofk.learners.for_data import check_estimator_like, for_data
@@ -406,7 +406,7 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
 def _said(caught: Caught) -> tuple[str, ...]:
     if not caught:
         return ()
-    lines = (f"{w.category.__name__}: {_first_line(str(w.message))}" for w in caught)
+    lines = (f"{w.category.__name__}: {_told(w.message)}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 
@@ -416,15 +416,16 @@ def _hears_the_user() -> bool:
 
 
 def _sentence(raised: BaseException) -> str:
-    try:
-        text = _first_line(str(raised))
-    except Exception:  # there are errors that cannot be told
-        text = ""
+    text = _told(raised)
     if isinstance(raised, BestOfKError):
         return text
     return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
 
 
-def _first_line(text: str) -> str:
-    line = " ".join(text.split())
+def _told(what: object) -> str:
+    """What an error or a warning says, on one line; some cannot be told."""
+    try:
+        line = " ".join(str(what).split())
+    except Exception:  # whatever a stranger's class raises
+        return ""
     return line if len(line) <= 300 else line[:297] + "..."

@@ -96,7 +96,7 @@ def model_size(model: Any) -> int | None:
     counter = _Counter()
     try:
         _Weigher(counter, protocol=5, buffer_callback=counter.buffer).dump(model)
-    except Exception:
+    except (Exception, SystemExit):
         # any class may raise anything while it is pickled; then its size is not known
         return None
     return counter.total

@@ -31,7 +31,10 @@ _SIGNALS = tuple(
 def kept_surroundings() -> Iterator[None]:
     """Put back what a learner changed of its process."""
     with contextlib.ExitStack() as undo:
-        undo.callback(_streams_back, sys.stdin, sys.stdout, sys.stderr)
+        undo.callback(_no_second_self, os.getpid())
+        undo.callback(_streams_back, sys.stdout, sys.stderr)
+        streams: tuple[Any, Any] = _Unclosed(sys.stdout), _Unclosed(sys.stderr)
+        sys.stdout, sys.stderr = streams
         undo.callback(_files_back, [_copy(number) for number in range(3)])
         undo.callback(sys.setrecursionlimit, sys.getrecursionlimit())
         undo.callback(_environment_back, dict(os.environ))
@@ -46,6 +49,12 @@ def kept_surroundings() -> Iterator[None]:
             if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0:
                 undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
         yield
+
+
+def _no_second_self(pid: int) -> None:
+    """A fork that comes out of a fit is not this process, and must not go on as if it were."""
+    if os.getpid() != pid:
+        os._exit(0)
 
 
 def _copy(number: int) -> int | None:
@@ -70,15 +79,21 @@ def _files_back(copies: list[int | None]) -> None:
             os.close(copy)
 
 
-def _streams_back(*streams: Any) -> None:
-    names = ("stdin", "stdout", "stderr")
-    for number, (name, stream) in enumerate(zip(names, streams, strict=True)):
-        if not getattr(stream, "closed", False):
-            setattr(sys, name, stream)
-            continue
-        with contextlib.suppress(OSError):
-            mode = "r" if number == 0 else "w"
-            setattr(sys, name, open(number, mode, buffering=1, closefd=False))  # noqa: SIM115
+class _Unclosed:
+    """A stream for a learner to write to, and to close: the stream itself stays open."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """Nothing: others will write to it."""
+
+
+def _streams_back(out: Any, err: Any) -> None:
+    sys.stdout, sys.stderr = out, err
 
 
 def _environment_back(before: dict[str, str]) -> None:

@@ -11,6 +11,8 @@ from bestofk.wording import duration, shortened
 
 MARGIN = 1.5
 """A fit may take so many times as long as those that were timed."""
+NOTICED = 0.1
+"""Seconds from which it is said that a fit was being made."""
 
 
 def more_time(
@@ -55,9 +57,9 @@ def more_time(
     ended = f"The budget of {budget:g} s ended before all learners had finished one fold"
     if not unknown:
         return f"{ended}: {enough} s should be enough (--budget {enough})."
-    names = shortened([experiment.contenders[one].name for one in sorted(unknown)], 3)
-    longest = max((so_far.get(one, 0.0) for one in unknown), default=0.0)
-    after = f" after {duration(longest)}" if longest else ""
+    at_work = {one for one in unknown if so_far.get(one, 0.0) >= NOTICED}
+    names = shortened([experiment.contenders[one].name for one in sorted(at_work or unknown)], 3)
+    after = f" after {duration(max(so_far[one] for one in at_work))}" if at_work else ""
     return (
         f"{ended}: {names} had not finished a fit{after}. Try {enough} s (--budget {enough}), or "
         "leave the budget out to let every fit finish."

@@ -1,0 +1,50 @@
+"""Runs that are killed, ended and stopped at random moments lose nothing and leave nothing.
+
+The long form is ``python benchmarks/kill_matrix.py --times 50``.
+"""
+
+import importlib.util
+import random
+import sys
+from pathlib import Path
+
+import pytest
+
+_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "kill_matrix.py"
+_SPEC = importlib.util.spec_from_file_location("kill_matrix", _PATH)
+kill_matrix = importlib.util.module_from_spec(_SPEC)
+sys.modules["kill_matrix"] = kill_matrix
+_SPEC.loader.exec_module(kill_matrix)
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
+PLAN = "2x4"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    made = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return kill_matrix.comparison(None, engine="serial", plan=PLAN).losses.values
+
+
+@pytest.mark.parametrize(
+    ("kind", "times"),
+    [("main-long", 3), ("workers-long", 3), ("term-long", 1), ("hangup-long", 1),
+     ("stop-short", 1)],
+)  # fmt: skip
+def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkeypatch):
+    # watched forks start at once; the command takes workers that are started anew as well
+    watched = {"engine": "serial", "timeout": 60.0}
+    monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
+    monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))
+    how, number, runs.pace = kill_matrix.KINDS[kind]
+    runs.series += 1
+    seen = how(runs, expected, times, number, random.Random(kind))
+    assert seen["times"] >= times

@@ -1,0 +1,153 @@
+"""Limits of time: of a fit, whoever makes it, and of a whole run.
+
+The long form of the budgets is ``python benchmarks/time_limits.py``.
+"""
+
+import importlib.util
+import re
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation import evaluate as evaluation
+from bestofk.run.evaluation.comparison_task import ComparisonTask
+
+sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
+import strange_learners as strange
+
+_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "time_limits.py"
+_SPEC = importlib.util.spec_from_file_location("time_limits", _PATH)
+time_limits = importlib.util.module_from_spec(_SPEC)
+sys.modules["time_limits"] = time_limits
+_SPEC.loader.exec_module(time_limits)
+
+X = np.random.default_rng(3).normal(size=(40, 3))
+Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")
+BUDGET = 0.8
+AT_ONCE = [one for one in time_limits.settings() if one.engine == "serial"]
+
+
+@pytest.mark.parametrize("setting", AT_ONCE, ids=str)
+def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
+    found = time_limits.run(setting, budget=BUDGET, slow=0.1, plan="60x5")
+    assert found.late < time_limits.LATE + 1.0  # the machine may be busy
+    assert found.decided == (found.rounds > 0)
+    assert found.decided == (setting.learner != "hangs")
+    if not found.decided:
+        assert re.fullmatch(
+            r"The budget of 0\.8 s ended before all learners had finished one fold: odd had not "
+            r"finished a fit after .*\. Try \d+ s \(--budget \d+\), or leave the budget out to "
+            r"let every fit finish\.", found.said,
+        )  # fmt: skip
+
+
+def test_a_budget_that_was_too_short_says_what_is_enough_and_it_is():
+    learners = {"a": time_limits.Napping(nap=0.5), "b": time_limits.Napping(nap=0.501)}
+    options = {"plan": "50x4", "engine": "serial", "progress": False}
+    with pytest.raises(bk.BestOfKError, match=r"had not finished a fit") as said:
+        bk.compare(learners, X, Y, budget=0.8, **options)
+    enough = float(re.search(r"--budget (\d+)", str(said.value))[1])
+    assert enough <= 6
+    study = bk.compare(learners, X, Y, budget=enough, **options)
+    assert study.best in ("a", "b")
+
+
+def test_one_fold_of_all_learners_is_decided_by_its_instances():
+    learners = {"a": time_limits.Napping(nap=0.6), "b": strange.Majority()}
+    study = bk.compare(learners, X, Y, plan="50x4", budget=1.1, engine="serial", progress=False)
+    assert study.decision is not None
+    assert study.losses.design.kind == "test-set"
+    assert study.losses.design.folds == 10  # rows of the first fold
+    assert "The budget of 1.1 s ended the run after" in study.explain()
+
+
+LIMITS = [
+    ("serial", strange.Hangs()),
+    ("auto", strange.Hangs()),
+    ("serial", time_limits.Held(nap=60.0)),
+    ("processes", time_limits.Held(nap=60.0)),
+    ("auto", time_limits.Held(nap=60.0)),
+    ("serial", time_limits.Spinning(nap=60.0)),
+]
+
+
+@pytest.mark.parametrize(("engine", "learner"), LIMITS)
+def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
+    begin = time.monotonic()
+    study = bk.compare(
+        {"odd": learner, "max": "max", "nmc": "nmc"}, X, Y, plan="kfold:2", timeout=0.4,
+        engine=engine, n_jobs=1, progress=False,
+    )  # fmt: skip
+    assert time.monotonic() - begin < 20.0
+    assert {cell.kind for cell in study.failures} == {"timeout"}
+    assert [cell.reason for cell in study.failures] == [
+        "took longer than 0.4 s and was stopped."
+    ] * 2
+    assert study.losses.algorithms == ("max", "nmc")
+
+
+class WholePlan:
+    """A built-in learner whose fits take a while, at once or one by one."""
+
+    def __init__(self, made, each, at_once):
+        self.made, self.each, self.at_once = made, each, at_once
+
+    def __call__(self, monkeypatch):
+        kind = type(self.made)
+        fit, plan = kind.fit_encoded, kind._predict_plan
+
+        def slow_fit(model, encoded):
+            time.sleep(self.each)
+            return fit(model, encoded)
+
+        def slow_plan(model, encoded, splits):
+            time.sleep(self.at_once)
+            return plan(model, encoded, splits)
+
+        monkeypatch.setattr(kind, "fit_encoded", slow_fit)
+        monkeypatch.setattr(kind, "_predict_plan", slow_plan)
+        monkeypatch.setattr(evaluation, "WHOLE_PLAN_FROM", 0)
+
+
+# seconds of one fit, of a whole plan, and what both ways must come to with a limit of 0.3 s
+@pytest.mark.parametrize(
+    ("each", "at_once", "kind"),
+    [(0.0, 0.0, None), (0.5, 0.0, "timeout"), (0.0, 30.0, None), (0.2, 0.0, None)],
+)
+def test_whole_plans_meet_the_limit_that_single_fits_meet(monkeypatch, each, at_once, kind):
+    made = bk.learner("nmc")
+    experiment = strange.make_experiment({"nmc": "nmc", "max": "max"}, {"d": (X, Y)}, "2x2")
+    expected = {
+        at: cell.loss
+        for at, cell in strange.by_place(
+            experiment, evaluation.evaluate(experiment, experiment.places())
+        ).items()
+    }
+    WholePlan(made, each, at_once)(monkeypatch)
+    assert evaluation.takes_whole_plans(experiment, 0, 0)
+    places = list(experiment.places())
+    engine = Engine(name="serial", timeout=0.3)
+    found = strange.by_place(
+        experiment, engine.run(ComparisonTask(experiment), places, total=len(places))
+    )
+    assert set(found) == set(expected)
+    for at, cell in found.items():
+        if at[0] == "nmc":
+            assert (cell.failure and cell.failure.kind) == kind
+        if cell.failure is None:
+            assert cell.loss == expected[at]
+
+
+def test_a_budget_covers_the_repetitions_over_other_splits_too():
+    learners = {"a": time_limits.Napping(nap=0.02), "b": time_limits.Napping(nap=0.021)}
+    begin = time.monotonic()
+    study = bk.compare(
+        learners, X, Y, plan="2x2", budget=1.2, replicate=500, engine="serial", progress=False
+    )
+    assert time.monotonic() - begin < 1.2 + time_limits.LATE + 1.0
+    assert study.replication is None or 0 < study.replication.times < 500
