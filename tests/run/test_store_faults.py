@@ -11,7 +11,7 @@ from contextlib import closing
 
 import pytest
 
-from bestofk.errors import StoreError
+from bestofk.errors import BestOfKWarning, StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store
@@ -413,6 +413,121 @@ def test_a_server_that_stops_loses_only_what_waited(postgresql, make_cell):
     store.flush()
     assert store.n_cells() == 2
     store.close()
+
+
+def test_a_server_that_restarts_is_waited_for(postgresql, make_cell):
+    url = postgresql.emptied()
+    with open_store(url) as store:
+        store.put([make_cell(0)])
+        store.flush()
+        for number in (1, 2):
+            postgresql.down()  # at once, as a crash
+            store.put([make_cell(number)])
+            again = threading.Timer(1.0, postgresql.up)
+            again.start()
+            store.flush()
+            found = store.get([make_cell(each).key for each in range(number + 1)])
+            again.join()
+            assert len(found) == number + 1
+
+
+def test_a_server_that_stays_away_is_waited_for_once(postgresql, make_cell):
+    store = open_store(postgresql.emptied(), patience=1.0)
+    store.put([make_cell(1)])
+    store.flush()
+    postgresql.down()
+    try:
+        store.put([make_cell(2)])
+        begin = time.monotonic()
+        with pytest.raises(StoreError):
+            store.flush()
+        assert 1.0 <= time.monotonic() - begin < 20.0
+        begin = time.monotonic()
+        with pytest.raises(StoreError):
+            store.n_cells()
+        assert time.monotonic() - begin < 1.0  # not for a minute at every call
+    finally:
+        postgresql.up()
+    assert store.n_cells() == 2  # nothing was lost
+    store.close()
+
+
+@pytest.mark.parametrize("how", ["deleted", "all deleted", "replaced", "folder", "moved away"])
+def test_a_file_that_goes_while_it_is_in_use_is_kept_elsewhere(
+    tmp_path, make_cell, monkeypatch, how
+):
+    folder, temporary = tmp_path / "work", tmp_path / "tmp"
+    folder.mkdir()
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    path = folder / "study.db"
+    with open_store(path) as other:
+        other.put([make_cell(0)])  # of an earlier run
+    store = open_store(path)
+    store.put([make_cell(1)])
+    store.flush()
+    if how == "folder":
+        shutil.rmtree(folder)
+    elif how == "moved away":
+        path.rename(folder / "elsewhere.db")
+    else:
+        for file in folder.glob("study.db*" if how == "all deleted" else "study.db"):
+            file.unlink()
+        if how == "replaced":
+            open_store(tmp_path / "new.db").close()
+            (tmp_path / "new.db").rename(path)
+    store.put([make_cell(2)])
+    rescued = (temporary if how == "folder" else folder) / "study-rescued.db"
+    happened = "replaced" if how == "replaced" else "deleted"
+    with pytest.warns(BestOfKWarning, match=f"the store was {happened} while it was in use") as said:
+        store.flush()
+    assert str(rescued) in str(said[0].message)
+    assert store.n_cells() == 3
+    store.put([make_cell(3)])
+    store.close()
+    with open_store(rescued) as store:  # resumes with all
+        assert len(store.get([make_cell(number).key for number in range(4)])) == 4
+
+
+def test_a_file_that_goes_and_cannot_be_kept_ends_with_a_sentence(
+    tmp_path, make_cell, monkeypatch
+):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+    store = open_store(folder / "study.db")
+    shutil.rmtree(folder)
+    store.put([make_cell(2)])
+    with pytest.raises(StoreError, match="deleted while it was in use, and what it held could not"):
+        store.close()
+
+
+def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path):
+    import numpy as np
+
+    import bestofk as bk
+    from bestofk.run.progress import Progress
+
+    path = tmp_path / "study.db"
+
+    class Deletes(Progress):
+        done = 0
+
+        def item(self, *, label, failed):
+            self.done += 1
+            if self.done == 5:
+                path.unlink()
+
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.tile([0, 1], 15)
+    options = {"plan": "3x3", "engine": "serial"}
+    with pytest.warns(BestOfKWarning, match=r"is kept in .*study-rescued\.db"):
+        study = bk.compare(["nmc", "max"], X, y, store=path, progress=Deletes(), **options)
+    assert study.store == str(tmp_path / "study-rescued.db")
+    assert not path.exists()
+    with open_store(study.store, read_only=True) as store:
+        assert store.n_cells() == 18
+    again = bk.open_study(study.store)
+    assert again.explain() == study.explain()
 
 
 def test_connections_that_the_server_drops_are_made_again(postgresql, make_cell):

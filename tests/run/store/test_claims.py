@@ -121,7 +121,7 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
     assert fits(log) == CELLS + lost
     # 0.05 s for a fit; a lease would have come on top
     assert time.monotonic() - begin < 0.05 * (CELLS - kept) + module.LEASE
-    np.testing.assert_array_equal(study.losses.values, run(None, log).losses.values)
+    np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.05).losses.values)
 
 
 @pytest.fixture

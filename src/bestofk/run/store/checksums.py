@@ -145,11 +145,11 @@ def _are_sound(columns: Sequence[Sequence[Any]], *, predictions: bool = True) ->
     try:
         if not np.array_equal(np.array(columns[-2], dtype=np.int64), checksums(columns[:-3])):
             return False
-    except (TypeError, ValueError, OverflowError):
-        return False  # texts that are none
-    if not predictions or set(columns[-1]) == set(columns[-3]) == {None}:
-        return True
-    return list(map(of_bytes, columns[-3])) == list(columns[-1])
+        if not predictions or set(columns[-1]) == set(columns[-3]) == {None}:
+            return True
+        return list(map(of_bytes, columns[-3])) == list(columns[-1])
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        return False  # texts or bytes that are none
 
 
 def _makes_sense(row: Sequence[Any]) -> bool:
