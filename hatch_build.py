@@ -24,7 +24,6 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent
 KERNELS = ROOT / "src" / "bestofk" / "kernels"
 FLAGS = [
-    "-O3",
     "-std=c11",
     "-ffp-contract=off",
     "-fno-math-errno",
@@ -93,6 +92,12 @@ def kind_of(source: str, variant: str) -> str:
     return variant
 
 
+def effort(source: str, kind: str) -> str:
+    """How hard the compiler tries: less where nothing is gained, or where few will run it."""
+    rarely_run = kind == "generic" and len(variants()) > 1
+    return "-O2" if source in PLAIN or rarely_run else "-O3"
+
+
 def build(
     into: Path,
     *,
@@ -106,7 +111,7 @@ def build(
     into.mkdir(parents=True, exist_ok=True)
     sources = sorted((KERNELS / "source").glob("*.c"), key=lambda path: -path.stat().st_size)
     mark = f'-DBESTOFK_SOURCES="{digest_of_sources()}"'
-    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), *more_flags, mark]
+    base = [*command, *FLAGS, *([] if os.name == "nt" else ["-fPIC"]), mark]
     built = []
     with (
         tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
@@ -117,8 +122,8 @@ def build(
             for source in sources:
                 kind = kind_of(source.stem, variant)
                 target = Path(folder) / f"{source.stem}-{kind}.o"
-                flags = flags_for(kind, command)
-                jobs[target] = [*base, *flags, "-c", str(source), "-o", str(target)]
+                flags = [effort(source.stem, kind), *flags_for(kind, command)]
+                jobs[target] = [*base, *flags, *more_flags, "-c", str(source), "-o", str(target)]
         list(pool.map(_run, jobs.values()))
         for variant in wanted:
             library = into / f"kernels-{variant}.bin"
