@@ -87,6 +87,9 @@ def test_no_group_is_on_both_sides_whatever_the_plan(entry, seed, groups):
         splits = made.materialise(N, Y, groups, X=ROWS)
     except ArgumentError as refusal:
         assume("groups of each half" not in str(refusal))
+        # a plan of somebody else's that does not know groups is refused, never used
+        if entry.function and "No group may train and test in one split" in str(refusal):
+            return
         raise
     assert splits.design.groups == len(set(groups.tolist()))
     for _, _, train, test in splits:

@@ -156,7 +156,7 @@ def _marked(plan: Plan, rows: KnownRows) -> Splits:
         folds=plan.folds,
         test_fraction=plan.test_fraction,
     )
-    return _value(
+    made = _value(
         plan,
         rows,
         marks.marks,
@@ -167,6 +167,10 @@ def _marked(plan: Plan, rows: KnownRows) -> Splits:
         n_test=marks.n_test,
         stratified=False,
     )
+    if rows.groups is not None:
+        # a function of somebody else's may not know what groups are
+        refuse_divided_groups([(train, test) for _, _, train, test in made], rows.groups)
+    return made
 
 
 def _leave_one_out(plan: Plan, rows: KnownRows) -> Splits:
