@@ -61,7 +61,14 @@ class RunError(BestOfKError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The user broke off the work; the message says what is safe and how to go on."""
+    """The work was broken off; the message says what is safe and how to go on.
+
+    `signal` is the number of the signal that did it; None: Ctrl-C.
+    """
+
+    def __init__(self, message: str = "", *, signal: int | None = None) -> None:
+        super().__init__(message)
+        self.signal = signal
 
 
 class StoreError(BestOfKError):

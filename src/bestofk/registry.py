@@ -31,7 +31,10 @@ Check = Literal[
     "skewness", "enough units", "equal variances",
 ]  # fmt: skip
 """How an assumption stands: always so, or as the losses at hand show."""
-When = Literal["always", "one data set", "several data sets", "df given", "df not given"]
+When = Literal[
+    "always", "one data set", "several data sets", "windows in time", "groups", "df given",
+    "df not given",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

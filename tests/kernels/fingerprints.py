@@ -93,14 +93,15 @@ def fingerprints() -> dict[str, dict[str, str]]:
             if not suits(spec, data):
                 continue
             learner = parse_learner(spec)[1]
-            for few in (nearest._FEW_DIFFERENCES, 0.0):
-                if few == 0.0 and not spec.startswith("nn"):
+            for by_lists in (False, True):
+                if by_lists and not spec.startswith("nn"):
                     continue
-                nearest._FEW_DIFFERENCES, kept = few, nearest._FEW_DIFFERENCES
+                kept = nearest._lists_pay
+                nearest._lists_pay = lambda *_, answer=by_lists: answer
                 for plan_spec in ("3x2", "kfold:4", "bootstrap:2"):
                     splits = plan(plan_spec, stratified=False, random_state=seed)
                     stored += learner._predict_plan(data, splits.materialise(data.n))
-                nearest._FEW_DIFFERENCES = kept
+                nearest._lists_pay = kept
             model = learner.fit_encoded(data)
             stored.append(model.predict_encoded(data.values))
             exact += fitted_numbers(model)

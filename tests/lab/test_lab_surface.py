@@ -36,6 +36,8 @@ PAIR = ["max", "naive-bayes"]
         ({"learners": ["nn", "nn"]}, ArgumentError, "Two learners are called 'nn'"),
         ({"learners": ["nn"]}, ArgumentError, "at least 2 learners"),
         ({"test": "5x2cv-t"}, DesignError, "covers five runs of two folds"),
+        ({"plan": "time:5"}, ArgumentError, "rows that stand for themselves"),
+        ({"plan": "group-kfold:5"}, ArgumentError, "rows that stand for themselves"),
         ({"test": "friedmann"}, UnknownNameError, "friedman"),
         ({"test": "multitest"}, ArgumentError, "procedure='multitest'"),
         ({"test": "looney"}, DesignError, "one loss per instance"),

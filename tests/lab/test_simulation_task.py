@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bestofk.code_identity.identity import identify
 from bestofk import lab
 from bestofk.errors import ArgumentError, RunError
 from bestofk.lab.one_data_set import SetEvaluator, SplitSet
@@ -25,6 +26,7 @@ SMALL = "binary(rows=40)"
 def counted(monkeypatch):
     """The data sets that this process evaluates, as (number, repeat)."""
     seen = []
+    identify(SetEvaluator)  # once in a process: counting is not another simulation
     whole = SetEvaluator.losses
 
     def losses(self, number, repeat):

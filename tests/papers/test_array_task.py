@@ -11,7 +11,7 @@ import pytest
 
 from bestofk.errors import RunError
 from bestofk.papers.account import Request
-from bestofk.papers.array_task import ArrayPiece, obtain
+from bestofk.papers.array_task import ArrayPiece, ArrayTask, obtain
 from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
 from bestofk.run.store.store import open_store
 
@@ -25,10 +25,6 @@ def doubled(number):
     return np.array([2 * number, number])
 
 
-def refused(number):
-    raise AssertionError(f"piece {number} was computed again")
-
-
 @pytest.mark.parametrize("how", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "engine": "processes"}])
 def test_results_come_in_the_order_of_the_pieces(how):
     found = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
@@ -39,22 +35,32 @@ def test_what_is_kept_is_not_done_again(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of(range(3)), doubled, request=request)
     lines = []
-    found = obtain(pieces_of(range(3)), refused, request=request, say=lines.append)
+    found = obtain(pieces_of(range(3)), doubled, request=request, say=lines.append)
     assert [array.tolist() for array in found] == [[0, 0], [2, 1], [4, 2]]
     assert found[1].dtype == doubled(1).dtype
     assert lines == ["3 of 3 pieces were in the store"]
-    with pytest.raises(AssertionError, match="piece 3"):
-        obtain(pieces_of(range(4)), refused, request=request)
+    obtain(pieces_of(range(4)), doubled, request=request, say=lines.append)
+    assert lines[1:] == ["3 of 4 pieces were in the store", "4 of 4 pieces"]
 
 
 def test_other_names_are_other_work(tmp_path):
     request = Request(store=str(tmp_path / "kept.db"))
     obtain(pieces_of([0]), doubled, request=request)
-    for change in ({"work": "doubled 2"}, {"data": "e"}, {"settings": "t"}):
-        with pytest.raises(AssertionError):
-            obtain(pieces_of([0], **change), refused, request=request)
-    with pytest.raises(AssertionError):
-        obtain(pieces_of([0, 0])[1:], refused, request=request)
+    others = [
+        *(pieces_of([0], **one) for one in ({"work": "w"}, {"data": "e"}, {"settings": "t"})),
+        pieces_of([0, 0])[1:],
+    ]
+    for pieces in others:
+        lines = []
+        obtain(pieces, doubled, request=request, say=lines.append)
+        assert lines == ["1 of 1 pieces"]
+
+
+def test_another_function_is_other_work(tmp_path):
+    request = Request(store=str(tmp_path / "kept.db"))
+    obtain(pieces_of([3]), doubled, request=request)
+    (found,) = obtain(pieces_of([3]), lambda number: np.array([number]), request=request)
+    assert found.tolist() == [3]
 
 
 def test_an_error_in_a_worker_is_raised_here():
@@ -126,15 +132,12 @@ def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path):
             SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
             for draw in range(n)
         ]
-        held = set(kept.get_payloads([piece.key for piece in pieces], name="array"))
+        task = ArrayTask(run_piece)
+        held = set(kept.get_payloads([task.key(piece) for piece in pieces], name="array"))
     assert 3 <= len(held) < n
-    done = []
-
-    def counted(piece):
-        done.append(piece.draw)
-        return run_piece(piece)
-
-    found = obtain(pieces, counted, request=Request(store=str(store)))
-    assert done == [piece.argument.draw for piece in pieces if piece.key not in held]
+    said = []
+    found = obtain(pieces, run_piece, request=Request(store=str(store)), say=said.append)
+    assert said[0] == f"{len(held)} of {n} pieces were in the store"
+    assert len(said) == 1 + n - len(held)
     expected = obtain(pieces, run_piece)
     assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(found, expected, strict=True))

@@ -1,5 +1,7 @@
 """Plans with groups: no group on both sides, balanced, and honest about what is not possible."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -123,3 +125,28 @@ def test_refuses():
         plan("kfold:2").materialise(4, None, ["a"] * 4)
     with pytest.raises(ArgumentError, match="groups must hold one value for each of the 4 rows"):
         plan("kfold:2").materialise(4, None, ["a", "b"])
+
+
+def test_ignoring_groups_finds_differences_that_are_not_there():
+    """Equal learners, a small form of benchmarks/grouped_type1.py: 12 groups of 60 rows.
+
+    Were the rates equal, one above 12 and the other below 8 of 60 would be rare.
+    """
+    from runpy import run_path
+
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "grouped_type1.py"
+    bench = run_path(str(path))
+    found = []
+    for used in (False, True):
+        rng = np.random.default_rng(7)
+        tables = []
+        for number in range(60):
+            X, y, of = bench["grouped"](rng, 12, 60)
+            made = plan("4x5", random_state=number)
+            splits = made.materialise(len(y), y.astype(int), of if used else None)
+            tables.append(bench["errors"](splits, X, y, bench["least_squares"]))
+        test = bench["corrected"](4, 5, 12 if used else None)
+        ((_, rate, _, _),) = bench["rates"](tables, {"t": test})
+        found.append(60 * rate)
+    assert found[0] > 12
+    assert found[1] < 8

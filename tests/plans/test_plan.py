@@ -350,7 +350,8 @@ def test_notes_for_odd_targets():
     assert one.design.stratified is True
     np.testing.assert_array_equal(one.fold_of, plan("kfold:2").materialise(6).fold_of)
     quantity = plan("kfold:2").materialise(30, np.arange(30))
-    assert "use stratified=False if they are a quantity" in quantity.notes[0]
+    assert "are taken for a quantity" in quantity.notes[0]
+    assert quantity.design.stratified is False
     drawn = plan("bootstrap:50").materialise(2)
     assert "was drawn again" in drawn.notes[0]
     assert drawn.design.n_test == (1,) * 50

@@ -100,7 +100,9 @@ class Server:
         if self.shared is None:
             self.shared = self.database()
         name = self.shared.rpartition("/")[2]
-        tables = "bestofk_meta, bestofk_studies, bestofk_cells, bestofk_payloads"
+        tables = ", ".join(
+            f"bestofk_{name}" for name in ("meta", "studies", "cells", "payloads", "claims", "claimers")
+        )
         self.sql(f"DROP TABLE IF EXISTS {tables}", name)
         return self.shared
 

@@ -225,6 +225,14 @@ class Counted(Majority):
         return self.classes_[rng.integers(len(self.classes_), size=len(X))]
 
 
+class CountedAndRaises(Counted):
+    """Fails in every fit, which is counted."""
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        raise RuntimeError("the bearing is worn")
+
+
 class FailsOnce(Counted):
     """Raises in its first fit ever."""
 

@@ -394,7 +394,7 @@ def test_a_table_locked_too_long_on_a_server(postgresql, make_cell):
 
 def test_a_server_that_stops_loses_only_what_waited(postgresql, make_cell):
     url = postgresql.emptied()
-    store = open_store(url)
+    store = open_store(url, patience=0)
     store.put([make_cell(1)])
     store.flush()
     postgresql.down()

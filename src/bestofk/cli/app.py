@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
+from typing import Any
 
 import click
 
 from bestofk.cli.say import say, use_plain_characters
-from bestofk.errors import BestOfKError, RunError, StoreError
+from bestofk.errors import BestOfKError, Interrupted, RunError, StoreError
 from bestofk.version import __version__
 
 EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -84,6 +89,50 @@ def bestofk() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every error is one clear line on stderr and an exit code."""
+    with _orderly_end():
+        code = _run(arguments)
+        if arguments is None and _left_running():
+            # a learner left threads behind, for which Python would wait for ever
+            for stream in (sys.stdout, sys.stderr):
+                with suppress(OSError, ValueError):
+                    stream.flush()
+            os._exit(code)
+        return code
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does; what ignores them keeps doing so."""
+    before: dict[int, Any] = {}
+
+    def end(number: int, frame: Any) -> None:  # noqa: ARG001
+        for one in before:
+            # nothing must interrupt what makes the end orderly
+            signal.signal(one, signal.SIG_IGN)
+        name = signal.Signals(number).name
+        raise Interrupted(f"ended by {name}.", signal=number)
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+                before[number] = signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+
+
+def _left_running() -> bool:
+    """Whether threads run that Python waits for before it ends."""
+    return any(
+        not thread.daemon and thread is not threading.main_thread()
+        for thread in threading.enumerate()
+    )
+
+
+def _run(arguments: list[str] | None) -> int:
     use_plain_characters()
     try:
         words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
@@ -108,8 +157,10 @@ def run(arguments: list[str] | None = None) -> int:
         return EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as stop:
         # click wraps what interrupted it
-        complain(str(stop.__cause__ or stop) or "interrupted.")
-        return EXIT_INTERRUPTED
+        cause = stop.__cause__ or stop
+        complain(str(cause) or "interrupted.")
+        number = getattr(cause, "signal", None)
+        return EXIT_INTERRUPTED if number is None else 128 + int(number)
     except BrokenPipeError:
         # The reader went away (`| head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

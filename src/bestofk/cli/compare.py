@@ -44,10 +44,19 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     help="Run this Python file and take its mapping or list called learners.",
 )
 @click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
+@click.option("--groups", metavar="COL", help="Rows alike in COL (patient, day) are never divided.")
+@click.option("--weight", metavar="COL", help="How much each row counts, in fits and in the loss.")
+@click.option(
+    "--stratify",
+    type=click.Choice(["labels", "quantiles", "no"]),
+    help="Spread classes evenly over the folds (default), or parts of the numbers, or neither.",
+)
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
 @jobs_option
+@click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
+              help="Threads of BLAS and OpenMP in one fit, whichever the engine.")  # fmt: skip
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
 )
@@ -60,6 +69,9 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     default="record",
     show_default=True,
     help="A learner that fails: leave it out and say so, or stop.",
+)
+@click.option(
+    "--retry-failed", is_flag=True, help="Run every fit again that the store holds as failed."
 )
 @click.option("--store", metavar="URL", help="Keep fits in a file or database; resume from it.")
 @click.option("--replicate", metavar="N", type=click.IntRange(min=0, max=10_000), default=0,
@@ -77,15 +89,20 @@ def compare(
     learners: tuple[str, ...],
     learner_files: tuple[str, ...],
     plan: str | None,
+    groups: str | None,
+    weight: str | None,
+    stratify: str | None,
     repetitions: int,
     loss: str | None,
     prefer: str | None,
     n_jobs: int,
+    threads: int,
     engine: str,
     scheduler: str | None,
     timeout: str | None,
     budget: str | None,
     on_failure: str,
+    retry_failed: bool,
     store: str | None,
     replicate: int,
     nominal: str | None,
@@ -108,6 +125,7 @@ def compare(
       bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
+      bestofk compare wine --learner nmc --learner nn --groups ash --plan group-kfold:5
     """
     from bestofk.learners.learners_file import chosen_learners
     from bestofk.run.compare import compare as run_comparison
@@ -118,6 +136,9 @@ def compare(
         "nominal": _names(nominal),
         "numeric": _names(numeric),
         "ignore": _names(ignore),
+        "groups": groups,
+        "sample_weight": weight,
+        "folds": _column_of_folds(plan),
     }
     if regression:
         options["task"] = "regression"
@@ -128,18 +149,20 @@ def compare(
         study = run_comparison(
             chosen_learners(learners, learner_files),
             data=datasets,
-            plan=plan,
+            plan=_plan(plan, stratify, decision["seed"]),
             repetitions=repetitions,
             loss=loss,
             prior=preference(prefer),
             **decision_arguments(decision),
             store=store,
             n_jobs=n_jobs,
+            threads=threads,
             engine=engine,
             scheduler=scheduler,
             timeout=_seconds(timeout, "--timeout"),
             budget=_seconds(budget, "--budget"),
             on_failure=on_failure,
+            retry_failed=retry_failed,
             replicate=replicate,
             progress=not quiet,
             command=command_line(),
@@ -157,6 +180,24 @@ def compare(
         print_study(study, [sentence for one in datasets for sentence in one.account])
         if report_path is not None:
             say(f"The report is in {report_path}.")
+
+
+def _column_of_folds(plan: str | None) -> str | None:
+    from bestofk.plans.specification import specify
+
+    return None if plan is None else specify(plan, {}).column or None
+
+
+def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
+    """The plan, or its name where nothing is said of its strata."""
+    if stratify is None:
+        return plan
+    if plan is None:
+        raise click.UsageError("--stratify needs a plan: add --plan 10x10.")
+    from bestofk.plans.plan import plan as make_plan
+
+    wanted = {"labels": True, "no": False}.get(stratify, stratify)
+    return make_plan(plan, stratified=wanted, random_state=seed)
 
 
 def _names(text: str | None) -> tuple[str, ...]:

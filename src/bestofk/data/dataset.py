@@ -41,6 +41,12 @@ class DataSet:
         ``"classification"`` or ``"regression"``.
     account : tuple of str
         What was understood of the source, in sentences.
+    groups : Series or None
+        Rows of one group are never on both sides of a split.
+    sample_weight : Series or None
+        How much each row counts, in fits and in the loss.
+    folds : Series or None
+        Which fold tests the row, for the plan ``"predefined:COLUMN"``.
 
     Examples
     --------
@@ -58,6 +64,9 @@ class DataSet:
     y: pd.Series[Any]
     task: str = "classification"
     account: tuple[str, ...] = ()
+    groups: pd.Series[Any] | None = None
+    sample_weight: pd.Series[Any] | None = None
+    folds: pd.Series[Any] | None = None
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     @property
@@ -120,7 +129,10 @@ class DataSet:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over columns, kinds, declared values, cells and target, whatever the name."""
+        """SHA-256 over columns, kinds, declared values, cells, target and weights, not the name.
+
+        Groups and folds are left out: what they decide, the splits, has a fingerprint of its own.
+        """
         if "fingerprint" not in self._cache:
             self._cache["fingerprint"] = _fingerprint(self)
         found: str = self._cache["fingerprint"]
@@ -163,6 +175,9 @@ def as_dataset(
     numeric: Iterable[Hashable] = (),
     ignore: Iterable[Hashable] = (),
     task: str = "classification",
+    groups: Any = None,
+    sample_weight: Any = None,
+    folds: Any = None,
     account: tuple[str, ...] = (),
     copy: bool = True,
 ) -> DataSet:
@@ -181,6 +196,8 @@ def as_dataset(
         Columns whose kind is stated, and columns to leave out.
     task : str, optional
         ``"classification"``, or ``"regression"`` for a target that is a number.
+    groups, sample_weight, folds : name of a column, or array of shape (n,), optional
+        See `bestofk.data.with_row_columns`; a column that is named is no feature.
     copy : bool, optional
         False: an array of floats is used where it lies, and must stay as it is for as long as
         the data set is in use.
@@ -199,6 +216,10 @@ def as_dataset(
     frame = _frame(X)
     _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
     frame = frame.drop(columns=list(ignore))
+    from bestofk.data.row_columns import said_of, settled_columns, taken_columns
+
+    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    frame, taken = taken_columns(frame, asked)
     if min(frame.shape) < 1:
         raise ArgumentError(
             f"A data set must have at least one row and one column to learn from; got "
@@ -208,7 +229,9 @@ def as_dataset(
     if X is None:
         X = _settled(frame, nominal=set(nominal), numeric=set(numeric))
     target = settle_target(y, n=len(X), task=task)
-    return DataSet(name=name, X=X, y=target, task=task, account=account)
+    found = settled_columns(taken, len(X))
+    said = (*account, *said_of(found))
+    return DataSet(name=name, X=X, y=target, task=task, account=said, **found)
 
 
 def _settled(
@@ -373,4 +396,6 @@ def _fingerprint(data: DataSet) -> str:
         digest.update(codes.astype("<i8").tobytes())
     else:
         digest.update(data.y.to_numpy(dtype="<f8").tobytes())
+    if data.sample_weight is not None:
+        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
     return digest.hexdigest()

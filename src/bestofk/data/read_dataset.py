@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from bestofk.checks import one_of, refuse
 from bestofk.data.dataset import TASKS, DataSet
+from bestofk.data.row_columns import with_row_columns
 from bestofk.errors import ArgumentError, TableError
 from bestofk.tables import Table, read_table
 
@@ -34,6 +35,9 @@ def read_dataset(
     ignore: Sequence[str] = (),
     name: str | None = None,
     task: str = "classification",
+    groups: str | None = None,
+    sample_weight: str | None = None,
+    folds: str | None = None,
 ) -> DataSet:
     r"""Read a data set from CSV, TSV, Parquet, ARFF or JSON lines.
 
@@ -50,6 +54,9 @@ def read_dataset(
     task : str, optional
         ``"classification"`` (the target is a label even where it looks like a number) or
         ``"regression"`` (it is a number).
+    groups, sample_weight, folds : str, optional
+        Columns that are no features: rows of one group are never on both sides of a split; how
+        much each row counts; which fold tests it (for the plan ``"predefined:COLUMN"``).
 
     Returns
     -------
@@ -85,9 +92,42 @@ def read_dataset(
     if name is None:
         name = Path(path).name.removesuffix(".gz")
         name = name.rpartition(".")[0] or name
-    return dataset_of(
-        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task
-    )
+    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    apart = _columns_apart(table, asked, target)
+    data = dataset_of(
+        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task,
+        apart=tuple(column for column in asked.values() if column is not None),
+    )  # fmt: skip
+    return with_row_columns(data, **apart)
+
+
+def _columns_apart(
+    table: Table, asked: dict[str, str | None], target: str | None
+) -> dict[str, pd.Series[Any]]:
+    """The columns of groups, weights and folds by role, as words or numbers."""
+    import pandas as pd
+
+    found = {}
+    for role, column in asked.items():
+        if column is None:
+            continue
+        if not isinstance(column, str):
+            raise refuse(role, "the name of a column of the file", column)
+        missing = table.missing(column)
+        if column == target:
+            raise ArgumentError(f"Column {column!r} is the target and cannot hold {role}.")
+        if missing.any():
+            row = int(np.flatnonzero(missing)[0])
+            raise TableError(
+                f"{table.place(row, column)} must hold {role}; the cell is missing "
+                f"({int(missing.sum())} such of {len(missing)})."
+            )
+        if role == "sample_weight":
+            values: Any = table.numbers(column)
+        else:
+            values = _words(table, column, missing).astype(object).to_numpy()
+        found[role] = pd.Series(values, name=column)
+    return found
 
 
 def dataset_of(
@@ -99,8 +139,9 @@ def dataset_of(
     ignore: Sequence[str],
     name: str,
     task: str,
+    apart: Sequence[str] = (),
 ) -> DataSet:
-    """The data set that a table holds; see `read_dataset`."""
+    """The data set that a table holds; see `read_dataset`. Columns `apart` are no part of it."""
     import pandas as pd
 
     for column in (*nominal, *numeric, *ignore):
@@ -108,14 +149,14 @@ def dataset_of(
     both = set(nominal) & set(numeric)
     if both:
         raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
-    target, account = _target(table, target, ignore)
+    target, account = _target(table, target, (*ignore, *apart))
     if table.n_rows == 0:
         raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
     y = _target_column(table, target, task)
     columns: dict[str, pd.Series[Any]] = {}
     left_out, constant, empty, texts, nearly = [], [], [], [], []
     for column in table.columns:
-        if column == target or column in ignore:
+        if column == target or column in ignore or column in apart:
             continue
         stated = "nominal" if column in nominal else "numeric" if column in numeric else None
         cells = _column(table, column, stated)

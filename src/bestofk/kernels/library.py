@@ -161,3 +161,12 @@ def _digest() -> str:
     for path in sorted(SOURCE.glob("*.[ch]")):
         digest.update(path.name.encode() + path.read_bytes())
     return digest.hexdigest()
+
+
+def __code_identity__() -> str:
+    """The sources that the kernels were built from, for the identity of learners that call them."""
+    if SOURCE.is_dir():
+        return _digest()
+    generic = _load(_path("generic"))
+    generic.kernel_sources.restype = ctypes.c_char_p
+    return str(generic.kernel_sources().decode())

@@ -22,6 +22,7 @@ from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.generator import dataset_of
 from bestofk.problems.given_rows import Degraded
 from bestofk.run.cells import Failure
+from bestofk.run.evaluation.caught_warnings import caught_warnings
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.experiment import Contender, Experiment
 from bestofk.run.task import ItemEvaluator
@@ -75,7 +76,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
 
     def prepare(self) -> None:
         """Load what is loaded once."""
-        with contextlib.suppress(Exception):
+        with contextlib.suppress(Exception), caught_warnings():
             for contender, encoded in self.work.seen(self.work.encoded(0)):
                 if hasattr(contender.estimator, "fit_encoded"):
                     contender.estimator.load(encoded)

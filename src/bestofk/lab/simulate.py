@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats, whole
-from bestofk.errors import ArgumentError, RunError
+from bestofk.errors import ArgumentError, RunError, StoreError
 from bestofk.lab.one_data_set import SetLosses, SplitSet
 from bestofk.lab.simulation_result import Simulation
 from bestofk.lab.simulation_task import SimulationTask
@@ -176,6 +176,11 @@ def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) 
                 "that no test could ever tell them apart."
             )
     made = make_plan(plan, random_state=0) if isinstance(plan, str) else plan
+    if made.source is not None or made.grouped or made.kind == "time":
+        raise ArgumentError(
+            "plan in the lab must be one for rows that stand for themselves, such as '10x10'; got "
+            f"{made.spec!r}."
+        )
     if isinstance(problem, Degraded) and "+" in made.spec:
         raise ArgumentError(
             "plan for problem 'degraded' must have no runs on parts of the rows; got "
@@ -194,6 +199,11 @@ def _losses(
     """The losses of every item: from the store where it has them, else evaluated and stored."""
     from bestofk.run.store.store import open_store
 
+    if store is not None and task.unknown:
+        raise StoreError(
+            f"store: what is simulated cannot be kept, as its code cannot be known again "
+            f"({task.unknown}): leave out the store."
+        )
     with open_store(store) as kept:
         found = run_task(
             task,

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from bestofk.code_identity.identity import Identity, identify
 from bestofk.data.encoded import Encoded
 from bestofk.lab.one_data_set import DATA, SPLITS, SetEvaluator, SetLosses, SplitSet
 from bestofk.plans.design import Design
@@ -44,17 +45,34 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     plan: Plan
     loss: Loss
     seed: int
+    threads: int = 1
 
     @cached_property
     def trusted(self) -> bool:
         return all(is_trusted(contender.estimator) for contender in self.contenders)
 
     @cached_property
+    def _way(self) -> Identity:
+        """The code that draws, splits and judges."""
+        return identify(type(self.plan), SetEvaluator, self.loss.of, self.loss.needs)
+
+    @cached_property
     def _names(self) -> str:
         """Everything that all losses depend on."""
         learners = "+".join(contender.fingerprint for contender in self.contenders)
         plan = f"{self.seed}:{self.plan.spec}:{self.plan.stratified}"
-        return f"{(self.problem.fingerprint, learners, plan, self.loss.name)!r}"
+        way = f"{self._way.digest} {self.threads}"
+        return f"{(self.problem.fingerprint, learners, plan, self.loss.name, way)!r}"
+
+    @property
+    def unknown(self) -> str:
+        """Why losses cannot be found again in a store, where they cannot."""
+        reasons = (
+            *(f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown),
+            *(f"the problem: {why}" for why in [self.problem.identity.unknown] if why),
+            *(f"the loss: {why}" for why in [self._way.unknown] if why),
+        )
+        return next(iter(reasons), "")
 
     def key(self, item: SplitSet) -> str:
         text = f"simulation {self._names} {item.number} {item.repeat}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import warnings
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -40,6 +39,12 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema_ : Schema
         The columns as they were when the model was fitted (not after `fit_encoded`).
     """
+
+    _in_threads = True
+    """Its work is done in kernels, which let go of the interpreter and share nothing."""
+
+    _splits_share_most = False
+    """Most of the work of a plan is done once for all its splits."""
 
     classes_: npt.NDArray[Any]
     class_codes_: Codes
@@ -111,11 +116,13 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.schema_.encode(as_frame(self, X, reset=False))
 
     def load(self, encoded: Encoded) -> None:
-        """Import what the first fit imports, so that no fit that is timed pays for it."""
+        """Import what the first fit imports, so that no fit that is timed pays for it.
+
+        Whoever calls it catches its warnings.
+        """
         few = encoded.take(np.arange(min(2, encoded.n)))
         # what goes wrong with few rows says nothing about all of them
-        with warnings.catch_warnings(), contextlib.suppress(Exception):
-            warnings.simplefilter("ignore")
+        with contextlib.suppress(Exception):
             clone(self).fit_encoded(few).predict_encoded(few.values)
 
     def complexity(self) -> int:

@@ -50,7 +50,7 @@ def predict_plan(
         equal those of `predict_split_by_split`, prediction by prediction.
     """
     seeded = seeds is not None and seed_names(estimator)
-    if hasattr(estimator, "_predict_plan") and not seeded:
+    if hasattr(estimator, "_predict_plan") and not seeded and not splits.leaves_out:
         encoded = data.encoded()
         predictions: list[Codes] = estimator._predict_plan(encoded, splits.main)
         subsets = list(range(splits.runs, splits.runs + splits.subset_runs))

@@ -128,9 +128,10 @@ def design_of_file(
                 f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
             )
         stratified = None if word == "" else word in ("true", "yes", "1")
+    groups = _groups(table, roles)
     if given is not None or "design" not in roles:
         values, _, made = settle_design(values, np.isnan(values), given or kind)
-        return values, made.with_(stratified=stratified, **known)
+        return values, made.with_(stratified=stratified, groups=groups, **known)
     return values, Design(
         kind=kind or "scores",
         runs=runs,
@@ -139,7 +140,20 @@ def design_of_file(
         stratified=stratified,
         n_train=known.get("n_train"),
         n_test=known.get("n_test"),
+        groups=groups,
     )
+
+
+def _groups(table: Table, roles: dict[str, str]) -> int | None:
+    """How many groups of rows stay whole, where the file says so."""
+    if "n_groups" not in roles:
+        return None
+    word = only_value(table, roles["n_groups"]) or ""
+    if not word.isdecimal() or int(word) < 1:
+        raise TableError(
+            f"{table.place(0, roles['n_groups'])} must be a number of groups; got {word!r}."
+        )
+    return int(word)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

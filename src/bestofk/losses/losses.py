@@ -182,11 +182,9 @@ class Losses:
         import hashlib
         import json
 
-        design = [
-            getattr(self.design, name) for name in Design.__dataclass_fields__ if name != "subsets"
-        ]
-        if self.design.subsets is not None:
-            design.append(str(self.design.subsets))
+        kept = [name for name in Design.__dataclass_fields__ if name not in ("subsets", "groups")]
+        design = [getattr(self.design, name) for name in kept]
+        design += [str(one) for one in (self.design.subsets, self.design.groups) if one is not None]
         head = json.dumps(
             [self.algorithms, self.datasets, self.loss_name, design, self.values.shape]
         )

@@ -40,6 +40,7 @@ ROLE_NAMES: dict[str, tuple[str, ...]] = {
     ),
     "design": ("design", "design_kind"),
     "stratified": ("stratified",),
+    "n_groups": ("n_groups",),
     "loss_name": ("loss_name",),
     "part_of_rows": ("part_of_rows",),
 }  # fmt: skip

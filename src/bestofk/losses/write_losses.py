@@ -2,11 +2,11 @@
 
 Every format holds the same columns. Long: ``algorithm``, ``dataset``, ``run``, ``fold``,
 ``repetition``, ``loss``. Wide: one column per learner in place of the first and the last. Then, in
-both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test`` and ``stratified``
-where they are known, and ``loss_name``. A cell that is missing is left empty; such a file is read
-with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as the role
-of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it. Losses of
-runs on parts of the rows (`Losses.subset_values`) follow those of all rows: the column
+both, what restores the design: ``design`` (its kind), ``n_train``, ``n_test``, ``n_groups`` and
+``stratified`` where they are known, and ``loss_name``. A cell that is missing is left empty; such a
+file is read with ``missing="allow"``. A wide file cannot hold a learner whose name would be read as
+the role of a column (``fold``, ``dataset``, ...): the writer refuses and the long layout holds it.
+Losses of runs on parts of the rows (`Losses.subset_values`) follow those of all rows: the column
 ``part_of_rows`` says ``all``, ``nested`` or ``halves``, and ``run`` counts anew; their sizes are 0.
 """
 
@@ -79,6 +79,8 @@ def _columns_of(losses: Losses, table: Floats, layout: str, *, all_rows: bool) -
             )
     if design.stratified is not None:
         columns["stratified"] = np.full(rows, str(design.stratified).lower(), dtype=object)
+    if design.groups is not None:
+        columns["n_groups"] = np.full(rows, design.groups)
     columns["loss_name"] = np.full(rows, losses.loss_name, dtype=object)
     return columns
 

@@ -29,6 +29,12 @@ SHARED_ROWS_UNLESS_CALIBRATED = Assumption(
     why=SHARED_ROWS_IGNORED.why,
     when="df not given",
 )
+GROUPS_AS_UNITS = Assumption(
+    claim="Rows of one group are not independent of each other.",
+    check="by design",
+    why="Groups are never divided, and the degrees of freedom are at most those of the groups.",
+    when="groups",
+)
 NORMAL = Assumption(
     claim="Differences between two learners are roughly normal.",
     check="skewness",
@@ -64,7 +70,15 @@ INDEPENDENT_UNITS = (
         why="Several versions of one problem would count as more evidence than they are.",
         when="several data sets",
     ),
+    Assumption(
+        claim="What is left of one window's luck in the next is little.",
+        check="cannot be checked",
+        why="Rows that follow each other depend on each other; the windows count as one number "
+        "each, and are the more independent the longer they are.",
+        when="windows in time",
+    ),
 )
+WINDOWS = INDEPENDENT_UNITS[-1]
 ENOUGH_UNITS = Assumption(
     claim="There are enough {units} for a small p-value to be possible.", check="enough units"
 )

@@ -13,6 +13,7 @@
 ``halves``         one data set, runs of k folds, and cross-validation on random halves of it
 ``nested``         one data set, runs of k folds, and pairs of folds left out together
 ``loo``            one data set, leave-one-out: one loss per row
+``time``           one data set, windows in order of time
 =================  ==============================================================
 
 `axes` is the number of trailing axes that the function takes: 2 for (runs, folds), else 1.
@@ -52,7 +53,7 @@ class Remark:
     """What a reader of a verdict must know; ``{dataset}`` and ``{share}`` are filled in."""
 
     words: str
-    when: Literal["always", "one data set dominates"] = "always"
+    when: Literal["always", "one data set dominates", "windows in time"] = "always"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +78,8 @@ class PairwiseTest(FunctionEntry):
     """The function wants `n_train` and `n_test`."""
     takes_test_share: bool = False
     """The function takes `test_share`, the ratio n_test / n_train of the design."""
+    takes_units: bool = False
+    """The function takes `units`, the groups of rows that bound its degrees of freedom."""
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
     subsets: str = ""

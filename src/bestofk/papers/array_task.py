@@ -7,11 +7,13 @@ import io
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from bestofk.code_identity.identity import identify
 from bestofk.errors import RunError
 from bestofk.papers.account import Request
 from bestofk.run.cells import Failure
@@ -32,8 +34,8 @@ KIND, PAYLOAD = "reproduction", "array"
 class ArrayPiece(Generic[ArgumentT]):
     """A piece of work whose result is one array: a pure function of its names.
 
-    `work` and `settings` say what is computed (with a version that changes with the code), `data`
-    on what, `number` which piece; `argument` is what the function gets.
+    `work` and `settings` say what is computed, `data` on what, `number` which piece; `argument` is
+    what the function gets. The code of the function is part of the names of its `ArrayTask`.
     """
 
     work: str
@@ -42,10 +44,9 @@ class ArrayPiece(Generic[ArgumentT]):
     number: int = 0
     argument: ArgumentT = field(compare=False)
 
-    @property
-    def key(self) -> str:
-        """The digest under which a store keeps the result."""
-        text = f"reproduction {(self.work, self.data, self.settings)!r} {self.number}"
+    def key(self, code: str) -> str:
+        """The digest under which a store keeps what that code makes of it."""
+        text = f"reproduction {(self.work, self.data, self.settings, code)!r} {self.number}"
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
@@ -69,22 +70,27 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
     unit: ClassVar[str] = "pieces"
     function: Callable[[ArgumentT], Array]
 
+    @cached_property
+    def code(self) -> str:
+        """The identity of the function."""
+        return identify(self.function).digest
+
     @property
     def trusted(self) -> bool:
         return True
 
     def key(self, item: ArrayPiece[ArgumentT]) -> str:
-        return item.key
+        return item.key(self.code)
 
     def key_of(self, result: PieceResult) -> str:
         return result.key
 
     def evaluator(self) -> ArrayEvaluator[ArgumentT]:
-        return ArrayEvaluator(self.function)
+        return ArrayEvaluator(self.function, self.code)
 
     def lost(self, item: ArrayPiece[ArgumentT], failure: Failure) -> PieceResult:
         reason = f"{self.label(item)} (piece {item.number}): {failure.reason}"
-        return PieceResult(key=item.key, array=None, raised=RunError(reason))
+        return PieceResult(key=self.key(item), array=None, raised=RunError(reason))
 
     def find(
         self, store: Store, items: Mapping[str, ArrayPiece[ArgumentT]]
@@ -119,19 +125,20 @@ class ArrayTask(Task[ArrayPiece[ArgumentT], PieceResult]):
 class ArrayEvaluator(ItemEvaluator[ArrayPiece[ArgumentT], PieceResult]):
     """Calls the function of a task, and records what it raises."""
 
-    def __init__(self, function: Callable[[ArgumentT], Array]) -> None:
-        self.function = function
+    def __init__(self, function: Callable[[ArgumentT], Array], code: str) -> None:
+        self.function, self.code = function, code
 
     def evaluate(self, items: Iterable[ArrayPiece[ArgumentT]]) -> Iterator[PieceResult]:
         """The result of every piece."""
         for item in items:
+            key = item.key(self.code)
             begin = time.perf_counter()
             try:
                 array = self.function(item.argument)
             except Exception as raised:
-                yield PieceResult(key=item.key, array=None, raised=sendable_error(raised))
+                yield PieceResult(key=key, array=None, raised=sendable_error(raised))
                 continue
-            yield PieceResult(key=item.key, array=array, seconds=time.perf_counter() - begin)
+            yield PieceResult(key=key, array=array, seconds=time.perf_counter() - begin)
 
 
 def obtain(

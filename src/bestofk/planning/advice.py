@@ -35,6 +35,10 @@ def advice(order: Order) -> tuple[str, ...]:
         except BestOfKError:
             # a design for which nothing can be planned is no reason to have no verdict
             return ()
+        if sentence and order.problem.design.groups is not None:
+            sentence = sentence.replace(" instances ", " groups ")
+            if " rows " in sentence:
+                sentence += " Rows of new groups count, not more rows of the same ones."
         if sentence:
             return (sentence,)
     return ()

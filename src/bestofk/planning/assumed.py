@@ -154,6 +154,11 @@ def _resampled(
         raise ArgumentError(
             f"plan_size: {spec!r} is one test set; give the number of its instances instead."
         )
+    if wanted.kind == "time" or wanted.column or wanted.grouped:
+        raise ArgumentError(
+            f"plan_size: {spec!r} hangs on rows that are not known yet; plan with '10x10' instead, "
+            "and count groups as rows where rows come in groups."
+        )
     folds = wanted.folds
     if folds is None:
         if rows is None:

@@ -162,12 +162,17 @@ def _splits(raw: _Raw) -> Seen:
     error, df = raw.t_parts()
     design = raw.problem.design
     n = design.runs * design.folds
-    unit = "splits" if design.kind in ("resample", "bootstrap") else "runs"
+    unit = "splits" if design.kind in ("resample", "bootstrap", "time", "splits") else "runs"
     runs = n if unit == "splits" else design.runs
     corrected = raw.model == "corrected t"
-    if not corrected or df != n - 1:
+    if not corrected or df != n - 1 or design.kind == "time":
+        of_groups = corrected and design.groups is not None and df == design.groups - 1
         why = (
-            f"its degrees of freedom were measured for {runs} {unit}"
+            "more windows of the same rows are shorter ones"
+            if design.kind == "time"
+            else f"its degrees of freedom are those of the {design.groups} groups"
+            if of_groups
+            else f"its degrees of freedom were measured for {runs} {unit}"
             if corrected
             else "its variance does not know that they share rows"
         )
@@ -288,6 +293,8 @@ def rows_of(problem: Problem) -> int | None:
     design = problem.design
     if problem.n_datasets > 1 or design.n_train is None or design.n_test is None:
         return None
+    if design.kind == "time":
+        return int(np.max(design.n_train)) + design.n_test[-1]
     return round(float(np.mean(design.n_train) + np.mean(design.n_test)))
 
 

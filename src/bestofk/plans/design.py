@@ -10,7 +10,9 @@ import numpy as np
 from bestofk.checks import one_of, whole
 from bestofk.errors import ArgumentError
 
-Kind = Literal["cv", "resample", "holdout", "loo", "bootstrap", "test-set", "scores"]
+Kind = Literal[
+    "cv", "resample", "holdout", "loo", "bootstrap", "time", "splits", "test-set", "scores"
+]
 KINDS: tuple[str, ...] = get_args(Kind)
 SUBSETS = ("halves", "nested")
 
@@ -71,11 +73,14 @@ class Design:
     ----------
     kind : str
         ``"cv"`` (runs of folds), ``"resample"`` (random splits), ``"holdout"`` (one split),
-        ``"loo"``, ``"bootstrap"``, ``"test-set"`` (one loss per instance of one test set) or
-        ``"scores"`` (finished numbers, origin not stated).
+        ``"loo"``, ``"bootstrap"``, ``"time"`` (windows in order of time, each tested by what came
+        before it), ``"splits"`` (splits of your own without any of these structures),
+        ``"test-set"`` (one loss per instance of one test set) or ``"scores"`` (finished numbers,
+        origin not stated).
     runs, folds, repetitions : int
         The sizes of the axes *run*, *fold* and *repetition*. Splits of ``"resample"`` and
-        ``"bootstrap"`` are counted by `folds` (one run), instances of ``"test-set"`` too.
+        ``"bootstrap"`` and windows of ``"time"`` are counted by `folds` (one run), instances of
+        ``"test-set"`` too.
     n_train, n_test : tuple of int or None
         Distinct rows in the training and in the test part, by fold, in the order (run, fold);
         None where they are not known. Of a bootstrap sample that is fewer than were drawn: how
@@ -87,6 +92,10 @@ class Design:
         all of them are there.
     subsets : Subsets or None
         Runs on parts of the rows, which tests of unstable learners need.
+    groups : int or None
+        How many groups of rows there are, none of which is on both sides of a split; None where
+        every row stands for itself. Tests take the groups as units: no more degrees of freedom
+        than one less than there are.
 
     Examples
     --------
@@ -105,9 +114,12 @@ class Design:
     stratified: bool | None = None
     planned_folds: int | None = None
     subsets: Subsets | None = None
+    groups: int | None = None
 
     def __post_init__(self) -> None:
         one_of(self.kind, "kind", KINDS)
+        if self.groups is not None:
+            whole(self.groups, "groups", at_least=1)
         for name in ("runs", "folds", "repetitions"):
             whole(getattr(self, name), name, at_least=1)
         if self.planned_folds is not None:
@@ -134,7 +146,7 @@ class Design:
             return (self.subsets.kind, *self.with_(subsets=None).situations(n_datasets=1))
         if self.kind == "test-set":
             return ("test-set",)
-        if self.kind in ("resample", "bootstrap") and self.runs * self.folds > 1:
+        if self.kind in ("resample", "bootstrap", "time") and self.runs * self.folds > 1:
             return (self.kind,)
         if self.kind == "loo" and self.folds > 1:
             return ("kfold", "loo")
@@ -154,6 +166,8 @@ class Design:
     def test_share(self) -> float | None:
         """Mean n_test / mean n_train; 1 / (k - 1) for k folds of unknown size; else None.
 
+        Of windows in time the largest n_train counts: that of the last one, by all rows before it.
+
         A fold that is dropped does not change how many rows the others trained and tested on.
 
         Examples
@@ -163,6 +177,8 @@ class Design:
         (9, 0.1111)
         """
         if self.n_train is not None and self.n_test is not None:
+            if self.kind == "time":
+                return float(np.mean(self.n_test) / np.max(self.n_train))
             return float(np.sum(self.n_test) / np.sum(self.n_train))
         if self.kind in ("cv", "loo") and self._folds_of_a_run > 1:
             return 1.0 / (self._folds_of_a_run - 1)
@@ -211,7 +227,10 @@ class Design:
             "holdout": "one random split",
             "loo": f"leave-one-out over {self._folds_of_a_run} rows",
             "bootstrap": f"{self.runs * self.folds} bootstrap samples",
-            "test-set": f"one test set of {self.folds} instances",
+            "time": f"{self.runs * self.folds} windows in order of time, each tested by what came "
+            "before it",
+            "splits": f"{self.runs * self.folds} splits of your own",
+            "test-set": f"one test set of {self.folds} {'groups' if self.groups else 'instances'}",
             "scores": "one score each"
             if self.runs * self.folds == 1
             else f"{self.runs * self.folds} scores each, origin not stated",
@@ -224,6 +243,8 @@ class Design:
             words = f"{words}, with {self.folds} fold{plural}{each} left"
         if self.stratified:
             words = f"{words}, stratified"
+        if self.groups is not None and self.kind != "test-set":
+            words = f"{words}, {self.groups} groups kept whole"
         if self.repetitions > 1:
             words = f"{words}, {self.repetitions} repetitions of each"
         if self.subsets is not None:

@@ -1,14 +1,16 @@
-"""Which fold tests which row: runs of k-fold cross-validation."""
+"""Which fold tests which row: runs of k-fold cross-validation, and windows in order of time."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
 
+from bestofk.errors import ArgumentError
 from bestofk.plans.labels import Labelling
 from bestofk.plans.random_bits import FOLDS, Indices, blocks_of_keys, ranks, shuffled_within
 
 FoldOf = npt.NDArray[np.int32]
+Signed = npt.NDArray[np.int8]
 
 
 def deal(classes: Labelling, *, runs: int, folds: int, seed: int) -> FoldOf:
@@ -86,3 +88,23 @@ def distinct_partitions(fold_of: FoldOf) -> int:
         _, first, inverse = np.unique(row, return_index=True, return_inverse=True)
         seen.add(np.argsort(np.argsort(first))[inverse.reshape(-1)].astype(np.int32).tobytes())
     return len(seen)
+
+
+def expanding_windows(n: int, windows: int) -> Signed:
+    """(windows, n): -1 where the row is tested, 1 where it trains, 0 where it comes later.
+
+    The rows make windows + 1 parts of n // (windows + 1) rows, the first of which takes what is
+    left over; part p + 1 is tested by the parts up to p. These are the splits of scikit-learn's
+    ``TimeSeriesSplit(windows)``.
+    """
+    size = n // (windows + 1)
+    if size < 1:
+        raise ArgumentError(
+            f"The windows of plan 'time:{windows}' must be fewer than the {n} rows; got {windows}."
+        )
+    first = n - windows * size
+    row = np.arange(n)
+    begins = first + size * np.arange(windows)[:, None]
+    marks: Signed = (row < begins).astype(np.int8)
+    marks[(row >= begins) & (row < begins + size)] = -1
+    return marks

@@ -22,8 +22,8 @@ class PlanEntry:
     paper: str
     doi: str | None = None
     takes: tuple[str, ...] = ()
-    """The numbers it takes, in the order in which the specification writes them: of runs, folds,
-    splits, samples, test_fraction."""
+    """What it takes, in the order in which the specification writes it: of runs, folds, splits,
+    samples, test_fraction; or a column."""
     by_keyword: tuple[str, ...] = ()
     """Numbers that may be given too, but by keyword only."""
     by_name: bool = True
@@ -36,6 +36,8 @@ class PlanEntry:
     `classes` and `groups` (whole numbers from 0, or None), `runs` and `folds`, and `test_fraction`.
     For the kind "cv" it gives (runs, n) whole numbers, the fold that tests each row; for the kind
     "resample" (folds, n) booleans, whether a split tests the row."""
+    needs: str = ""
+    """What must be known of the rows besides: ``"groups"``, or a ``"column"`` that it names."""
     family: str = ""
 
     def __post_init__(self) -> None:
@@ -136,5 +138,51 @@ PLANS: Registry[PlanEntry] = Registry(
         paper="Efron 1983, Estimating the error rate of a prediction rule",
         doi="10.1080/01621459.1983.10477973",
         takes=("samples",),
+    ),
+    PlanEntry(
+        name="group-kfold",
+        pattern="group-kfold:FOLDS",
+        example="group-kfold:5",
+        summary="one run of k folds of whole groups: rows of one group are never on both sides",
+        kind="cv",
+        paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
+        "hierarchical, or phylogenetic structure",
+        doi="10.1111/ecog.02881",
+        takes=("folds",),
+        needs="groups",
+    ),
+    PlanEntry(
+        name="group-rxk",
+        pattern="group-RUNSxFOLDS",
+        example="group-10x10",
+        summary="runs of k folds of whole groups; '+nested' and '+halves' may follow",
+        kind="cv",
+        paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
+        "hierarchical, or phylogenetic structure",
+        doi="10.1111/ecog.02881",
+        takes=("runs", "folds"),
+        by_name=False,
+        needs="groups",
+    ),
+    PlanEntry(
+        name="time",
+        pattern="time:WINDOWS",
+        example="time:10",
+        summary="rows in order of time: each window is tested by what all rows before it teach",
+        kind="time",
+        paper="Tashman 2000, Out-of-sample tests of forecasting accuracy",
+        doi="10.1016/S0169-2070(00)00065-0",
+        takes=("folds",),
+    ),
+    PlanEntry(
+        name="predefined",
+        pattern="predefined:COLUMN",
+        example="predefined:fold",
+        summary="a column says which fold tests the row (-1: it only trains), or train and test",
+        kind="cv",
+        paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
+        doi="10.1111/j.2517-6161.1974.tb00994.x",
+        takes=("column",),
+        needs="column",
     ),
 )

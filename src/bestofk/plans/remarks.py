@@ -8,6 +8,8 @@ import numpy.typing as npt
 from bestofk.plans.labels import Labelling
 
 _NAMED = 3
+MOST_NUMBERS = 20
+"""More different whole numbers than these, and than a fifth of the rows, are a quantity."""
 
 
 def _of_classes(classes: Labelling, which: npt.NDArray[np.bool_]) -> str:
@@ -29,14 +31,13 @@ def one_class(classes: Labelling) -> list[str]:
     return [f"All rows are of class {classes.names[0]!r}: stratification changes nothing."]
 
 
-def many_classes(classes: Labelling, numeric: bool) -> list[str]:
-    """Said when numbers were taken for labels but look like a quantity."""
-    n = len(classes.codes)
-    if not numeric or classes.count <= max(10, n // 2):
+def many_classes(classes: Labelling) -> list[str]:
+    """Said of whole numbers that are taken for a quantity: nothing is stratified by them."""
+    if classes.count <= max(MOST_NUMBERS, len(classes.codes) // 5):
         return []
     return [
-        f"The {classes.count} different whole numbers in y were taken for class labels; "
-        "use stratified=False if they are a quantity."
+        f"The {classes.count} different whole numbers in y are taken for a quantity, by which "
+        "nothing is stratified; stratified=True takes them for class labels."
     ]
 
 

@@ -11,7 +11,7 @@ from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.plans.design import Subsets
 from bestofk.plans.registry import PLANS
 
-_RUNS_BY_FOLDS = re.compile(r"(\d+)\s*[x×*]\s*(\d+)")
+_RUNS_BY_FOLDS = re.compile(r"(group-)?(\d+)\s*[x×*]\s*(\d+)")
 _BARE_FOLDS = re.compile(r"(\d+)[ -]?folds?|folds?[ -]?(\d+)")
 
 _HALVES = re.compile(r"halves\s*:\s*(\d{1,9})\s*[x×*]\s*(\d{1,9})")
@@ -33,13 +33,21 @@ class Specification:
     subsets: Subsets | None = None
     form: str = ""
     """The name of a registered plan that marks the rows by a function of its own."""
+    grouped: bool = False
+    """It cannot be made without groups."""
+    column: str = ""
+    """The column that says which fold tests a row."""
 
     def __str__(self) -> str:
+        if self.column:
+            return f"predefined:{self.column}"
+        if self.kind == "time":
+            return f"time:{self.folds}"
         if self.form:
             return ":".join([self.form, *map(repr, self._numbers(PLANS[self.form].takes))])
         if self.kind == "cv":
             runs = f"kfold:{self.folds}" if self.runs == 1 else f"{self.runs}x{self.folds}"
-            return runs + _written(self.subsets)
+            return ("group-" if self.grouped else "") + runs + _written(self.subsets)
         if self.kind == "holdout":
             return f"holdout:{self.test_fraction!r}"
         if self.kind == "resample":
@@ -60,10 +68,13 @@ def specify(spec: Any, given: dict[str, Any]) -> Specification:
         raise refuse("plan", f"a text such as {_examples()}", spec)
     given = {name: value for name, value in given.items() if value is not None}
     runs, plus, rest = spec.partition("+")
-    if plus:
+    # a column may be called anything
+    if plus and not _names_a_column(spec):
         return _with_subsets(specify(runs, given), rest, spec)
     name, written = _read(spec)
     takes = PLANS[name].takes
+    if takes == ("column",) and not written:
+        raise _malformed(spec, name)
     if not written and takes:
         welcome = (*PLANS[name].by_keyword, *takes)
         unknown = [argument for argument in given if argument not in welcome]
@@ -114,22 +125,30 @@ def _written(subsets: Subsets | None) -> str:
 
 def _read(spec: str) -> tuple[str, list[Any]]:
     """The name of the form and the numbers written after it (none, or all it takes)."""
-    text = spec.strip().lower()
-    crossed = _RUNS_BY_FOLDS.fullmatch(text)
-    if crossed:
-        return "rxk", [int(crossed[1]), int(crossed[2])]
-    head, colon, tail = text.partition(":")
+    head, colon, tail = spec.strip().partition(":")
+    head = head.rstrip().lower()
+    crossed = _RUNS_BY_FOLDS.fullmatch(head)
+    if crossed and not colon:
+        return "group-rxk" if crossed[1] else "rxk", [int(crossed[2]), int(crossed[3])]
     if head not in PLANS or not PLANS[head].by_name:
         raise _unknown(spec, head, colon + tail)
     takes = PLANS[head].takes
     if not colon:
         return head, []
+    if takes == ("column",):
+        return head, [tail.strip()] if tail.strip() else []
     parts = tail.split(":")
     if len(parts) != len(takes):
         raise _malformed(spec, head)
     return head, [
         _number(part, argument, spec, head) for part, argument in zip(parts, takes, strict=True)
     ]
+
+
+def _names_a_column(spec: str) -> bool:
+    """Whether what follows the name of the form is the name of a column."""
+    head = spec.partition(":")[0].strip().lower()
+    return head in PLANS and PLANS[head].takes == ("column",)
 
 
 def _number(text: str, argument: str, spec: str, name: str) -> int | float:
@@ -143,7 +162,9 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
     clean: dict[str, Any] = {}
     for argument, value in values.items():
         where = f"{argument} of plan {spec!r}"
-        if argument == "test_fraction":
+        if argument == "column":
+            clean[argument] = str(value)
+        elif argument == "test_fraction":
             clean[argument] = probability(value, where)
         else:
             clean[argument] = whole(value, where, at_least=_LEAST[argument])
@@ -162,6 +183,8 @@ def _checked(name: str, values: dict[str, Any], spec: str) -> Specification:
         folds=clean.get("folds", clean.get("splits", clean.get("samples"))),
         test_fraction=clean.get("test_fraction"),
         form=name if entry.function else "",
+        grouped=entry.needs == "groups",
+        column=clean.get("column", ""),
     )
 
 
@@ -194,7 +217,8 @@ def _unknown(spec: str, head: str, tail: str) -> UnknownNameError:
         return UnknownNameError("plan", spec, [f"kfold:{bare[1] or bare[2]}"])
     crossed = _RUNS_BY_FOLDS.search(head)
     if crossed:
-        return UnknownNameError("plan", spec, [f"{crossed[1]}x{crossed[2]}"])
+        runs = f"{crossed[1] or ''}{crossed[2]}x{crossed[3]}"
+        return UnknownNameError("plan", spec, [runs])
     names = [name for name, entry in PLANS.items() if entry.by_name]
     near = get_close_matches(head, names, n=2, cutoff=0.6)
     if near:

@@ -18,6 +18,8 @@ from bestofk.plans.subsets import TRAINS
 from bestofk.presenting import without_effect
 
 Split = tuple[int, int, Indices, Indices]
+TESTED = -1
+"""The mark of a tested row where rows may be left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -40,7 +42,8 @@ class Splits:
     marks : ndarray
         Read-only. Cross-validation and leave-one-out: (runs, n), the fold that tests the row.
         Random splits: (splits, n), True where the row is tested. Bootstrap: (samples, n), how
-        often the row was drawn.
+        often the row was drawn. Splits that leave rows out (windows in order of time, splits of
+        your own): (splits, n) whole numbers, -1 where the row is tested, else how often it trains.
     notes : tuple of str
         What the reader should know, one sentence each.
     fingerprint : str
@@ -107,6 +110,11 @@ class Splits:
     def fold_of(self) -> npt.NDArray[np.int32] | None:
         """(runs, n) the fold that tests each row; None where a row has no one fold."""
         return self.marks if self.design.kind in ("cv", "loo") else None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row may neither train nor test; kernels for whole plans do not know that."""
+        return self.design.kind not in ("cv", "loo", "bootstrap") and self.marks.dtype.kind != "b"
 
     @property
     def subset_runs(self) -> int:
@@ -177,6 +185,8 @@ class Splits:
             return np.flatnonzero((row != fold) & (row >= 0)).astype(np.int64, copy=False)
         if self.design.kind == "bootstrap":
             return np.repeat(np.arange(self.n, dtype=np.int64), row)
+        if self.leaves_out:
+            return np.repeat(np.arange(self.n, dtype=np.int64), np.maximum(row, 0))
         return np.flatnonzero(~row).astype(np.int64, copy=False)
 
     def test(self, run: int, fold: int) -> Indices:
@@ -186,6 +196,8 @@ class Splits:
             tested = row == fold
         else:
             tested = row == 0 if self.design.kind == "bootstrap" else row
+            if self.leaves_out:
+                tested = row == TESTED
         return np.flatnonzero(tested).astype(np.int64, copy=False)
 
     def _at(self, run: int, fold: int) -> tuple[npt.NDArray[Any], int]:

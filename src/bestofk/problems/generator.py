@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.code_identity.identity import Identity, identify
 from bestofk.data.encoded import Encoded
 
 if TYPE_CHECKING:
@@ -38,14 +38,20 @@ class DataProblem(ABC):
 
     @property
     def fingerprint(self) -> str:
-        """The same for the same settings, on every machine."""
-        shown = [(one.name, _shown(getattr(self, one.name))) for one in fields(self)]  # type: ignore[arg-type]
-        text = repr((type(self).__name__, shown))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """The same for the same settings and the same code, on every machine."""
+        return self.identity.digest
+
+    @property
+    def identity(self) -> Identity:
+        """The fingerprint, and why it cannot be known again, where it cannot."""
+        held = {one.name: _content(getattr(self, one.name)) for one in fields(self)}  # type: ignore[arg-type]
+        return identify(type(self), held)
 
 
-def _shown(value: Any) -> str:
-    return str(getattr(value, "fingerprint", None) or repr(value))
+def _content(value: Any) -> Any:
+    """Data sets and other problems know their own."""
+    found = getattr(value, "fingerprint", None)
+    return found if isinstance(found, str) else value
 
 
 def dataset_of(encoded: Encoded, name: str) -> DataSet:

@@ -83,7 +83,9 @@ def _of_test(order: Order, problem: Problem) -> list[CheckedAssumption]:
     df = None if order.choice is None else order.choice.arguments.get("df")
     holds = {
         "always": True,
-        "one data set": problem.n_datasets == 1,
+        "one data set": problem.n_datasets == 1 and problem.design.kind != "time",
+        "windows in time": problem.n_datasets == 1 and problem.design.kind == "time",
+        "groups": problem.n_datasets == 1 and problem.design.groups is not None,
         "several data sets": problem.n_datasets > 1,
         "df given": df is not None,
         "df not given": df is None,
@@ -92,7 +94,7 @@ def _of_test(order: Order, problem: Problem) -> list[CheckedAssumption]:
     words = {
         "test": order.test,
         "n": str(problem.sample(1).shape[1]),
-        "units": "data sets" if problem.n_datasets > 1 else "instances",
+        "units": _units(problem),
         "design": problem.design.describe(),
         "subsets": "" if subsets is None else f" on {subsets.describe()}",
         "df": "" if df is None else number(float(df)),
@@ -102,6 +104,12 @@ def _of_test(order: Order, problem: Problem) -> list[CheckedAssumption]:
         for one in entry.assumptions
         if holds[one.when]
     ]
+
+
+def _units(problem: Problem) -> str:
+    if problem.n_datasets > 1:
+        return "data sets"
+    return "windows" if problem.design.kind == "time" else "instances"
 
 
 def _same_splits(_: Order, problem: Problem) -> CheckedAssumption:

@@ -10,7 +10,15 @@ from typing import Literal, get_args
 import numpy as np
 
 FailureKind = Literal[
-    "raised", "timeout", "killed", "memory", "nan", "shape", "unknown-class", "cannot-score"
+    "raised",
+    "timeout",
+    "killed",
+    "memory",
+    "missing",
+    "nan",
+    "shape",
+    "unknown-class",
+    "cannot-score",
 ]
 FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 
@@ -19,8 +27,9 @@ FAILURE_KINDS: tuple[str, ...] = get_args(FailureKind)
 class CellKey:
     """The names that a cell is a pure function of.
 
-    `dataset` and `learner` are fingerprints, `splits` is the fingerprint of the plan without its
-    number of runs (the first runs of a longer plan are the same), `loss` the name of the loss.
+    `dataset` and `learner` are fingerprints, `splits` holds the seed, the fingerprint of the rows
+    (the first runs of a longer plan are the same) and that of the way of evaluation, `loss` is the
+    name of the loss.
     """
 
     dataset: str
@@ -41,9 +50,12 @@ class CellKey:
     def seed(self, random_state: int) -> int:
         """The learner's seed in this cell: 32 bits from the names alone.
 
-        The loss is left out, so that two losses judge the same model.
+        The loss is left out, so that two losses judge the same model; and so is all code, so that
+        an edit of a learner changes what it does with its seed, not the seed.
         """
-        names = f"{self.dataset}|{self.learner}|{self.splits}|{self.run}|{self.fold}"
+        learner = self.learner.partition("-")[0]
+        rows = ":".join(self.splits.split(":")[:2])
+        names = f"{self.dataset}|{learner}|{rows}|{self.run}|{self.fold}"
         digest = hashlib.sha256(f"{names}|{self.repetition}".encode()).digest()
         entropy = [random_state, *np.frombuffer(digest, dtype="<u4").tolist()]
         return int(np.random.SeedSequence(entropy).generate_state(1)[0])
@@ -57,10 +69,57 @@ class Failure:
     """One of `FAILURE_KINDS`."""
     reason: str
     """One sentence."""
+    detail: str = ""
+    """Of a timeout the seconds that were allowed; of what is missing the name of the package."""
 
     def explain(self) -> str:
         """The reason with its kind."""
         return f"{self.kind}: {self.reason}"
+
+    @property
+    def code(self) -> str:
+        """The kind with its detail, as a store keeps it; see `from_code`."""
+        return f"{self.kind}:{self.detail}" if self.detail else self.kind
+
+    @classmethod
+    def from_code(cls, code: str, reason: str) -> Failure:
+        """The failure that a store keeps under `code`."""
+        kind, _, detail = code.partition(":")
+        return cls(kind=kind, reason=reason, detail=detail)
+
+    def may_pass_now(self, *, timeout: float | None = None) -> bool:
+        """Whether the cell is worth another try, if a fit may take `timeout` seconds now.
+
+        What killed a process or filled the memory came from outside the cell. A fit that took too
+        long may be done in a longer time, and a package may have been installed since. What a
+        learner raised or predicted it would raise and predict again.
+
+        Examples
+        --------
+        >>> slow = Failure(kind="timeout", reason="took longer than 2 s.", detail="2.0")
+        >>> slow.may_pass_now(timeout=2.0), slow.may_pass_now(timeout=60.0), slow.may_pass_now()
+        (False, True, True)
+        """
+        if self.kind == "timeout":
+            return timeout is None or not self.detail or timeout > float(self.detail)
+        if self.kind == "missing":
+            return not self.detail or _is_installed(self.detail)
+        return self.kind in ("killed", "memory")
+
+
+def missing(raised: ImportError) -> str:
+    """The detail of the failure of a cell that lacks a package: its name, where it is known."""
+    return (raised.name or "").partition(".")[0]
+
+
+def _is_installed(package: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(package) is not None
+    except (ImportError, ValueError):
+        # it is loaded, but by no ordinary way; or its name is none
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

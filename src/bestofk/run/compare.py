@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import whole
+from bestofk.checks import positive, whole
 from bestofk.data.dataset import DataSet
 from bestofk.errors import RunError
 from bestofk.ordering.decision import Decision
@@ -20,15 +21,17 @@ from bestofk.run.contenders import as_contenders
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
-from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
+from bestofk.run.evaluation.instances import has_instances, instance_losses
 from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.evaluation.time_needed import more_time
+from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
-from bestofk.run.replicate import replicated, reseeded
+from bestofk.run.replicate import check_replicable, replicated, reseeded
 from bestofk.run.run_task import run_task
-from bestofk.run.sources import as_datasets
+from bestofk.run.sources import as_datasets, splits_for
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.study import Study
 from bestofk.run.unstable import advice_for_unstable
@@ -41,7 +44,9 @@ def compare(
     y: Any = None,
     *,
     data: Any = None,
-    plan: str | Plan | None = None,
+    plan: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
     repetitions: int = 1,
     loss: Any = None,
     prior: Prior = None,
@@ -57,6 +62,7 @@ def compare(
     guard: bool | None = None,
     store: Any = None,
     n_jobs: int = -1,
+    threads: int = 1,
     random_state: int = 0,
     progress: bool | str | Progress = True,
     engine: str = "auto",
@@ -64,6 +70,7 @@ def compare(
     timeout: float | None = None,
     budget: float | None = None,
     on_failure: str = "record",
+    retry_failed: bool = False,
     keep_predictions: bool = False,
     replicate: int = 0,
     command: Sequence[str] = (),
@@ -81,11 +88,18 @@ def compare(
         One data set; or
     data : data sets
         A `DataSet`, a file, the name of an embedded set, or a list of them.
-    plan : str or Plan, optional
+    plan : str, splitter, pairs of rows or Plan, optional
         ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``,
-        ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``; stratified for labels. By default
-        ``"10x5+nested"`` on one data set (ten runs of five folds, and pairs of folds left out
-        together) and ``"10x10"`` on several; see `bestofk.run.default_plan`.
+        ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``, ``"group-kfold:5"``,
+        ``"group-10x10"``, ``"time:10"``, ``"predefined:COLUMN"``; stratified for labels. A splitter
+        of scikit-learn, or any iterable of (train, test). By default ``"10x5+nested"`` on one
+        data set (ten runs of five folds, and pairs of folds left out together) and ``"10x10"`` on
+        several; see `bestofk.run.default_plan`.
+    groups : name of a column, or array of shape (n,), optional
+        Rows of one group (a patient, a day) are never on both sides of a split, and tests count
+        groups, not rows. A column that is named is no feature.
+    sample_weight : name of a column, or array of shape (n,), optional
+        How much each row counts: in the fits of learners that take weights, and in the loss.
     repetitions : int
         The same folds again with another learner seed, for stochastic learners.
     loss : str, callable or cost matrix, optional
@@ -99,16 +113,20 @@ def compare(
         As for `order`.
     store : str or path, optional
         Where cells are kept and found again: a file, or a URL of SQLAlchemy. None: memory.
-    n_jobs, engine, scheduler, timeout
+    n_jobs, threads, engine, scheduler, timeout
         See `bestofk.run.execution.Execution`.
     random_state : int
         Fixes the splits and the seeds of all learners.
     progress : bool or "log"
         A live bar on a terminal; ``"log"``: lines.
     budget : float, optional
-        Seconds. Folds are evaluated in rounds over all learners until the time is up.
+        Seconds. Folds are evaluated in rounds over all learners until the time is up; what is
+        being fitted then is stopped.
     on_failure : {"record", "stop"}
         A learner that fails is recorded and left out, or ends the run.
+    retry_failed : bool
+        Run every fit again that the store holds as failed. Without it those are run again that
+        were killed, ran out of memory, had less time or lacked a package that is there now.
     replicate : int
         Repeat the decision over so many other choices of random splits of the same data, and say
         how often the best and the whole order came out the same.
@@ -130,10 +148,14 @@ def compare(
     >>> study.recommended
     'nmc'
     """
-    datasets = as_datasets(X, y, data)
-    contenders = as_contenders(learners, task=datasets[0].task)
+    deadline = _deadline(budget)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
+    made = None if plan is None else make_plan(plan, random_state=random_state)
+    columns = {"groups": groups, "sample_weight": sample_weight,
+               "folds": None if made is None else made.column or None}  # fmt: skip
+    datasets = as_datasets(X, y, data, columns=columns)
+    contenders = as_contenders(learners, task=datasets[0].task)
     names = tuple(contender.name for contender in contenders)
     if prior is None and learners is None:
         prior = PanelOrder(names=names)  # type: ignore[assignment]
@@ -144,35 +166,51 @@ def compare(
     )  # fmt: skip
     decision.check_learners(names)
     execution = Execution(
-        n_jobs=n_jobs, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
+        n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
+        retry_failed=retry_failed,
     )  # fmt: skip
-    if plan is None:
-        plan = default_plan(
+    if made is None:
+        counts = [one.groups.nunique() for one in datasets if one.groups is not None]
+        default = default_plan(
             rows=min(one.n for one in datasets),
             datasets=len(datasets),
             procedure=procedure,
             test=test,
             budget=budget,
+            groups=min(counts) if len(counts) == len(datasets) else None,
         )
-    made = make_plan(plan, random_state=random_state) if isinstance(plan, str) else plan
+        made = make_plan(default, random_state=random_state)
+    if replicate:
+        check_replicable(made)
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
-        random_state, keep_predictions,
+        random_state, keep_predictions, execution.threads, hurried=budget is not None,
     )  # fmt: skip
     rehearse(experiment, decision)
     if decision.prior == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(contenders, datasets))
         decision = replace(decision, prior=costs)
-    study, spec = _compared(experiment, made, decision, execution, command)
+    study, spec = _compared(experiment, made, decision, execution, command, deadline)
     if not replicate:
         return study
 
-    def again(seed: int) -> Study:
+    def again(seed: int) -> Study | None:
         other = reseeded(made, seed)
-        repeated = _experiment(contenders, datasets, other, loss, repetitions, seed, False)
+        repeated = _experiment(
+            contenders, datasets, other, loss, repetitions, seed, False, execution.threads
+        )
         asked = replace(decision, random_state=seed)
-        return _compared(repeated, other, asked, execution, command, replicates=spec.digest)[0]
+        try:
+            found, _ = _compared(
+                repeated, other, asked, execution, command, deadline, replicates=spec.digest
+            )
+        except RunError:
+            if deadline is None or time.monotonic() < deadline:
+                raise
+            return None
+        # what the budget cut repeats nothing
+        return None if found.spec is None or found.spec.decisions[-1].fits is not None else found
 
     study = replicated(study, again, replicate)
     if study.replication is not None:
@@ -188,11 +226,13 @@ def _experiment(
     repetitions: int,
     random_state: int,
     keep_predictions: bool,
+    threads: int,
+    hurried: bool = False,
 ) -> Experiment:
     """What is to be run."""
     classes = datasets[0].classes if datasets[0].task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
-    splits = tuple(plan.materialise(one.n, one.y) for one in datasets)
+    splits = splits_for(plan, datasets)
     return Experiment(
         contenders=contenders,
         datasets=datasets,
@@ -202,6 +242,9 @@ def _experiment(
         random_state=random_state,
         # one split is tested by its instances
         keep_predictions=keep_predictions or splits[0].runs * splits[0].folds == 1,
+        threads=threads,
+        # and if there is time for no other
+        keep_first=hurried,
     )
 
 
@@ -211,29 +254,31 @@ def _compared(
     decision: Decision,
     execution: Execution,
     command: Sequence[str],
+    deadline: float | None,
     replicates: str = "",
 ) -> tuple[Study, StudySpec]:
     """The study of an experiment, run and decided; and what the store keeps of it."""
     asked = StoredDecision(options=decision.to_dict(), created=now(), command=tuple(command))
     spec = replace(
-        study_of(experiment, plan=plan.spec, command=command),
-        notes=_plan_notes(experiment),
+        # splits of your own are named when they are made
+        study_of(experiment, plan=plan.spec if plan.source is None else None, command=command),
+        notes=(*_plan_notes(experiment), *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         replicates=replicates,
         decisions=(asked,),
     )
-    results, notes, where = _run(experiment, spec, execution)
+    results, notes, too_little, where = _run(experiment, spec, execution, deadline)
     if notes:
-        spec = _record(spec, execution, notes=notes, fits=len(results))
+        partial_fits = len(results) if len(results) < experiment.n_cells else None
+        spec = _record(spec, execution, notes=notes, fits=partial_fits)
     study = conclude(
         spec,
         results,
         design=experiment.splits[0].design,
         decision=decision,
         notes=notes,
-        finer=partial(instance_losses, experiment, results)
-        if is_one_test_set(experiment)
-        else None,
+        finer=partial(instance_losses, experiment, results) if has_instances(experiment) else None,
+        too_little=too_little,
         store=where,
     )
     return study, spec
@@ -255,23 +300,30 @@ def _caution(experiment: Experiment, plan: Plan) -> str | None:
 
     None where that was not measured: then the test's own caution stands.
     """
-    if len(experiment.datasets) > 1 or plan.kind != "cv":
+    design = experiment.splits[0].design
+    if len(experiment.datasets) > 1 or design.kind != "cv":
         return None
     named = {one.name: one.estimator for one in experiment.contenders}
-    return advice_for_unstable(named, experiment.datasets[0].n, plan) or ""
+    alike = plan if plan.source is None else f"{design.runs}x{design.folds}"
+    return advice_for_unstable(named, experiment.datasets[0].n, alike) or ""
 
 
 def _run(
     experiment: Experiment,
     spec: StudySpec,
     execution: Execution,
-) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
-    """All cells, from the store where it has them, else evaluated and stored; and the store."""
+    deadline: float | None,
+) -> tuple[dict[Place, CellResult], tuple[str, ...], str, str]:
+    """All cells, from the store where it has them, else evaluated and stored; and the store.
+
+    With them what the reader must know, and what a budget that ended too early should have been.
+    """
     from bestofk.run.store.store import open_store
 
     task = ComparisonTask(experiment)
     store, budget = execution.store, execution.budget
     places = list(experiment.places())
+    cut: dict[Place, float] = {}
     with open_store(store) as kept:
         kept.register(spec)
         results = run_task(
@@ -280,13 +332,22 @@ def _run(
             engine=execution.runner(),
             store=None if store is None else kept,
             progress=observer(execution.progress),
-            budget=budget,
+            deadline=deadline,
             stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
+            retry_failed=execution.retry_failed,
+            cut=cut,
         )
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_words, experiment.unknown))
+    too_little = ""
     if budget is not None and len(results) < len(places):
-        notes = (budget_words(budget, len(results), len(places)),)
-    return results, notes, kept.shown_url
+        notes += (budget_words(budget, len(results), len(places)),)
+        too_little = more_time(experiment, results, cut, budget)
+    return results, notes, too_little, kept.shown_url
+
+
+def _deadline(budget: float | None) -> float | None:
+    """When the time is up: it runs from now."""
+    return None if budget is None else time.monotonic() + positive(budget, "budget")
 
 
 def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> RunError | None:
@@ -300,12 +361,27 @@ def _first_failure(task: ComparisonTask, place: Place, result: CellResult) -> Ru
     )
 
 
+def _unknown_words(who_and_why: str) -> str:
+    """That what a store keeps of somebody cannot be used again."""
+    return (
+        f"The store keeps the fits, but another run computes them again: {who_and_why}, so that it "
+        "cannot be known whether they would come out the same."
+    )
+
+
 def budget_words(budget: float, done: int, total: int) -> str:
     """That the time was up before all was done."""
     return (
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
     )
+
+
+def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
+    if all(one.sample_weight is None for one in experiment.datasets):
+        return ()
+    named = {one.name: one.estimator for one in experiment.contenders}
+    return tuple(weight_notes(named, experiment.loss))
 
 
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:

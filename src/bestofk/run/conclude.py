@@ -29,12 +29,14 @@ def conclude(
     decision: Decision,
     notes: tuple[str, ...] = (),
     finer: Callable[[Sequence[int]], Losses | None] | None = None,
+    too_little: str = "",
     store: str = "memory",
 ) -> Study:
     """The study of `spec` from what came of its cells, decided as `decision` asks.
 
     `design` is that of the first data set's splits; `finer` may give losses by test instance of
-    the learners that are compared, in place of one number each.
+    the learners that are compared, in place of one number each, where there is but one split.
+    `too_little` says what a budget should have been that ended too early.
     """
     # engines and stores give their results in no certain order
     results = {place: results[place] for place in sorted(results, key=_turn)}
@@ -49,10 +51,10 @@ def conclude(
     ]  # fmt: skip
     costs = cost_table(spec, results)
     losses, dropped = complete_part(spec, results, compared, design)
-    if losses is not None and finer is not None:
+    if losses is not None and losses.design.kind == "holdout" and finer is not None:
         losses = finer(compared) or losses
     if losses is None:
-        raise RunError(_nothing(left_out, failures))
+        raise RunError(_nothing(left_out, failures, too_little if compared else ""))
     decided: Order | None = None
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
@@ -66,7 +68,7 @@ def conclude(
             # with all that was planned it could have been decided: keep the losses
             if not (left_out or dropped):
                 raise
-            why_not = str(refusal)
+            why_not = too_little or str(refusal)
             if decision.control in left_out:
                 why_not = f"the control, {decision.control}, is among those that failed."
     return Study(
@@ -123,13 +125,15 @@ def _left_out(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str,
     return left_out
 
 
-def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell]) -> str:
+def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_little: str) -> str:
+    if too_little:
+        return too_little
     if left_out:
         name, reason = next(iter(left_out.items()))
         return f"No learner could be evaluated; {name}: {reason}"
     if failures:
         return f"No fold was finished by all learners; {failures[0].learner}: {failures[0].reason}"
-    return "The budget ended before all learners had finished one fold: give it more time."
+    return "No fold was finished by all learners."
 
 
 def _setting(spec: StudySpec) -> tuple[str, ...]:

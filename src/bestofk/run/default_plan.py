@@ -21,6 +21,7 @@ def default_plan(
     procedure: str = "multitest",
     test: Any = "auto",
     budget: float | None = None,
+    groups: int | None = None,
 ) -> str:
     """The plan of a comparison that names none.
 
@@ -42,6 +43,9 @@ def default_plan(
         As for `order`.
     budget : float, optional
         As for `compare`.
+    groups : int, optional
+        Groups of the data set with the fewest, which then stay whole: the same plans of groups,
+        and with fewer than ten of them one run in which every group is a fold.
 
     Examples
     --------
@@ -51,6 +55,14 @@ def default_plan(
     needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
     wanted = (isinstance(test, str) and test == "auto") or needs == "nested"
     wanted = wanted and PROCEDURES[procedure].takes_test
+    if groups is not None:
+        plan = default_plan(
+            rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget
+        )
+        if groups < FEWEST:
+            return f"group-kfold:{max(2, groups)}"
+        # two groups in each fold at least, or all runs would be the same
+        return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
     enough = rows >= FEWEST
     if datasets == 1 and wanted and enough and budget is None:
         return NESTED

@@ -6,10 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from bestofk.code_identity.identity import Identity
 from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.evaluation.fingerprints import learner_fingerprint, split_fingerprint
+from bestofk.run.evaluation.fingerprints import (
+    learner_fingerprint,
+    split_fingerprint,
+    way_of_evaluation,
+)
 from bestofk.run.evaluation.loss_functions import Loss
 
 
@@ -20,11 +25,14 @@ class Contender:
     name: str
     estimator: Any
     fingerprint: str
+    unknown: str = ""
+    """Why its code cannot be known again, where it cannot."""
 
     @classmethod
     def of(cls, name: str, estimator: Any) -> Contender:
         """The contender with its fingerprint."""
-        return cls(name=name, estimator=estimator, fingerprint=learner_fingerprint(estimator))
+        found = learner_fingerprint(estimator)
+        return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +65,12 @@ class Experiment:
     repetitions: int
     random_state: int
     keep_predictions: bool = False
+    threads: int = 1
+    """Threads that the libraries beneath a learner may use in one fit."""
+    keep_first: bool = False
+    """Keep the predictions of the first fold, for a run that may not come to the second."""
     _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
+    _ways: dict[int, Identity] = field(default_factory=dict, repr=False)
 
     def key(self, place: Place) -> CellKey:
         """The names of the cell at `place`."""
@@ -72,7 +85,9 @@ class Experiment:
         )
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
-        """The rows of a split and the seed that learners draw from, which need not be the plan's.
+        """The seed that learners draw from, the rows of a split, and the way of evaluation.
+
+        The seed need not be the plan's.
 
         One key serves all folds of a run of cross-validation.
         """
@@ -80,8 +95,25 @@ class Experiment:
         at = (dataset, run, 0 if splits.fold_of is not None else fold)
         if at not in self._splits_keys:
             rows = split_fingerprint(splits, run, at[2])
-            self._splits_keys[at] = f"{self.random_state}:{rows}"
+            self._splits_keys[at] = f"{self.random_state}:{rows}:{self._way(dataset).digest}"
         return self._splits_keys[at]
+
+    def _way(self, dataset: int) -> Identity:
+        if dataset not in self._ways:
+            data = self.datasets[dataset]
+            self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
+        return self._ways[dataset]
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Who cannot be known again, and why: a store never finds such fits."""
+        found = [f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown]
+        judged = self._way(0).unknown
+        return (*found, f"the loss: {judged}") if judged else tuple(found)
+
+    def keeps_predictions(self, at: Place | CellKey) -> bool:
+        """Whether the predictions of a cell are kept."""
+        return self.keep_predictions or (self.keep_first and at.run == at.fold == 0)
 
     def serves(self, result: CellResult) -> bool:
         """A stored result is all that is needed: predictions are there where they are kept."""

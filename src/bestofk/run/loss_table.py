@@ -103,7 +103,7 @@ def _whole_runs(
         sizes = _sizes(design, np.repeat(kept, folds), np.tile(np.arange(folds), len(kept)))
         note = f"{_dropped(runs - len(kept), runs, 'run')}."
         return values[:, :, kept], design.with_(runs=len(kept), **sizes), (note,)
-    if runs == 1 and design.kind == "cv" and there.sum() > 1:
+    if runs == 1 and design.kind in ("cv", "time", "splits") and there.sum() > 1:
         note = f"{_dropped(int((~there).sum()), folds, 'fold')}."
         return values[:, :, :, there[0]], design.kept(there), (note,)
     run, fold = np.nonzero(there)
@@ -113,7 +113,7 @@ def _whole_runs(
         left = f"the {len(run)} left count as random splits"
     note = f"{_dropped(there.size - len(run), there.size, 'fold')}; {left}."
     kind = "resample" if len(run) > 1 else "holdout"
-    rest = Design(kind=kind, folds=len(run), stratified=design.stratified)
+    rest = Design(kind=kind, folds=len(run), stratified=design.stratified, groups=design.groups)
     return part, rest.with_(**_sizes(design, run, fold)), (note,)
 
 

@@ -214,6 +214,7 @@ def _design(spec: StudySpec, results: Mapping[Place, CellResult]) -> Design:
         n_test=spec.n_test or _sizes(spec, results, "n_test"),
         stratified=spec.stratified,
         subsets=subsets_of(spec.plan),
+        groups=spec.groups,
     )
 
 

@@ -22,6 +22,9 @@ class Progress:
     def item(self, *, label: str, failed: bool) -> None:
         """One more item is done: the one that `label` describes."""
 
+    def waiting(self, *, count: int) -> None:
+        """All that is left, `count` items, is being worked on by other processes."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -41,6 +44,7 @@ class Lines(Progress):
         self.stream = stream
         self.total = self.done = self.failed = self.old = 0
         self.unit = "fits"
+        self.waited = False
         self.begin = self.last = time.monotonic()
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
@@ -61,6 +65,12 @@ class Lines(Progress):
                 f"{self.done} of {self.total} {self.unit}, {rate:.3g} per second, {left:.0f} s "
                 f"left, {self.failed} failed, now {label}"
             )
+
+    def waiting(self, *, count: int) -> None:
+        now = time.monotonic()
+        if not self.waited or now - self.last >= LINE_EVERY:
+            self.last, self.waited = now, True
+            self._say(waiting_words(count, self.unit))
 
     def _say(self, line: str) -> None:
         self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
@@ -111,6 +121,9 @@ class Bar(Progress):
             failures=f"{self.failed} failed" if self.failed else "",
         )
 
+    def waiting(self, *, count: int) -> None:
+        self.bar.update(self.task, description=waiting_words(count, self.unit))
+
     def __exit__(
         self,
         kind: type[BaseException] | None,
@@ -118,6 +131,11 @@ class Bar(Progress):
         where: TracebackType | None,
     ) -> None:
         self.bar.stop()
+
+
+def waiting_words(count: int, unit: str) -> str:
+    """That other processes do what is left."""
+    return f"waiting for another process that works on {count} {unit}"
 
 
 def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:

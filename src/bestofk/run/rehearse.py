@@ -16,7 +16,11 @@ from bestofk.ordering.decision import Decision
 from bestofk.ordering.order import decide
 from bestofk.ordering.preference import MEASURED, MeasuredCosts
 from bestofk.plans.design import Design
-from bestofk.run.evaluation.instances import is_one_test_set
+from bestofk.run.evaluation.instances import (
+    counts_rows_alike,
+    is_one_test_set,
+    tested_units,
+)
 from bestofk.run.experiment import Experiment
 
 INSTANCES = 50
@@ -29,11 +33,11 @@ def rehearse(experiment: Experiment, decision: Decision) -> None:
     rng = np.random.default_rng(0)
     design = experiment.splits[0].design
     if is_one_test_set(experiment):
-        n = min(INSTANCES, len(experiment.splits[0].test(0, 0)))
+        n = min(INSTANCES, tested_units(experiment))
         design = Design(kind="test-set", folds=n)
         shape = (len(names), 1, 1, n, 1)
         values = rng.random(shape)
-        if experiment.loss.name == "zero-one":
+        if experiment.loss.name == "zero-one" and counts_rows_alike(experiment):
             values = np.round(values)
     else:
         sets = len(experiment.datasets)

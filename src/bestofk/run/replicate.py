@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.errors import ArgumentError
 from bestofk.plans.plan import Plan
 from bestofk.presenting import Presented, open_level, renamed
 
@@ -83,22 +84,41 @@ def other_seeds(random_state: int, times: int) -> list[int]:
 
 def reseeded(plan: Plan, seed: int) -> Plan:
     """The same plan with other random splits."""
-    return replace(plan, seed=seed)
+    return plan.reseeded(seed)
 
 
-def replicated(study: Study, again: Callable[[int], Study], times: int) -> Study:
-    """The study with what came of `times` repetitions; `again` runs one for a seed."""
+def check_replicable(plan: Plan) -> None:
+    """Refuse a plan of fixed splits: there are no others to repeat the decision over."""
+    if plan.is_random or (plan.source is None and plan.kind != "time"):
+        return
+    raise ArgumentError(
+        "replicate repeats the decision over other random splits, and those of the plan are fixed: "
+        "leave it out, or use a plan such as '10x10'."
+    )
+
+
+def replicated(study: Study, again: Callable[[int], Study | None], times: int) -> Study:
+    """The study with what came of `times` repetitions.
+
+    `again` runs one for a seed; None: there is no time for it, nor for those that follow.
+    """
     if study.decision is None:
         return study
     bests: Counter[str] = Counter()
-    same_best = same_order = 0
+    same_best = same_order = done = 0
     for seed in other_seeds(study.random_state, times):
         other = again(seed)
+        if other is None:
+            break
+        done += 1
         bests[other.best or "none"] += 1
         same_best += other.best == study.best
         same_order += other.order == study.order
+    if not done:
+        note = "There was no time to repeat it over other choices of random splits."
+        return replace(study, notes=(*study.notes, note))
     found = Replication(
-        times=times,
+        times=done,
         same_best=same_best,
         same_order=same_order,
         bests=dict(bests.most_common()),

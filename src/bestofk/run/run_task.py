@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 
-from bestofk.errors import Interrupted
+from bestofk.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
+from bestofk.run.engines.shared_work import PAUSE, SharedWork
 from bestofk.run.progress import Progress
 from bestofk.run.store.store import Store
 from bestofk.run.task import ItemT, ResultT, Task
@@ -19,8 +22,10 @@ def run_task(
     engine: Engine,
     store: Store | None = None,
     progress: Progress | None = None,
-    budget: float | None = None,
+    deadline: float | None = None,
     stop: Callable[[ItemT, ResultT], Exception | None] | None = None,
+    retry_failed: bool = False,
+    cut: dict[ItemT, float] | None = None,
 ) -> dict[ItemT, ResultT]:
     """The result of every item: from the store where it has them, else evaluated and stored.
 
@@ -36,15 +41,21 @@ def run_task(
         An open store; it gets every result as it comes.
     progress : Progress, optional
         Hears how far the work is.
-    budget : float, optional
-        Seconds after which what is not done is left undone.
+    deadline : float, optional
+        On the clock of `time.monotonic`: what is not done by then is left undone.
     stop : callable, optional
         ``stop(item, result)`` gives the error that ends the run, or None to go on.
+    retry_failed : bool
+        Evaluate every item again that the store holds as failed; else only those that may pass
+        now (`Task.may_pass_now`).
+    cut : dict, optional
+        Gets the items that were being evaluated at the deadline, and the seconds that each had
+        taken.
 
     Returns
     -------
     dict
-        Results by item; with a budget, perhaps not of all items.
+        Results by item; with a deadline, perhaps not of all items.
 
     Raises
     ------
@@ -57,38 +68,93 @@ def run_task(
     for item in items:
         same.setdefault(task.key(item), []).append(item)
     results: dict[ItemT, ResultT] = {}
+
+    def usable(result: ResultT) -> bool:
+        """Whether a stored result counts: failures that may pass now do not."""
+        again = retry_failed or task.may_pass_now(result, timeout=engine.timeout)
+        return not (task.failed(result) and again)
+
     if store is not None:
         for key, result in task.find(store, {key: group[0] for key, group in same.items()}).items():
-            results.update(dict.fromkeys(same[key], result))
-    missing = [group[0] for group in same.values() if group[0] not in results]
-    deadline = None if budget is None else begin + budget
-    wanted: Iterable[ItemT] = missing
-    if deadline is not None:
-        wanted = _rounds_until(deadline, task.rounds(missing), begin)
-    with watcher:
-        watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
-        run = engine.run(task, wanted, total=len(missing), deadline=deadline)
+            if usable(result):
+                results.update(dict.fromkeys(same[key], result))
+    missing = {group[0]: key for key, group in same.items() if group[0] not in results}
+
+    def settle(key: str, result: ResultT) -> None:
+        group = same[key]
+        results.update(dict.fromkeys(group, result))
+        watcher.item(label=task.label(group[0]), failed=task.failed(result))
+
+    def evaluate(wanted: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
+        given: Iterable[ItemT] = wanted
+        if deadline is not None:
+            given = _rounds_until(deadline, task.rounds(wanted), begin)
+        claimed = None if shared is None else partial(shared.claimed, hurried=deadline is not None)
+        run = engine.run(
+            task, given, total=len(wanted), deadline=deadline, cut=cut, claimed=claimed
+        )
         try:
             for result in run:
-                group = same[task.key_of(result)]
-                results.update(dict.fromkeys(group, result))
+                key = task.key_of(result)
                 if store is not None:
                     task.keep(store, result)
-                watcher.item(label=task.label(group[0]), failed=task.failed(result))
-                error = None if stop is None else stop(group[0], result)
+                settle(key, result)
+                error = None if stop is None else stop(same[key][0], result)
                 if error is not None:
                     raise error
-        except KeyboardInterrupt:
-            if store is not None:
-                store.flush()
-            stored = store is not None
-            raise Interrupted(
-                what_is_safe(len(results), len(items), task.unit, stored=stored)
-            ) from None
         finally:
             # workers end now, not when the last reference to a traceback goes
             run.close()
+
+    with watcher:
+        watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
+        try:
+            claims = None if store is None or not missing else store.claims()
+            if store is None or claims is None:
+                evaluate(list(missing), None)
+            else:
+                # what is done comes to the store before the claims on it go
+                with claims, _flushed(store):
+                    shared = SharedWork(task, store, claims, missing, settle, usable)
+                    evaluate(list(missing), shared)
+                    _share_the_rest(shared, evaluate, watcher, deadline)
+        except KeyboardInterrupt as stopped:
+            if store is not None:
+                store.flush()
+            safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)
+            raise Interrupted(safe, signal=getattr(stopped, "signal", None)) from None
     return results
+
+
+@contextmanager
+def _flushed(store: Store) -> Iterator[None]:
+    """Commit what waits at the end, also at one that was not planned."""
+    try:
+        yield
+    except BaseException:
+        with suppress(StoreError):
+            store.flush()
+        raise
+    store.flush()
+
+
+def _share_the_rest(
+    shared: SharedWork[ItemT, ResultT],
+    evaluate: Callable[[Sequence[ItemT], SharedWork[ItemT, ResultT]], None],
+    watcher: Progress,
+    deadline: float | None,
+) -> None:
+    """Wait for what others work on, and take over what they leave undone."""
+    while shared.elsewhere:
+        if deadline is not None and time.monotonic() >= deadline:
+            shared.look()
+            return
+        left = shared.given_up()
+        if left:
+            evaluate(left, shared)
+        elif shared.elsewhere:
+            watcher.waiting(count=len(shared.elsewhere))
+            time.sleep(PAUSE)
 
 
 def what_is_safe(done: int, total: int, unit: str, *, stored: bool) -> str:

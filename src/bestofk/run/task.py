@@ -11,7 +11,7 @@ import pickle
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
@@ -37,6 +37,8 @@ class Block(Generic[ItemT]):
     items: tuple[ItemT, ...]
     as_one: bool = False
     """They are one piece of work: a limit on the time of an item counts for all together."""
+    apart: bool = False
+    """Each is a piece of work of its own, though the task could evaluate several at once."""
 
     def __len__(self) -> int:
         return len(self.items)
@@ -45,12 +47,9 @@ class Block(Generic[ItemT]):
         """The items that can travel, and those that stay."""
         travelling = tuple(item for item in self.items if not stays(item))
         if len(travelling) == len(self.items):
-            return self, Block(items=(), as_one=self.as_one)
+            return self, replace(self, items=())
         staying = tuple(item for item in self.items if stays(item))
-        return (
-            Block(items=travelling, as_one=self.as_one),
-            Block(items=staying, as_one=self.as_one),
-        )
+        return replace(self, items=travelling), replace(self, items=staying)
 
 
 class Pace:
@@ -90,6 +89,8 @@ class Shipment(Generic[ItemT]):
     """None: it cannot be pickled, and everything is evaluated here."""
     stays: Callable[[ItemT], bool] | None = None
     """Items that must be evaluated here, if some must."""
+    staying: str = "the task"
+    """What cannot be pickled, in words."""
 
 
 class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
@@ -109,6 +110,14 @@ class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
     def evaluate(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
         """The result of every item; for the items of a block in their order."""
 
+    def evaluate_apart(self, items: Iterable[ItemT]) -> Iterator[ResultT]:
+        """The same results, with no piece of work for more than one item."""
+        return self.evaluate(items)
+
+    def evaluate_block(self, block: Block[ItemT]) -> Iterator[ResultT]:
+        """The results of a block, as it asks."""
+        return (self.evaluate_apart if block.apart else self.evaluate)(block.items)
+
 
 class Task(ABC, Generic[ItemT, ResultT]):
     """What the items are a pure function of.
@@ -119,11 +128,21 @@ class Task(ABC, Generic[ItemT, ResultT]):
 
     unit: ClassVar[str] = "fits"
     """What the items are called when they are counted."""
+    threads: int = 1
+    """Threads that the libraries beneath one item may use, in whichever process: bits depend on
+    it, so that it is part of every key."""
 
     @property
     @abstractmethod
     def trusted(self) -> bool:
         """Items crash no process, so that they may be evaluated in this one."""
+
+    @property
+    def in_threads(self) -> bool:
+        """Items may be evaluated by several threads at once, each with an evaluator of its own,
+        and it pays: nearly all of their work lets go of the interpreter.
+        """
+        return False
 
     @abstractmethod
     def key(self, item: ItemT) -> str:
@@ -145,6 +164,10 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """The results that a store holds of `items`, both by their digests."""
 
+    def find_made(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """The same of what another process made while this one was at work: failures count."""
+        return self.find(store, items)
+
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:
         """Write a result to a store, if it is worth finding again."""
@@ -161,13 +184,14 @@ class Task(ABC, Generic[ItemT, ResultT]):
     def seconds(self, result: ResultT) -> float | None:
         """Seconds that it took; None if they say nothing about other items."""
 
-    def suspect(self, item: ItemT) -> Hashable:
-        """What is to blame if a worker dies at the item.
-
-        An item at which a worker died is tried once more, unless its suspect has already lost an
-        item for good.
-        """
-        return item
+    def may_pass_now(
+        self,
+        result: ResultT,  # noqa: ARG002
+        *,
+        timeout: float | None,  # noqa: ARG002
+    ) -> bool:
+        """Whether a stored failure is worth another try, with `timeout` seconds for an item."""
+        return False
 
     def blocks(
         self,

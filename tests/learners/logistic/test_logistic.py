@@ -100,7 +100,7 @@ def test_the_bound_holds_where_the_warm_solution_stops_early() -> None:
     start = nearby.solution.weights.copy()
     chosen = np.empty(len(probe), dtype=np.int64)
     weights, norm, _, certain = kernel.minimise(
-        z, y, 1.0, start, nearby._matrix(len(rows)), TOLERANCE, 500, probe, 1e-6, chosen
+        z, y, 1.0, start, nearby._matrix(0.5), TOLERANCE, 500, probe, 1e-6, chosen
     )
     assert certain
     assert norm > 100 * TOLERANCE  # it did stop early

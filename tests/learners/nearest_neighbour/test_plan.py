@@ -36,7 +36,7 @@ def assert_equal(data: Encoded, splits: Splits, scales: tuple[str | None, ...] =
         parts = split_by_split(model, data, splits)
         for words in BY_CLASS:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(nearest_neighbour_plan, "_FEW_DIFFERENCES", 0.0)
+                patch.setattr(nearest_neighbour_plan, "_lists_pay", lambda *_: True)
                 patch.setattr(nearest_neighbour_plan, "_MANY_WORDS", words)
                 whole = model._predict_plan(data, splits)
             assert len(whole) == len(parts) == splits.runs * splits.folds

@@ -151,3 +151,20 @@ def test_a_dropped_fold_keeps_the_ratio_of_the_design():
     assert r.statistic == pytest.approx(t, rel=1e-12)
     assert r.pvalue == pytest.approx(2 * stats.t.sf(abs(t), 8), rel=1e-11)
     assert r.pvalue < corrected_repeated_kfold_t(a, b).pvalue
+
+
+def test_groups_bound_the_degrees_of_freedom_and_nothing_else():
+    rng = np.random.default_rng(3)
+    a, b = rng.random((2, 6, 5))
+    plain = corrected_repeated_kfold_t(a, b)
+    grouped = corrected_repeated_kfold_t(a, b, units=9)
+    assert (plain.df, grouped.df) == (29.0, 8.0)
+    assert grouped.statistic == plain.statistic
+    # the two-sided tail of t with 8 degrees of freedom, by scipy
+    assert grouped.pvalue == pytest.approx(2 * stats.t.sf(abs(plain.statistic), 8), rel=1e-12)
+    assert corrected_repeated_kfold_t(a, b, units=500).pvalue == plain.pvalue
+    assert corrected_repeated_kfold_t(a, b, units=9, df=12).df == 12.0
+    split = corrected_resampled_t(a.ravel(), b.ravel(), n_train=4, n_test=1, units=9)
+    assert split.pvalue == pytest.approx(grouped.pvalue, rel=1e-12)
+    with pytest.raises(ValueError, match="units must be a whole number of at least 2"):
+        corrected_repeated_kfold_t(a, b, units=1)

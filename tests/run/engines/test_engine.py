@@ -127,7 +127,8 @@ def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
     study = bk.compare(learners, X, y, plan="50x5", budget=1.0, engine="serial", progress=False)
     assert time.monotonic() - begin < 3.0
     fits = Counter(log.read_text().split())
-    assert fits["slow"] == fits["quick"] < 250
+    assert 0 <= fits["slow"] - fits["quick"] <= 1  # the last one was stopped
+    assert 0 < fits["slow"] < 250
     assert study.losses.values.shape[0] == 3
     assert not np.isnan(study.losses.values).any()
     assert "The budget of 1 s ended the run after" in study.explain()
@@ -143,7 +144,8 @@ def test_a_budget_that_is_too_small_is_said():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"name": "threads"}, "engine"),
+        ({"name": "fibres"}, "engine"),
+        ({"name": "threads", "timeout": 1.0}, "cannot end a fit that goes over its timeout"),
         ({"jobs": 0}, "jobs must be a whole number of workers"),
         ({"jobs": True}, "jobs must be"),
         ({"jobs": 1.5}, "jobs must be"),

@@ -105,10 +105,10 @@ def columns_of(path):
             sorted(
                 (name, kind, required, key)
                 for _, name, kind, required, _, key in connection.execute(
-                    f"PRAGMA table_info({table})"
+                    f"PRAGMA table_info(bestofk_{table})"
                 )
             )
-            for table in ("bestofk_cells", "bestofk_payloads")
+            for table in ("cells", "payloads", "claims", "claimers")
         ]
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     return found, version
@@ -120,12 +120,29 @@ def test_a_migrated_file_has_the_columns_of_a_new_one(old_file, tmp_path):
     assert columns_of(old_file) == columns_of(tmp_path / "new.db")
 
 
-def version_1(connection):
-    """Take a store of today back to version 1, which had all tables but that of payloads."""
-    connection.execute("DROP TABLE bestofk_payloads")
-    connection.execute("UPDATE bestofk_meta SET value = '1' WHERE name = 'schema_version'")
-    connection.execute("PRAGMA user_version = 1")
-    connection.commit()
+# What takes a store of today back to version 2, which had neither checksums nor claims, and from
+# there to version 1, which had no payloads either.
+BACK_TO_2 = (
+    "DROP TABLE bestofk_claims",
+    "DROP TABLE bestofk_claimers",
+    "ALTER TABLE bestofk_cells DROP COLUMN checksum",
+    "ALTER TABLE bestofk_cells DROP COLUMN predictions_checksum",
+    "ALTER TABLE bestofk_payloads DROP COLUMN checksum",
+    "UPDATE bestofk_meta SET value = '2' WHERE name = 'schema_version'",
+)
+BACK_TO_1 = (
+    *BACK_TO_2[:-1],
+    "DROP TABLE bestofk_payloads",
+    "UPDATE bestofk_meta SET value = '1' WHERE name = 'schema_version'",
+)
+
+
+def taken_back(path, statements, version):
+    with closing(sqlite3.connect(path)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
 
 
 @pytest.fixture
@@ -133,8 +150,7 @@ def file_of_version_1(tmp_path, old_cells):
     path = tmp_path / "one.db"
     with open_store(path) as store:
         store.put(old_cells)
-    with closing(sqlite3.connect(path)) as connection:
-        version_1(connection)
+    taken_back(path, BACK_TO_1, 1)
     return path
 
 
@@ -161,13 +177,31 @@ def test_a_server_without_payloads_gets_them(postgresql, old_cells, make_cell):
     with open_store(url) as store:
         store.put(old_cells)
     name = url.rpartition("/")[2]
-    postgresql.sql("DROP TABLE bestofk_payloads", name)
-    postgresql.sql("UPDATE bestofk_meta SET value = '1' WHERE name = 'schema_version'", name)
+    for statement in BACK_TO_1:
+        postgresql.sql(statement, name)
     with open_store(url, read_only=True) as store:
         assert store.get_payloads(["d"], name="n") == {}
     holds(url, old_cells, make_cell)
     with open_store(url) as store:
         store.put_payloads([Payload(digest="d", name="n", kind="k", data=b"x")])
+        assert store.get_payloads(["d"], name="n") == {"d": b"x"}
+
+
+def test_cells_without_checksums_are_taken_as_they_are(lasting_url, postgresql, old_cells, make_cell):
+    kept = Payload(digest="d", name="n", kind="k", data=b"x")
+    with open_store(lasting_url) as store:
+        store.put(old_cells)
+        store.put_payloads([kept])
+    if "://" in lasting_url:
+        for statement in BACK_TO_2:
+            postgresql.sql(statement, lasting_url.rpartition("/")[2])
+    else:
+        taken_back(lasting_url, BACK_TO_2, 2)
+    with open_store(lasting_url, read_only=True) as store:  # as it is
+        assert store.get([old_cells[0].key])[old_cells[0].key.digest] == old_cells[0]
+        assert store.get_payloads(["d"], name="n") == {"d": b"x"}
+    holds(lasting_url, old_cells, make_cell)  # and migrated
+    with open_store(lasting_url) as store:
         assert store.get_payloads(["d"], name="n") == {"d": b"x"}
 
 

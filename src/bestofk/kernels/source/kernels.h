@@ -266,12 +266,14 @@ EXPORT i64 neighbour_scan_rescaled(
     i64 many_runs, const i64 *y, const u64 *planes, i64 by_fold, i64 folds, i64 words, i64 digits,
     const u64 *wanted, i64 code_digits, u64 *predicted);
 
-/* logistic_objective.c */
-EXPORT i64 logistic_exp(const double *x, i64 n, double *out);
-EXPORT i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n,
-                            double *mean_out, double *spread_out);
+/* logistic_inputs.c */
+EXPORT i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n, double *mean,
+                            double *spread);
 EXPORT i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i64 n,
                                 const double *mean, const double *spread, double *out);
+
+/* logistic_objective.c */
+EXPORT i64 logistic_exp(const double *x, i64 n, double *out);
 EXPORT i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out);
 EXPORT i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
                            i64 *chosen);
@@ -281,6 +283,12 @@ EXPORT i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y,
                              double *weights, const double *matrix, i64 matrix_size,
                              double tolerance, i64 most_steps, const double *probe, i64 n_probe,
                              double tie, i64 *chosen, double *outcome);
+EXPORT i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
+                           const double *mean, const double *spread, const double *weights,
+                           const double *matrix, i64 matrix_size, double tolerance,
+                           i64 most_steps, double tie, const i64 *trains, const i64 *train_ends,
+                           const i64 *tests, const i64 *test_ends, i64 n_splits, i64 *chosen,
+                           bool *certain);
 
 /* multitest_filling.c */
 EXPORT i64 multitest_fill(const double *values, const i64 *cardinality, const bool *whole, i64 n,

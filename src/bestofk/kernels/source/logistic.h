@@ -7,6 +7,7 @@
 #define LANES 8
 
 typedef double Lanes __attribute__((vector_size(64)));
+typedef i64 LaneBits __attribute__((vector_size(64)));
 
 static inline Lanes lanes_at(const double *cells) {
     Lanes lanes;
@@ -14,11 +15,33 @@ static inline Lanes lanes_at(const double *cells) {
     return lanes;
 }
 
+static inline void put_lanes(double *cells, Lanes lanes) { memcpy(cells, &lanes, sizeof lanes); }
+
+/* where the mask (all bits or none) is set the first, else the second */
+static inline Lanes lanes_where(LaneBits mask, Lanes first, Lanes second) {
+    return (Lanes)((mask & (LaneBits)first) | (~mask & (LaneBits)second));
+}
+
+static inline Lanes lanes_or_zero(LaneBits mask, Lanes lanes) {
+    return (Lanes)(mask & (LaneBits)lanes);
+}
+
+static inline Lanes lanes_of(double number) {
+    return (Lanes){number, number, number, number, number, number, number, number};
+}
+
 static inline double sum_of_lanes(Lanes lanes) {
     double cells[LANES];
     memcpy(cells, &lanes, sizeof cells);
     return ((cells[0] + cells[4]) + (cells[2] + cells[6])) +
            ((cells[1] + cells[5]) + (cells[3] + cells[7]));
+}
+
+static inline double product_of_lanes(Lanes lanes) {
+    double cells[LANES];
+    memcpy(cells, &lanes, sizeof cells);
+    return ((cells[0] * cells[4]) * (cells[2] * cells[6])) *
+           ((cells[1] * cells[5]) * (cells[3] * cells[7]));
 }
 
 /* sum of products in eight lanes, whatever the processor */
@@ -35,44 +58,59 @@ static inline double dot(const double *a, const double *b, i64 count) {
     return sum_of_lanes(total) + rest;
 }
 
-/* exp(x) for x <= 0, to within two units of the last place, in operations that compilers put into
- * vectors: x = k log 2 + r with whole k and abs(r) <= log(2) / 2; exp(r) by its series to degree
- * 13. Below -708 exp(x) is no longer a normal number, and taken as exp(-708). */
-static inline double exp_of_negative(double x) {
+/* exp(x) for x <= 0, to within two units of the last place: x = k log 2 + r with whole k and
+ * abs(r) <= log(2) / 2; exp(r) by its series to degree 13. Below -708 exp(x) is no longer a normal
+ * number, and taken as exp(-708), as is that of NaN. */
+static inline Lanes exp_of_negative(Lanes x) {
     const double to_whole = 6755399441055744.0; /* 1.5 * 2**52 */
-    x = x > -708.0 ? x : -708.0;
-    double shifted = x * 1.4426950408889634 + to_whole, k = shifted - to_whole;
+    x = lanes_where(x > -708.0, x, lanes_of(-708.0));
+    Lanes shifted = x * 1.4426950408889634 + to_whole, k = shifted - to_whole;
     /* log(2) to 32 bits, so that whole multiples of it are exact, and the rest */
-    double r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
-    double s = r * r;
+    Lanes r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10;
+    Lanes s = r * r;
     /* pairs first, so that few operations wait for one another */
-    double low = (1.0 / 2.0 + 1.0 / 6.0 * r) + s * (1.0 / 24.0 + 1.0 / 120.0 * r);
-    double middle = (1.0 / 720.0 + 1.0 / 5040.0 * r) + s * (1.0 / 40320.0 + 1.0 / 362880.0 * r);
-    double high = (1.0 / 3628800.0 + 1.0 / 39916800.0 * r) +
-                  s * (1.0 / 479001600.0 + 1.0 / 6227020800.0 * r);
-    double fourth = s * s;
-    double tail = s * (low + fourth * (middle + fourth * high));
-    double power = float_of((i64)(((u64)bits_of(shifted) + 1023) << 52));
+    Lanes low = (1.0 / 2.0 + 1.0 / 6.0 * r) + s * (1.0 / 24.0 + 1.0 / 120.0 * r);
+    Lanes middle = (1.0 / 720.0 + 1.0 / 5040.0 * r) + s * (1.0 / 40320.0 + 1.0 / 362880.0 * r);
+    Lanes high = (1.0 / 3628800.0 + 1.0 / 39916800.0 * r) +
+                 s * (1.0 / 479001600.0 + 1.0 / 6227020800.0 * r);
+    Lanes fourth = s * s;
+    Lanes tail = s * (low + fourth * (middle + fourth * high));
+    Lanes power = (Lanes)(((LaneBits)shifted + 1023) << 52);
     return (1.0 + (r + tail)) * power;
 }
 
-/* The rows in tiles of eight, the objective, and room for one number or r numbers a row. */
+/* Memory at the beginning of a line of the cache, so that no vector lies across two. */
+static inline double *take_lines(Scratch *scratch, i64 count) {
+    char *block = TAKE(scratch, char, 64 + count * (i64)sizeof(double));
+    return block == NULL ? NULL : (double *)(void *)(block + (64 - (uintptr_t)block % 64) % 64);
+}
+
+/* Rows in tiles of eight: cell (tile, input, lane). */
+static inline i64 tiles_for(i64 n) { return (n + LANES - 1) / LANES; }
+
+/* The rows in tiles, the objective, and room for one number or r numbers a row. */
 typedef struct {
     i64 n, q, r, n_tiles;
-    const double *tiles; /* (n_tiles, q, LANES); rows behind the n are 0 */
-    const i64 *y;
+    double *tiles;  /* (n_tiles, q, LANES); rows behind the n are 0 */
+    double *labels; /* (n_tiles, LANES): class codes; rows behind the n are -1 */
     double strength;
     double *scores, *shares; /* (r, 8 n_tiles) */
-    double *top, *total;     /* (8 n_tiles) */
     double *turned;          /* (r, q): weights by class */
     double *slopes;          /* (r, q, LANES) */
     double *held, *slope, *curvature;
 } Model;
 
+/* logistic_inputs.c */
+void fill_tiles(const double *design, i64 p, const i64 *rows, i64 n, double *tiles);
+void find_moments(const double *tiles, i64 n, i64 p, Lanes *room, double *mean, double *spread);
+void standardise_tiles(double *tiles, i64 n, i64 p, const double *mean, const double *spread);
+
 /* logistic_objective.c */
 double objective(const Model *model, const double *weights, double *gradient);
 void settle_constants(const Model *model, double *weights);
-double choose_classes(const double *scores, i64 n, i64 r, double tie, const double *reach,
-                      i64 *chosen);
+void scores_of_tiles(const double *tiles, i64 n_tiles, const double *weights, i64 q, i64 r,
+                     double *turned, double *scores);
+double choose_classes(const double *scores, i64 n, i64 r, i64 by_row, i64 by_class, double tie,
+                      const double *reach, i64 *chosen);
 
 #endif

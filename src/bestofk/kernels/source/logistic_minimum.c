@@ -1,4 +1,4 @@
-/* The minimum of the logistic objective, by L-BFGS. */
+/* The minimum of the logistic objective, by L-BFGS: for one set of rows, and split by split. */
 #include "logistic.h"
 
 #define MEMORY 30
@@ -43,20 +43,64 @@ static void precondition(const double *matrix, i64 size, const double *vector, i
     }
 }
 
-static double longest_row(const double *z, i64 n, i64 q, double *lengths) {
+/* the length of every row to `lengths`; returns the longest */
+static double lengths_of(const double *tiles, i64 n, i64 q, double *lengths) {
     double longest = 0.0;
-    for (i64 i = 0; i < n; i++) {
-        double total = 0.0;
+    for (i64 t = 0; t < tiles_for(n); t++) {
+        Lanes total = {0};
         for (i64 j = 0; j < q; j++) {
-            total += z[i * q + j] * z[i * q + j];
+            Lanes cells = lanes_at(tiles + (t * q + j) * LANES);
+            total += cells * cells;
         }
-        double length = sqrt(total);
-        if (lengths != NULL) {
-            lengths[i] = length;
-        }
-        longest = larger(longest, length);
+        put_lanes(lengths + t * LANES, total);
+    }
+    for (i64 i = 0; i < n; i++) {
+        lengths[i] = sqrt(lengths[i]);
+        longest = larger(longest, lengths[i]);
     }
     return longest;
+}
+
+/* Room for rows to fit and rows to predict, as many as given at the most. */
+typedef struct {
+    Model model;
+    double *probe; /* tiles of the rows to predict */
+    i64 n_probe;
+    double *gradient, *next, *candidate, *direction, *before, *steps, *changes;
+    double *lengths, *reach, *probed;
+} Work;
+
+static Work room_for(Scratch *scratch, i64 n, i64 q, i64 r, double strength, i64 n_probe) {
+    i64 wide = tiles_for(n) * LANES, wide_probe = tiles_for(n_probe) * LANES, size = q * r;
+    return (Work){
+        .model = {
+            .q = q, .r = r, .strength = strength,
+            .tiles = take_lines(scratch, wide *q),
+            .labels = take_lines(scratch, wide),
+            .scores = take_lines(scratch, r *wide),
+            .shares = take_lines(scratch, r *wide),
+            .turned = take_lines(scratch, size),
+            .slopes = take_lines(scratch, size *LANES),
+            .held = take_lines(scratch, r),
+            .slope = take_lines(scratch, r),
+            .curvature = take_lines(scratch, r *r),
+        },
+        .probe = take_lines(scratch, wide_probe *q),
+        .gradient = take_lines(scratch, size), .next = take_lines(scratch, size),
+        .candidate = take_lines(scratch, size), .direction = take_lines(scratch, size),
+        .before = take_lines(scratch, size),
+        .steps = take_lines(scratch, MEMORY *size), .changes = take_lines(scratch, MEMORY *size),
+        .lengths = take_lines(scratch, most_of(wide, wide_probe)),
+        .reach = take_lines(scratch, wide_probe), .probed = take_lines(scratch, wide_probe *r),
+    };
+}
+
+static void set_labels(Model *model, const i64 *y, const i64 *rows, i64 n) {
+    model->n = n;
+    model->n_tiles = tiles_for(n);
+    for (i64 i = 0; i < model->n_tiles * LANES; i++) {
+        model->labels[i] = i < n ? (double)y[rows == NULL ? i : rows[i]] : -1.0;
+    }
 }
 
 /* The weights at which the gradient's norm is at most `tolerance`; they start as given and are
@@ -66,71 +110,38 @@ static double longest_row(const double *z, i64 n, i64 q, double *lengths) {
  * rows in `probe`, it stops as soon as the predictions for them, written to `chosen`, can no
  * longer differ from those at the minimum. `outcome` takes the norm, and 1 where the predictions are
  * certain. */
-i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
-                      double *weights, const double *matrix, i64 matrix_size, double tolerance,
-                      i64 most_steps, const double *probe, i64 n_probe, double tie, i64 *chosen,
-                      double *outcome) {
-    i64 n_tiles = (n + LANES - 1) / LANES, wide = n_tiles * LANES, size = q * r;
-    Scratch scratch = {0};
-    double *tiles = TAKE(&scratch, double, wide *q);
-    Model model = {
-        n, q, r, n_tiles, tiles, y, strength,
-        .scores = TAKE(&scratch, double, r *wide),
-        .shares = TAKE(&scratch, double, r *wide),
-        .top = TAKE(&scratch, double, wide),
-        .total = TAKE(&scratch, double, wide),
-        .turned = TAKE(&scratch, double, size),
-        .slopes = TAKE(&scratch, double, size *LANES),
-        .held = TAKE(&scratch, double, r),
-        .slope = TAKE(&scratch, double, r),
-        .curvature = TAKE(&scratch, double, r *r),
-    };
-    double *gradient = TAKE(&scratch, double, size), *next = TAKE(&scratch, double, size);
-    double *candidate = TAKE(&scratch, double, size), *direction = TAKE(&scratch, double, size);
-    double *before = TAKE(&scratch, double, size);
-    double *steps = TAKE(&scratch, double, MEMORY *size);
-    double *changes = TAKE(&scratch, double, MEMORY *size);
-    double *lengths = TAKE(&scratch, double, n_probe), *reach = TAKE(&scratch, double, n_probe);
-    double *probed = TAKE(&scratch, double, n_probe *r);
+static i64 minimise(const Work *work, double *weights, const double *matrix, i64 matrix_size,
+                    double tolerance, i64 most_steps, double tie, i64 *chosen, double *outcome) {
+    const Model *model = &work->model;
+    i64 q = model->q, r = model->r, size = q * r, n_probe = work->n_probe;
+    double *gradient = work->gradient, *next = work->next, *candidate = work->candidate;
+    double *direction = work->direction, *before = work->before;
+    double *steps = work->steps, *changes = work->changes;
     double products[MEMORY] = {0}, alphas[MEMORY] = {0};
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 i = 0; i < n; i++) {
-        for (i64 j = 0; j < q; j++) {
-            tiles[(i / LANES * q + j) * LANES + i % LANES] = z[i * q + j];
+    double value = objective(model, weights, gradient), inner;
+    bool asking = n_probe > 0, certain = false;
+    double parts = (double)most_of(r - 1, 1), level = tolerance;
+    if (asking) {
+        double far = parts * lengths_of(model->tiles, model->n, q, work->lengths);
+        level = FIRST_SLACK / far;
+        lengths_of(work->probe, n_probe, q, work->lengths);
+        for (i64 i = 0; i < n_probe; i++) {
+            work->reach[i] = (work->lengths[i] + far) * (r > 1 ? sqrt(2.0) : 1.0);
         }
     }
-    double value = objective(&model, weights, gradient), inner;
-    bool asking = n_probe > 0, certain = false;
-    double parts = (double)most_of(r - 1, 1);
-    longest_row(probe, n_probe, q, lengths);
-    double longest = asking ? longest_row(z, n, q, NULL) : 0.0;
-    double level = asking ? FIRST_SLACK / (parts * longest) : tolerance;
     double norm = norms_of(gradient, q, r, &inner);
     i64 held = 0, step = 0;
     while (step < most_steps) {
         if (norm <= level) {
-            settle_constants(&model, weights);
-            value = objective(&model, weights, gradient);
+            settle_constants(model, weights);
+            value = objective(model, weights, gradient);
             norm = norms_of(gradient, q, r, &inner);
             double enough = 0.0;
             if (asking) {
-                for (i64 i = 0; i < n_probe; i++) {
-                    reach[i] = lengths[i] + parts * longest;
-                    if (r > 1) {
-                        reach[i] *= sqrt(2.0);
-                    }
-                    for (i64 k = 0; k < r; k++) {
-                        double total = 0.0;
-                        for (i64 j = 0; j < q; j++) {
-                            total += probe[i * q + j] * weights[j * r + k];
-                        }
-                        probed[i * r + k] = total;
-                    }
-                }
-                enough = choose_classes(probed, n_probe, r, tie, reach, chosen) - 4.0 * tolerance;
+                i64 n_tiles = tiles_for(n_probe);
+                scores_of_tiles(work->probe, n_tiles, weights, q, r, model->turned, work->probed);
+                enough = choose_classes(work->probed, n_probe, r, 1, n_tiles * LANES, tie,
+                                        work->reach, chosen) - 4.0 * tolerance;
                 if (inner < enough) {
                     certain = true;
                     break;
@@ -174,7 +185,7 @@ i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double
             for (i64 at = 0; at < size; at++) {
                 candidate[at] = weights[at] + length * direction[at];
             }
-            new_value = objective(&model, candidate, next);
+            new_value = objective(model, candidate, next);
             double allowed =
                 value + SUFFICIENT_DECREASE * length * slope + ROUNDING * fabs(value);
             if (new_value <= allowed) {
@@ -207,6 +218,86 @@ i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double
     }
     outcome[0] = norm;
     outcome[1] = certain ? 1.0 : 0.0;
-    scratch_free(&scratch);
     return step;
+}
+
+static void tiles_of_rows(const double *z, i64 n, i64 q, double *tiles) {
+    for (i64 i = 0; i < n; i++) {
+        for (i64 j = 0; j < q; j++) {
+            tiles[(i / LANES * q + j) * LANES + i % LANES] = z[i * q + j];
+        }
+    }
+}
+
+/* the same for rows that are standardised, as Python calls it */
+i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
+                      double *weights, const double *matrix, i64 matrix_size, double tolerance,
+                      i64 most_steps, const double *probe, i64 n_probe, double tie, i64 *chosen,
+                      double *outcome) {
+    Scratch scratch = {0};
+    Work work = room_for(&scratch, n, q, r, strength, n_probe);
+    if (scratch.failed) {
+        scratch_free(&scratch);
+        return NO_MEMORY;
+    }
+    work.n_probe = n_probe;
+    tiles_of_rows(z, n, q, work.model.tiles);
+    tiles_of_rows(probe, n_probe, q, work.probe);
+    set_labels(&work.model, y, NULL, n);
+    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, tie, chosen,
+                         outcome);
+    scratch_free(&scratch);
+    return steps;
+}
+
+/* Predictions for the tested rows of several splits, each started at the solution for all rows.
+ *
+ * Split s trains on the rows trains[s ? train_ends[s - 1] : 0] up to train_ends[s], and likewise
+ * with tests; `chosen` has the shape of `tests`. `certain` is set where no prediction of the split
+ * can be another at the minimum. */
+i64 logistic_splits(const double *design, i64 p, i64 r, const i64 *y, double strength,
+                    const double *mean, const double *spread, const double *weights,
+                    const double *matrix, i64 matrix_size, double tolerance, i64 most_steps,
+                    double tie, const i64 *trains, const i64 *train_ends, const i64 *tests,
+                    const i64 *test_ends, i64 n_splits, i64 *chosen, bool *certain) {
+    i64 q = p + 1, most_train = 0, most_test = 0;
+    for (i64 s = 0; s < n_splits; s++) {
+        most_train = most_of(most_train, train_ends[s] - (s ? train_ends[s - 1] : 0));
+        most_test = most_of(most_test, test_ends[s] - (s ? test_ends[s - 1] : 0));
+    }
+    Scratch scratch = {0};
+    Work work = room_for(&scratch, most_train, q, r, strength, most_test);
+    double *room = take_lines(&scratch, 2 * p * LANES);
+    double *own_mean = take_lines(&scratch, p), *own_spread = take_lines(&scratch, p);
+    double *found = take_lines(&scratch, q * r);
+    if (scratch.failed) {
+        scratch_free(&scratch);
+        return NO_MEMORY;
+    }
+    for (i64 s = 0; s < n_splits; s++) {
+        i64 first = s ? train_ends[s - 1] : 0, n = train_ends[s] - first;
+        i64 first_test = s ? test_ends[s - 1] : 0, n_test = test_ends[s] - first_test;
+        double outcome[2];
+        fill_tiles(design, p, trains + first, n, work.model.tiles);
+        find_moments(work.model.tiles, n, p, (Lanes *)(void *)room, own_mean, own_spread);
+        standardise_tiles(work.model.tiles, n, p, own_mean, own_spread);
+        set_labels(&work.model, y, trains + first, n);
+        fill_tiles(design, p, tests + first_test, n_test, work.probe);
+        standardise_tiles(work.probe, n_test, p, own_mean, own_spread);
+        work.n_probe = n_test;
+        memcpy(found, weights, (size_t)(q * r) * sizeof *found);
+        for (i64 j = 0; j < p; j++) {
+            double moved = (own_mean[j] - mean[j]) / spread[j];
+            double widened = own_spread[j] / spread[j];
+            for (i64 k = 0; k < r; k++) {
+                found[p * r + k] += moved * weights[j * r + k];
+                found[j * r + k] *= widened;
+            }
+        }
+        minimise(&work, found, matrix, matrix_size, tolerance, most_steps, tie,
+                 chosen + first_test, outcome);
+        certain[s] = outcome[1] > 0.0;
+    }
+    scratch_free(&scratch);
+    return 0;
 }

@@ -4,81 +4,18 @@
  * odds of the second), else one column per class. */
 #include "logistic.h"
 
-#define LARGE 1e200
 #define SETTLED 1e-11
 /* Tiles that are read at once, in bytes. */
-#define CHUNK_BYTES (1 << 17)
+#define CHUNK_BYTES (1 << 16)
+#define INLINE static inline __attribute__((always_inline))
 
 i64 logistic_exp(const double *x, i64 n, double *out) {
-    for (i64 i = 0; i < n; i++) {
-        out[i] = exp_of_negative(x[i]);
-    }
-    return 0;
-}
-
-/* mean and standard deviation (with n) of the known cells; 0 and 1 where there is no spread */
-i64 logistic_moments(const double *design, i64 p, const i64 *rows, i64 n, double *mean_out,
-                     double *spread_out) {
-    Scratch scratch = {0};
-    double *RESTRICT known = TAKE(&scratch, double, p);
-    double *RESTRICT least = TAKE(&scratch, double, p);
-    double *RESTRICT most = TAKE(&scratch, double, p);
-    double *RESTRICT mean = mean_out, *RESTRICT spread = spread_out;
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 j = 0; j < p; j++) {
-        mean[j] = 0.0;
-        spread[j] = 0.0;
-        least[j] = INFINITY;
-        most[j] = -INFINITY;
-    }
-    /* selections in place of branches, so that the loops along a row run in vectors */
-    for (i64 i = 0; i < n; i++) {
-        const double *RESTRICT cells = design + rows[i] * p;
-        for (i64 j = 0; j < p; j++) {
-            double x = cells[j];
-            known[j] += x == x ? 1.0 : 0.0;
-            mean[j] += x == x ? x : 0.0;
-            least[j] = x < least[j] ? x : least[j];
-            most[j] = x > most[j] ? x : most[j];
-        }
-    }
-    for (i64 j = 0; j < p; j++) {
-        if (known[j] > 0.0) {
-            /* rounding must not give a constant column a spread */
-            mean[j] = most[j] > least[j] ? mean[j] / known[j] : least[j];
-        }
-    }
-    for (i64 i = 0; i < n; i++) {
-        const double *RESTRICT cells = design + rows[i] * p;
-        for (i64 j = 0; j < p; j++) {
-            double off = cells[j] - mean[j], square = off * off;
-            spread[j] += off == off ? square : 0.0;
-        }
-    }
-    for (i64 j = 0; j < p; j++) {
-        spread[j] = known[j] > 0.0 ? sqrt(spread[j] / known[j]) : 0.0;
-        if (spread[j] == 0.0) {
-            spread[j] = 1.0;
-        }
-    }
-    scratch_free(&scratch);
-    return 0;
-}
-
-/* (x - mean) / spread with 0 for missing cells, and a last column of ones */
-i64 logistic_standardise(const double *design, i64 p, const i64 *rows, i64 n, const double *mean,
-                         const double *spread, double *out) {
-    for (i64 i = 0; i < n; i++) {
-        const double *RESTRICT cells = design + rows[i] * p;
-        double *RESTRICT to = out + i * (p + 1);
-        for (i64 j = 0; j < p; j++) {
-            double z = (cells[j] - mean[j]) / spread[j];
-            to[j] = z == z ? z : 0.0;
-        }
-        to[p] = 1.0;
+    for (i64 i = 0; i < n; i += LANES) {
+        double cells[LANES] = {0};
+        i64 count = least_of(LANES, n - i);
+        memcpy(cells, x + i, (size_t)count * sizeof *x);
+        put_lanes(cells, exp_of_negative(lanes_at(cells)));
+        memcpy(out + i, cells, (size_t)count * sizeof *x);
     }
     return 0;
 }
@@ -107,26 +44,30 @@ i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
     return 0;
 }
 
-/* Choose the first class whose score (n, r) is within `tie` of the largest. Returns the least u
- * for which changes of score differences by u * reach (one number per row) could change a choice. */
-double choose_classes(const double *scores, i64 n, i64 r, double tie, const double *reach,
-                      i64 *chosen) {
+/* Choose the first class whose score is within `tie` of the largest; the score of a class lies at
+ * row * by_row + class * by_class. Returns the least u for which changes of score differences by
+ * u * reach (one number per row) could change a choice. */
+double choose_classes(const double *scores, i64 n, i64 r, i64 by_row, i64 by_class, double tie,
+                      const double *reach, i64 *chosen) {
     double least = INFINITY;
     for (i64 i = 0; i < n; i++) {
-        const double *row = scores + i * r;
+        const double *row = scores + i * by_row;
         double gap;
         if (r == 1) {
             chosen[i] = row[0] > tie ? 1 : 0;
             gap = fabs(row[0] - tie) / reach[i];
         } else {
-            i64 top = 0, winner = -1;
+            i64 winner = -1;
+            double top = row[0], nearest = INFINITY;
             for (i64 k = 1; k < r; k++) {
-                top = row[k] > row[top] ? k : top;
+                top = row[k * by_class] > top ? row[k * by_class] : top;
             }
-            double nearest = INFINITY;
+            bool passed = false; /* the first class with the largest score */
             for (i64 k = 0; k < r; k++) {
-                double below = row[top] - row[k], off = fabs(below - tie);
-                if (k != top) {
+                double below = top - row[k * by_class], off = fabs(below - tie);
+                bool first = !passed && below == 0.0;
+                passed = passed || first;
+                if (!first) {
                     nearest = off < nearest ? off : nearest;
                 }
                 if (winner < 0 && below <= tie) {
@@ -143,186 +84,240 @@ double choose_classes(const double *scores, i64 n, i64 r, double tie, const doub
 
 i64 logistic_choose(const double *scores, i64 n, i64 r, double tie, const double *reach,
                     i64 *chosen) {
-    choose_classes(scores, n, r, tie, reach, chosen);
+    choose_classes(scores, n, r, r, 1, tie, reach, chosen);
     return 0;
 }
 
-/* scores of the tiles first..last - 1 from model->turned; sums run along the inputs */
-static void find_scores(const Model *model, i64 first, i64 last) {
-    i64 q = model->q, r = model->r, wide = LANES * model->n_tiles, k = 0;
-    for (; k + 4 <= r; k += 4) {
-        const double *w = model->turned + k * q;
-        for (i64 t = first; t < last; t++) {
-            const double *z = model->tiles + t * q * LANES;
-            Lanes a = {0}, b = {0}, c = {0}, d = {0};
-            for (i64 j = 0; j < q; j++) {
-                Lanes cells = lanes_at(z + j * LANES);
-                a += w[j] * cells;
-                b += w[q + j] * cells;
-                c += w[2 * q + j] * cells;
-                d += w[3 * q + j] * cells;
+/* scores of some classes for some tiles; sums run along the inputs */
+INLINE void score_block(const double *z, i64 q, const double *w, double *to, i64 wide,
+                        const int classes, const int tiles) {
+    Lanes sums[8] = {{0}};
+    for (i64 j = 0; j < q; j++) {
+        Lanes cells[4];
+        for (int t = 0; t < tiles; t++) {
+            cells[t] = lanes_at(z + (t * q + j) * LANES);
+        }
+        for (int k = 0; k < classes; k++) {
+            for (int t = 0; t < tiles; t++) {
+                sums[k * tiles + t] += w[k * q + j] * cells[t];
             }
-            double *to = model->scores + k * wide + t * LANES;
-            memcpy(to, &a, sizeof a);
-            memcpy(to + wide, &b, sizeof b);
-            memcpy(to + 2 * wide, &c, sizeof c);
-            memcpy(to + 3 * wide, &d, sizeof d);
         }
     }
-    for (; k < r; k++) {
-        const double *w = model->turned + k * q;
-        double *to = model->scores + k * wide;
-        i64 t = first;
-        for (; t + 4 <= last; t += 4) {
-            const double *z = model->tiles + t * q * LANES;
-            Lanes a = {0}, b = {0}, c = {0}, d = {0};
-            for (i64 j = 0; j < q; j++) {
-                a += w[j] * lanes_at(z + j * LANES);
-                b += w[j] * lanes_at(z + (q + j) * LANES);
-                c += w[j] * lanes_at(z + (2 * q + j) * LANES);
-                d += w[j] * lanes_at(z + (3 * q + j) * LANES);
-            }
-            memcpy(to + t * LANES, &a, sizeof a);
-            memcpy(to + (t + 1) * LANES, &b, sizeof b);
-            memcpy(to + (t + 2) * LANES, &c, sizeof c);
-            memcpy(to + (t + 3) * LANES, &d, sizeof d);
-        }
-        for (; t < last; t++) {
-            const double *z = model->tiles + t * q * LANES;
-            Lanes a = {0};
-            for (i64 j = 0; j < q; j++) {
-                a += w[j] * lanes_at(z + j * LANES);
-            }
-            memcpy(to + t * LANES, &a, sizeof a);
+    for (int k = 0; k < classes; k++) {
+        for (int t = 0; t < tiles; t++) {
+            put_lanes(to + k * wide + t * LANES, sums[k * tiles + t]);
         }
     }
 }
 
-/* Probabilities from scores of the tiles, that of the second class where r = 1, with the largest
- * score (for r = 1 the absolute one) of each row to `top` and the sum of exp(score - top) to
- * `total`. Every loop runs along the rows, in vectors. */
-static void find_shares(const Model *model, i64 first, i64 last) {
-    i64 r = model->r, wide = LANES * model->n_tiles, start = first * LANES, stop = last * LANES;
-    double *RESTRICT top = model->top, *RESTRICT total = model->total;
-    if (r == 1) {
-        const double *RESTRICT line = model->scores;
-        double *RESTRICT out = model->shares;
-        for (i64 i = start; i < stop; i++) {
-            double size = fabs(line[i]), e = exp_of_negative(-size), whole = 1.0 + e;
-            top[i] = size;
-            total[i] = whole;
-            out[i] = (line[i] >= 0.0 ? 1.0 : e) / whole;
+INLINE void score_classes(const double *tiles, i64 q, const double *w, double *to, i64 wide,
+                          i64 first, i64 last, const int classes, const int at_once) {
+    i64 t = first;
+    for (; t + at_once <= last; t += at_once) {
+        score_block(tiles + t * q * LANES, q, w, to + t * LANES, wide, classes, at_once);
+    }
+    for (; t < last; t++) {
+        score_block(tiles + t * q * LANES, q, w, to + t * LANES, wide, classes, 1);
+    }
+}
+
+/* scores (r, wide) of the tiles first..last - 1 */
+static void find_scores(const double *tiles, i64 first, i64 last, const double *turned, i64 q,
+                        i64 r, i64 wide, double *scores) {
+    i64 k = 0;
+    for (; k + 4 <= r; k += 4) {
+        score_classes(tiles, q, turned + k * q, scores + k * wide, wide, first, last, 4, 2);
+    }
+    if (r - k == 3) {
+        score_classes(tiles, q, turned + k * q, scores + k * wide, wide, first, last, 3, 2);
+    } else if (r - k == 2) {
+        score_classes(tiles, q, turned + k * q, scores + k * wide, wide, first, last, 2, 4);
+    } else if (r - k == 1) {
+        score_classes(tiles, q, turned + k * q, scores + k * wide, wide, first, last, 1, 4);
+    }
+}
+
+/* The share of the second class (r = 1) for eight scores; `whole` is 1 + exp(-abs(score)). */
+INLINE Lanes share_of_two(Lanes score, Lanes *whole) {
+    LaneBits sign = (LaneBits)score & (LaneBits)lanes_of(-0.0);
+    Lanes e = exp_of_negative((Lanes)((LaneBits)score | (LaneBits)lanes_of(-0.0)));
+    *whole = 1.0 + e;
+    return lanes_where(sign != 0, e, lanes_of(1.0)) / *whole;
+}
+
+/* The shares (at the same places) from r scores for eight rows; returns the sum of
+ * exp(score - top), where `top` is the largest score. */
+INLINE Lanes shares_of_many(const double *scores, double *shares, i64 r, i64 wide, Lanes *top) {
+    Lanes most = lanes_at(scores), total = {0};
+    for (i64 k = 1; k < r; k++) {
+        Lanes line = lanes_at(scores + k * wide);
+        most = lanes_where(line > most, line, most);
+    }
+    for (i64 k = 0; k < r; k++) {
+        Lanes e = exp_of_negative(lanes_at(scores + k * wide) - most);
+        put_lanes(shares + k * wide, e);
+        total += e;
+    }
+    Lanes part = 1.0 / total;
+    for (i64 k = 0; k < r; k++) {
+        put_lanes(shares + k * wide, lanes_at(shares + k * wide) * part);
+    }
+    *top = most;
+    return total;
+}
+
+/* The sum of logarithms of numbers from 1 to r, taken of products. */
+typedef struct {
+    Lanes product;
+    i64 held, most;
+    double sum;
+} Logs;
+
+static inline Logs logs_up_to(i64 r) {
+    i64 bits = 1;
+    while (bits < 62 && ((i64)1 << bits) < r) {
+        bits++;
+    }
+    return (Logs){lanes_of(1.0), 0, most_of(112 / bits, 1), 0.0};
+}
+
+static inline void close_logs(Logs *logs) {
+    logs->sum += log(product_of_lanes(logs->product));
+    logs->product = lanes_of(1.0);
+    logs->held = 0;
+}
+
+INLINE void add_logs(Logs *logs, Lanes numbers) {
+    logs->product *= numbers;
+    if (++logs->held == logs->most) {
+        close_logs(logs);
+    }
+}
+
+/* add shares times inputs of some tiles to the slopes of some classes and inputs, lane by lane */
+INLINE void slope_block(const double *z, i64 q, const double *share, i64 wide, double *to,
+                        i64 count, const int classes, const int inputs) {
+    Lanes sums[8];
+    for (int k = 0; k < classes; k++) {
+        for (int j = 0; j < inputs; j++) {
+            sums[k * inputs + j] = lanes_at(to + (k * q + j) * LANES);
         }
+    }
+    for (i64 t = 0; t < count; t++) {
+        Lanes cells[8];
+        for (int j = 0; j < inputs; j++) {
+            cells[j] = lanes_at(z + (t * q + j) * LANES);
+        }
+        for (int k = 0; k < classes; k++) {
+            Lanes here = lanes_at(share + k * wide + t * LANES);
+            for (int j = 0; j < inputs; j++) {
+                sums[k * inputs + j] += here * cells[j];
+            }
+        }
+    }
+    for (int k = 0; k < classes; k++) {
+        for (int j = 0; j < inputs; j++) {
+            put_lanes(to + (k * q + j) * LANES, sums[k * inputs + j]);
+        }
+    }
+}
+
+INLINE void slope_classes(const double *z, i64 q, const double *share, i64 wide, double *to,
+                          i64 count, const int classes, const int at_once) {
+    i64 j = 0;
+    for (; j + at_once <= q; j += at_once) {
+        slope_block(z + j * LANES, q, share, wide, to + j * LANES, count, classes, at_once);
+    }
+    for (; j < q; j++) {
+        slope_block(z + j * LANES, q, share, wide, to + j * LANES, count, classes, 1);
+    }
+}
+
+static void add_slopes(const Model *model, i64 first, i64 last) {
+    i64 q = model->q, r = model->r, wide = LANES * model->n_tiles, k = 0, count = last - first;
+    const double *z = model->tiles + first * q * LANES, *share = model->shares + first * LANES;
+    double *to = model->slopes;
+    if (r == 3) {
+        slope_classes(z, q, share, wide, to, count, 3, 2);
         return;
     }
-    for (i64 i = start; i < stop; i++) {
-        top[i] = model->scores[i];
-        total[i] = 0.0;
+    for (; k + 2 <= r; k += 2) {
+        slope_classes(z, q, share + k * wide, wide, to + k * q * LANES, count, 2, 4);
     }
-    for (i64 k = 1; k < r; k++) {
-        const double *RESTRICT line = model->scores + k * wide;
-        for (i64 i = start; i < stop; i++) {
-            top[i] = line[i] > top[i] ? line[i] : top[i];
-        }
+    if (k < r) {
+        slope_classes(z, q, share + k * wide, wide, to + k * q * LANES, count, 1, 8);
     }
-    for (i64 k = 0; k < r; k++) {
-        const double *RESTRICT line = model->scores + k * wide;
-        double *RESTRICT out = model->shares + k * wide;
-        for (i64 i = start; i < stop; i++) {
-            double e = exp_of_negative(line[i] - top[i]);
-            out[i] = e;
-            total[i] += e;
-        }
-    }
-    for (i64 k = 0; k < r; k++) {
-        double *RESTRICT out = model->shares + k * wide;
-        for (i64 i = start; i < stop; i++) {
-            out[i] /= total[i];
+}
+
+static void turn(const double *weights, i64 q, i64 r, double *turned) {
+    for (i64 j = 0; j < q; j++) {
+        for (i64 k = 0; k < r; k++) {
+            turned[k * q + j] = weights[j * r + k];
         }
     }
 }
 
-/* add shares times inputs of the tiles to the slopes, lane by lane */
-static void add_slopes(const Model *model, i64 first, i64 last) {
-    i64 q = model->q, wide = LANES * model->n_tiles;
-    for (i64 k = 0; k < model->r; k++) {
-        const double *share = model->shares + k * wide;
-        double *slopes = model->slopes + k * q * LANES;
-        i64 j = 0;
-        for (; j + 4 <= q; j += 4) {
-            double *to = slopes + j * LANES;
-            Lanes a = lanes_at(to), b = lanes_at(to + LANES);
-            Lanes c = lanes_at(to + 2 * LANES), d = lanes_at(to + 3 * LANES);
-            for (i64 t = first; t < last; t++) {
-                const double *z = model->tiles + (t * q + j) * LANES;
-                Lanes here = lanes_at(share + t * LANES);
-                a += here * lanes_at(z);
-                b += here * lanes_at(z + LANES);
-                c += here * lanes_at(z + 2 * LANES);
-                d += here * lanes_at(z + 3 * LANES);
-            }
-            memcpy(to, &a, sizeof a);
-            memcpy(to + LANES, &b, sizeof b);
-            memcpy(to + 2 * LANES, &c, sizeof c);
-            memcpy(to + 3 * LANES, &d, sizeof d);
-        }
-        for (; j < q; j++) {
-            Lanes a = lanes_at(slopes + j * LANES);
-            for (i64 t = first; t < last; t++) {
-                a += lanes_at(share + t * LANES) *
-                     lanes_at(model->tiles + (t * q + j) * LANES);
-            }
-            memcpy(slopes + j * LANES, &a, sizeof a);
-        }
+/* the scores (r, 8 n_tiles) of rows that need no objective */
+void scores_of_tiles(const double *tiles, i64 n_tiles, const double *weights, i64 q, i64 r,
+                     double *turned, double *scores) {
+    turn(weights, q, r, turned);
+    find_scores(tiles, 0, n_tiles, turned, q, r, n_tiles * LANES, scores);
+}
+
+/* From scores of the tiles the shares minus 1 at the class of each row; adds to the loss. Rows
+ * behind the n have no class, and inputs 0: they count for nothing. */
+static void judge_two(const Model *model, i64 first, i64 last, Lanes *loss, Logs *logs) {
+    for (i64 t = first; t < last; t++) {
+        Lanes score = lanes_at(model->scores + t * LANES), whole;
+        Lanes label = lanes_at(model->labels + t * LANES);
+        Lanes share = share_of_two(score, &whole);
+        LaneBits known = label >= 0.0, second = label > 0.5;
+        Lanes against = lanes_where(second, -score, score);
+        *loss += lanes_or_zero((against > 0.0) & known, against);
+        add_logs(logs, lanes_where(known, whole, lanes_of(1.0)));
+        put_lanes(model->shares + t * LANES, share - lanes_or_zero(second, lanes_of(1.0)));
     }
 }
 
-static void turn(const Model *model, const double *weights) {
-    for (i64 j = 0; j < model->q; j++) {
-        for (i64 k = 0; k < model->r; k++) {
-            model->turned[k * model->q + j] = weights[j * model->r + k];
+static void judge_many(const Model *model, i64 first, i64 last, Lanes *loss, Logs *logs) {
+    i64 r = model->r, wide = LANES * model->n_tiles;
+    for (i64 t = first; t < last; t++) {
+        const double *scores = model->scores + t * LANES;
+        double *shares = model->shares + t * LANES;
+        Lanes label = lanes_at(model->labels + t * LANES), top, own = {0};
+        Lanes total = shares_of_many(scores, shares, r, wide, &top);
+        for (i64 k = 0; k < r; k++) {
+            LaneBits here = label == (double)k;
+            own = lanes_where(here, lanes_at(scores + k * wide), own);
+            put_lanes(shares + k * wide,
+                      lanes_at(shares + k * wide) - lanes_or_zero(here, lanes_of(1.0)));
         }
+        LaneBits known = label >= 0.0;
+        *loss += lanes_or_zero(known, top - own);
+        add_logs(logs, lanes_where(known, total, lanes_of(1.0)));
     }
 }
 
-/* 1/2 |weights|^2 without the constants + strength * minus log likelihood; its gradient
- *
- * The logarithm is taken of products of many sums. */
+/* 1/2 |weights|^2 without the constants + strength * minus log likelihood; its gradient */
 double objective(const Model *model, const double *weights, double *gradient) {
-    i64 n = model->n, q = model->q, r = model->r, wide = LANES * model->n_tiles;
-    i64 chunk = most_of(1, CHUNK_BYTES / (q * LANES * (i64)sizeof(double)));
-    double loss = 0.0, product = 1.0;
-    turn(model, weights);
+    i64 q = model->q, r = model->r, wide = LANES * model->n_tiles;
+    i64 chunk = most_of(4, CHUNK_BYTES / (q * LANES * (i64)sizeof(double)));
+    Lanes loss = {0};
+    Logs logs = logs_up_to(most_of(r, 2));
+    turn(weights, q, r, model->turned);
     memset(model->slopes, 0, (size_t)(r * q * LANES) * sizeof *model->slopes);
     for (i64 first = 0; first < model->n_tiles; first += chunk) {
         i64 last = least_of(first + chunk, model->n_tiles);
-        i64 stop = least_of(last * LANES, n);
-        find_scores(model, first, last);
-        find_shares(model, first, last);
-        for (i64 i = first * LANES; i < stop; i++) {
-            product *= model->total[i];
-            if (product > LARGE) {
-                loss += log(product);
-                product = 1.0;
-            }
-            if (r == 1) {
-                double s = model->y[i] == 1 ? -model->scores[i] : model->scores[i];
-                loss += s > 0.0 ? s : 0.0;
-                model->shares[i] -= (double)model->y[i];
-            } else {
-                i64 at = model->y[i] * wide + i;
-                loss += model->top[i] - model->scores[at];
-                model->shares[at] -= 1.0;
-            }
-        }
-        for (i64 k = 0; k < r; k++) {
-            for (i64 i = stop; i < last * LANES; i++) {
-                model->shares[k * wide + i] = 0.0;
-            }
+        find_scores(model->tiles, first, last, model->turned, q, r, wide, model->scores);
+        if (r == 1) {
+            judge_two(model, first, last, &loss, &logs);
+        } else {
+            judge_many(model, first, last, &loss, &logs);
         }
         add_slopes(model, first, last);
     }
-    double value = model->strength * (loss + log(product));
+    close_logs(&logs);
+    double value = model->strength * (sum_of_lanes(loss) + logs.sum);
     for (i64 j = 0; j < q; j++) {
         for (i64 k = 0; k < r; k++) {
             double w = weights[j * r + k];
@@ -374,39 +369,62 @@ static bool solve(double *matrix, double *vector, i64 r) {
     return true;
 }
 
+/* sums of shares, and of products of two shares, at the scores as they are */
+static void share_sums(const Model *model, double *sums, double *products) {
+    i64 r = model->r, wide = LANES * model->n_tiles;
+    for (i64 t = 0; t < model->n_tiles; t++) {
+        Lanes top, whole;
+        LaneBits known = lanes_at(model->labels + t * LANES) >= 0.0;
+        double *shares = model->shares + t * LANES;
+        if (r == 1) {
+            Lanes share = share_of_two(lanes_at(model->scores + t * LANES), &whole);
+            put_lanes(shares, lanes_or_zero(known, share));
+            continue;
+        }
+        shares_of_many(model->scores + t * LANES, shares, r, wide, &top);
+        for (i64 k = 0; k < r && t == model->n_tiles - 1; k++) {
+            put_lanes(shares + k * wide, lanes_or_zero(known, lanes_at(shares + k * wide)));
+        }
+    }
+    for (i64 k = 0; k < r; k++) {
+        const double *share = model->shares + k * wide;
+        Lanes total = {0};
+        for (i64 at = 0; at < wide; at += LANES) {
+            total += lanes_at(share + at);
+        }
+        sums[k] = sum_of_lanes(total);
+        for (i64 other = 0; other <= k; other++) {
+            double cell = dot(share, model->shares + other * wide, wide);
+            products[k * r + other] = cell;
+            products[other * r + k] = cell;
+        }
+    }
+}
+
 /* Newton's method on the constants alone, so that they are the best for the other weights */
 void settle_constants(const Model *model, double *weights) {
     i64 n = model->n, q = model->q, r = model->r, wide = LANES * model->n_tiles;
     double *held = model->held, *slope = model->slope, *curvature = model->curvature;
-    turn(model, weights);
-    find_scores(model, 0, model->n_tiles);
+    turn(weights, q, r, model->turned);
+    find_scores(model->tiles, 0, model->n_tiles, model->turned, q, r, wide, model->scores);
     for (i64 k = 0; k < r; k++) {
         held[k] = 0.0;
     }
     for (i64 i = 0; i < n; i++) {
         if (r > 1) {
-            held[model->y[i]] += 1.0;
+            held[(i64)model->labels[i]] += 1.0;
         } else {
-            held[0] += (double)model->y[i];
+            held[0] += model->labels[i];
         }
     }
     for (int round = 0; round < 8; round++) {
-        find_shares(model, 0, model->n_tiles);
+        share_sums(model, slope, curvature);
+        for (i64 at = 0; at < r * r; at++) {
+            curvature[at] = -curvature[at];
+        }
         for (i64 k = 0; k < r; k++) {
-            double *share = model->shares + k * wide, total = 0.0;
-            for (i64 i = n; i < wide; i++) {
-                share[i] = 0.0;
-            }
-            for (i64 i = 0; i < n; i++) {
-                total += share[i];
-            }
-            slope[k] = total - held[k];
-            for (i64 other = 0; other <= k; other++) {
-                double cell = -dot(share, model->shares + other * wide, wide);
-                curvature[k * r + other] = cell;
-                curvature[other * r + k] = cell;
-            }
-            curvature[k * r + k] += total;
+            curvature[k * r + k] += slope[k];
+            slope[k] -= held[k];
         }
         if (model->strength * sqrt(dot(slope, slope, r)) <= SETTLED) {
             break;
@@ -422,8 +440,9 @@ void settle_constants(const Model *model, double *weights) {
             double change = slope[k] > -1.0 ? slope[k] : -1.0;
             change = change < 1.0 ? change : 1.0;
             weights[(q - 1) * r + k] -= change;
-            for (i64 i = 0; i < wide; i++) {
-                model->scores[k * wide + i] -= change;
+            double *scores = model->scores + k * wide;
+            for (i64 at = 0; at < wide; at += LANES) {
+                put_lanes(scores + at, lanes_at(scores + at) - change);
             }
         }
     }

@@ -6,11 +6,17 @@ odds of the second), else one column per class.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes
 from bestofk.kernels.library import Kernel
+
+if TYPE_CHECKING:
+    from bestofk.learners.split_rows import SplitRows
 
 _EXP = Kernel("logistic_exp", "*f64 i64 &f64")
 _MOMENTS = Kernel("logistic_moments", "*f64 i64 *i64 i64 &f64 &f64")
@@ -20,6 +26,10 @@ _CHOOSE = Kernel("logistic_choose", "*f64 i64 i64 f64 *f64 &i64")
 _MINIMISE = Kernel(
     "logistic_minimise",
     "*f64 i64 i64 i64 *i64 f64 &f64 *f64 i64 f64 i64 *f64 i64 f64 &i64 &f64",
+)
+_SPLITS = Kernel(
+    "logistic_splits",
+    "*f64 i64 i64 *i64 f64 *f64 *f64 *f64 *f64 i64 f64 i64 f64 *i64 *i64 *i64 *i64 i64 &i64 &bool",
 )
 
 
@@ -88,3 +98,29 @@ def minimise(
         len(probe), tie, chosen, outcome,
     )  # fmt: skip
     return weights, float(outcome[0]), steps, bool(outcome[1])
+
+
+def predict_splits(
+    design: Floats,
+    y: Codes,
+    strength: float,
+    everything: tuple[Floats, Floats, Floats],
+    matrix: Floats,
+    tolerance: float,
+    most_steps: int,
+    tie: float,
+    rows: SplitRows,
+) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    """The classes of the tested rows of several splits, and for which splits they are certain.
+
+    `everything` is mean, spread and weights of the solution for all rows, from which each starts.
+    """
+    mean, spread, weights = everything
+    chosen = np.empty(len(rows.tests), dtype=np.int64)
+    certain = np.empty(len(rows), dtype=np.bool_)
+    _SPLITS(
+        design, design.shape[1], weights.shape[1], y, strength, mean, spread,
+        np.ascontiguousarray(weights), matrix, len(matrix), tolerance, most_steps, tie,
+        rows.trains, rows.train_ends, rows.tests, rows.test_ends, len(rows), chosen, certain,
+    )  # fmt: skip
+    return chosen, certain

@@ -14,6 +14,7 @@ from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.learners.logistic.solver import TOLERANCE, Nearby, Solution, solve_from_zero
 
 if TYPE_CHECKING:
+    from bestofk.learners.split_rows import SplitRows
     from bestofk.plans.splits import Splits
 
 TIE = 1e-6
@@ -111,16 +112,19 @@ class Logistic(ProbabilisticClassifier):
         return kernel.probabilities(self._scores(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        strength = positive(self.C, "C")
-        design = inputs_of(encoded.values, encoded.cardinality)
-        nearby = _NearbyByClasses(design, encoded, splits, strength)
-        predictions = []
-        for present, (_, _, train, test) in zip(nearby.present, splits, strict=True):
-            chosen = nearby.predict(present, train, test)
-            if chosen is None:
-                model = Logistic(C=self.C).fit_encoded(encoded.take(train))
-                chosen = model.predict_encoded(encoded.values[test])
-            predictions.append(chosen)
+        from bestofk.learners.split_rows import SplitRows
+
+        nearby = _NearbyByClasses(encoded, positive(self.C, "C"))
+        for batch in SplitRows.batches(splits):
+            nearby.count(batch)
+        predictions: list[Codes] = []
+        for batch in SplitRows.batches(splits):
+            for split, chosen in enumerate(nearby.predict(batch)):
+                if chosen is None:
+                    rows = encoded.take(batch.train(split))
+                    model = Logistic(C=self.C).fit_encoded(rows)
+                    chosen = model.predict_encoded(encoded.values[batch.test(split)])
+                predictions.append(chosen)
         return predictions
 
     def complexity(self) -> int:
@@ -131,31 +135,41 @@ class Logistic(ProbabilisticClassifier):
 class _NearbyByClasses:
     """Solutions to start from, one for each set of classes that two or more splits train on."""
 
-    def __init__(self, design: Floats, encoded: Encoded, splits: Splits, strength: float) -> None:
-        self.design, self.encoded, self.strength = design, encoded, strength
+    def __init__(self, encoded: Encoded, strength: float) -> None:
+        self.encoded, self.strength = encoded, strength
+        self.design = inputs_of(encoded.values, encoded.cardinality)
         self.found: dict[bytes, tuple[Nearby, Codes]] = {}
-        labels = encoded.n_classes
-        self.present = [
-            np.bincount(encoded.y[train], minlength=labels) > 0 for _, _, train, _ in splits
-        ]
-        self.times = Counter(present.tobytes() for present in self.present)
+        self.times: Counter[bytes] = Counter()
 
-    def predict(self, present: npt.NDArray[np.bool_], train: Codes, test: Codes) -> Codes | None:
-        """Class codes for the rows of `test`; None where they are not certain.
+    def count(self, batch: SplitRows) -> None:
+        """See which sets of classes splits train on."""
+        present = batch.labels_trained(self.encoded.y, self.encoded.n_classes)
+        self.times.update(line.tobytes() for line in present)
 
-        `present` says which classes the rows of `train` hold.
-        """
-        key = present.tobytes()
-        if present.sum() < 2 or self.times[key] < 2:
-            return None
+    def predict(self, batch: SplitRows) -> list[Codes | None]:
+        """Class codes for the tested rows of every split; None where they are not certain."""
+        present = batch.labels_trained(self.encoded.y, self.encoded.n_classes)
+        alike: dict[bytes, list[int]] = {}
+        for split, line in enumerate(present):
+            alike.setdefault(line.tobytes(), []).append(split)
+        predicted: list[Codes | None] = [None] * len(batch)
+        for key, kept in alike.items():
+            classes = np.flatnonzero(present[kept[0]])
+            if len(classes) < 2 or self.times[key] < 2:
+                continue
+            nearby, y = self._nearby(key, present[kept[0]])
+            found = nearby.predict(self.design, y, batch.only(kept), tie=TIE)
+            for split, chosen in zip(kept, found, strict=True):
+                predicted[split] = None if chosen is None else classes[chosen]
+        return predicted
+
+    def _nearby(self, key: bytes, present: npt.NDArray[np.bool_]) -> tuple[Nearby, Codes]:
         if key not in self.found:
             y = (np.cumsum(present) - 1)[self.encoded.y]
             rows = present[self.encoded.y]
             nearby = Nearby.of(self.design[rows], y[rows], int(present.sum()), self.strength)
             self.found[key] = nearby, y
-        nearby, y = self.found[key]
-        chosen = nearby.predict(self.design, y, train, test, tie=TIE)
-        return None if chosen is None else np.flatnonzero(present)[chosen]
+        return self.found[key]
 
 
 def inputs_of(values: Floats, cardinality: Codes) -> Floats:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes
+
+if TYPE_CHECKING:
+    from bestofk.learners.split_rows import SplitRows
 
 TOLERANCE = 1e-9
 """The norm of the gradient at which a solution is taken as the minimum."""
@@ -126,9 +130,12 @@ class Nearby:
         solution = solve_from_zero(design, y, n_classes, strength, tolerance=_NEARBY_TOLERANCE)
         return cls(solution=solution, z=solution.inputs(design), strength=strength, matrices={})
 
-    def _matrix(self, n_train: int) -> Floats:
-        """The inverse of the Hessian that about `n_train` of the rows may be expected to have."""
-        share = max(round(n_train / len(self.z), 2), 0.01)
+    def _share(self, n_train: int) -> float:
+        """About which part of all rows that many are."""
+        return max(round(n_train / len(self.z), 2), 0.01)
+
+    def _matrix(self, share: float) -> Floats:
+        """The inverse of the Hessian that a share of the rows may be expected to have."""
         if share not in self.matrices:
             q, r = self.solution.weights.shape
             self.matrices[share] = (
@@ -139,9 +146,9 @@ class Nearby:
         return self.matrices[share]
 
     def predict(
-        self, design: Floats, y: Codes, train: Codes, test: Codes, *, tie: float
-    ) -> Codes | None:
-        """The predictions for the rows `test` of `design`; None where they are not certain.
+        self, design: Floats, y: Codes, rows: SplitRows, *, tie: float
+    ) -> list[Codes | None]:
+        """The predictions for the tested rows of every split; None where they are not certain.
 
         Notes
         -----
@@ -155,18 +162,19 @@ class Nearby:
         """
         from bestofk.learners.logistic import kernel
 
-        mean, spread = kernel.column_moments(design, train)
-        z = kernel.standardise(design, train, mean, spread)
-        everything = self.solution
-        start = everything.weights.copy()
-        start[-1] += ((mean - everything.mean) / everything.spread) @ everything.weights[:-1]
-        start[:-1] *= (spread / everything.spread)[:, None]
-        chosen = np.empty(len(test), dtype=np.int64)
-        *_, certain = kernel.minimise(
-            z, y[train], self.strength, start, self._matrix(len(train)), TOLERANCE, MOST_STEPS,
-            kernel.standardise(design, test, mean, spread), tie, chosen,
-        )  # fmt: skip
-        return chosen if certain else None
+        alike: dict[float, list[int]] = {}
+        for split, n_train in enumerate(np.diff(rows.train_ends, prepend=0).tolist()):
+            alike.setdefault(self._share(n_train), []).append(split)
+        predicted: list[Codes | None] = [None] * len(rows)
+        for share, kept in alike.items():
+            part, solution = rows.only(kept), self.solution
+            chosen, certain = kernel.predict_splits(
+                design, y, self.strength, (solution.mean, solution.spread, solution.weights),
+                self._matrix(share), TOLERANCE, MOST_STEPS, tie, part,
+            )  # fmt: skip
+            for split, codes, sure in zip(kept, part.cut(chosen), certain.tolist(), strict=True):
+                predicted[split] = codes if sure else None
+        return predicted
 
 
 def _likelihood_hessian(z: Floats, shares: Floats, r: int) -> Floats:

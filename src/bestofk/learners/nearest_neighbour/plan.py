@@ -45,8 +45,9 @@ _MODERATE = (1e-100, 1e100)
 # Single precision holds products with ratios up to here without losing small terms.
 _ESTIMABLE = 1e12
 _MISSING_CODE = 255
-# Below so many differences of two values lists are not worth their making.
-_FEW_DIFFERENCES = 3e7
+# What a split costs when it goes alone, and what lists cost, in differences of two values: for
+# themselves, and for each pair of rows and column.
+_SPLIT_COST, _LISTS_COST, _PAIR_COST = 1.4e5, 4e6, 2.3
 # From so many words of 64 runs on it pays to part the neighbours by class.
 _MANY_WORDS = 8
 
@@ -94,7 +95,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
         return _split_by_split(encoded, splits, scale)
     unknown = bool(np.isnan(encoded.values[:, numeric]).any())
     fixed = not numeric.any() or (scale == NONE and not unknown)
-    if not fixed and _differences(splits, n, encoded.d) < _FEW_DIFFERENCES:
+    if not fixed and not _lists_pay(splits, n, encoded.d):
         return _split_by_split(encoded, splits, scale)
     predictions: list[Codes] = []
     digits = max(1, (encoded.n_classes - 1).bit_length())
@@ -130,10 +131,12 @@ def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
     return scales
 
 
-def _differences(splits: Splits, n: int, d: int) -> float:
-    """How many differences of two values all the splits take one by one, roughly."""
+def _lists_pay(splits: Splits, n: int, d: int) -> bool:
+    """Whether lists of neighbours for all splits are sooner made than each split is evaluated."""
     share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
-    return splits.runs * splits.folds * share * (1.0 - share) * float(n) ** 2 * d
+    pairs, number = float(n) ** 2 * d, splits.runs * splits.folds
+    alone = number * (_SPLIT_COST + share * (1.0 - share) * pairs)
+    return alone > _LISTS_COST + _PAIR_COST * pairs
 
 
 def _empty(*shape: int) -> Floats:

@@ -30,6 +30,7 @@ SITUATION_WORDS = {
     "halves": "runs of k folds and halves of the rows",
     "nested": "runs of k folds and pairs of folds left out together",
     "loo": "leave-one-out",
+    "time": "windows in order of time",
 }
 
 
@@ -152,6 +153,9 @@ def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
         if remark.when == "always":
             said.append(remark.words)
             continue
+        if remark.when == "windows in time":
+            said += [remark.words] if "time" in problem.situations else []
+            continue
         dataset, share = _dominating(problem)
         if share > 0.5:
             said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
@@ -184,6 +188,13 @@ def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
 
 def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
     situations = problem.situations
+    if not situations and problem.design.kind == "splits":
+        raise DesignError(
+            f"No test is sound for these {problem.design.describe()}: their test parts share more "
+            "rows than those of random splits, or their sizes differ too much. The plan '10x10' "
+            "has one (it keeps groups whole where they are given), and so has a list of splits "
+            "that tests every row once."
+        )
     if not situations:
         raise DesignError(
             f"There is nothing to test: the losses are {problem.describe()}, one number per "
@@ -317,12 +328,16 @@ def _facts(
                 "losses do not tell: give their design n_train and n_test."
             )
         if design.n_train is not None and design.n_test is not None:
-            facts["n_train"] = float(np.mean(design.n_train))
             facts["n_test"] = float(np.mean(design.n_test))
+            facts["n_train"] = facts["n_test"] / share if design.kind == "time" else float(
+                np.mean(design.n_train)
+            )  # fmt: skip
         else:
             facts["n_train"], facts["n_test"] = 1.0, share
     if entry.takes_test_share and not problem.bare and design.test_share() is not None:
         facts["test_share"] = design.test_share()
+    if entry.takes_units and not problem.bare and design.groups is not None:
+        facts["units"] = design.groups
     if entry.takes_resolution:
         facts["resolution"] = _resolution(problem)
     if df is not None:

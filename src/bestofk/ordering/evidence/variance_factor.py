@@ -21,5 +21,6 @@ def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
     if entry.subsets == "halves":
         sizes |= {"halvings": design.subsets.halvings, "half_folds": design.subsets.folds}
     elif entry.takes_df and design.n_train is not None and design.n_test is not None:
-        sizes["rows"] = design.n_train[0] + design.n_test[0]
+        # groups are the units where there are such
+        sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
     return sizes

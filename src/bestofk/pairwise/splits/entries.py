@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bestofk.pairwise.assumptions import (
     DIFFERENT_HALVES,
+    GROUPS_AS_UNITS,
     MEASURED_ON_PARTS,
     NORMAL,
     SHARED_ROWS_CALIBRATED,
@@ -11,6 +12,7 @@ from bestofk.pairwise.assumptions import (
     SHARED_ROWS_IGNORED,
     SHARED_ROWS_UNLESS_CALIBRATED,
     STABLE_LEARNERS,
+    WINDOWS,
 )
 from bestofk.pairwise.entry import Automatic, PairwiseTest, Remark
 
@@ -65,13 +67,14 @@ SPLIT_TESTS = (
         axes=2,
         takes_df=True,
         takes_test_share=True,
+        takes_units=True,
         takes_resolution=True,
         caution=_UNSTABLE,
         caution_for_unstable=True,
         family="resampled-t",
         called="the corrected repeated k-fold cross-validation t test",
         citations=("bouckaert2004evaluating", "nadeau2003inference"),
-        assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
         automatic=(
             Automatic(
                 situation="repeated-kfold",
@@ -136,17 +139,18 @@ SPLIT_TESTS = (
         name="corrected-resampled-t",
         function="bestofk.pairwise.splits.resampled_t:corrected_resampled_t",
         summary="paired t on random splits, variance corrected for shared training rows",
-        covers=("resample", "bootstrap"),
+        covers=("resample", "bootstrap", "time"),
         paper="Nadeau and Bengio 2003, Inference for the generalization error",
         doi="10.1023/A:1024068626366",
         takes_df=True,
         needs_sizes=True,
+        takes_units=True,
         takes_resolution=True,
         caution=_UNSTABLE,
         family="resampled-t",
         called="the corrected resampled t test",
         citations=("nadeau2003inference",),
-        assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, WINDOWS, NORMAL),
         automatic=(
             Automatic(
                 situation="resample",
@@ -155,6 +159,11 @@ SPLIT_TESTS = (
             Automatic(
                 situation="bootstrap",
                 why="its variance is corrected for training rows that the samples share",
+            ),
+            Automatic(
+                situation="time",
+                why="each window counts as one number, since rows that follow each other depend on "
+                "each other, and its variance is corrected for training rows that windows share",
             ),
         ),
         interval=_T_INTERVAL,
@@ -265,7 +274,7 @@ SPLIT_TESTS = (
         family="nested-cv",
         called="the t test of nested cross-validation",
         citations=("bates2023cross",),
-        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        assumptions=(MEASURED_ON_PARTS, GROUPS_AS_UNITS, NORMAL),
         automatic=(
             Automatic(
                 situation="nested",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Alternative, Floats, finite_array, positive, refuse, side
+from bestofk.checks import Alternative, Floats, finite_array, positive, refuse, side, whole
 from bestofk.errors import ArgumentError
 from bestofk.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
 from bestofk.pairwise.resolution import least_variance, step_of
@@ -147,6 +147,7 @@ def corrected_resampled_t(
     n_test: Any,
     alternative: str = "two-sided",
     df: float | None = None,
+    units: int | None = None,
     resolution: float | None = None,
 ) -> PairwiseResult:
     """Corrected resampled t test of Nadeau and Bengio.
@@ -165,6 +166,11 @@ def corrected_resampled_t(
     df : float, optional
         Calibrated degrees of freedom; they replace the default n - 1 in the statistic and in
         the t distribution.
+    units : int, optional
+        Groups of rows that are never divided, where there are such: the t distribution has at
+        most one degree of freedom less than there are groups. The ratio of test to training part
+        may be that of rows or of groups; over folds that test each of them once, both are
+        1 / (folds - 1).
     resolution : float, optional
         The step between two losses, such as 1 / n_test for error rates: no variance is then
         taken to be smaller than what one instance of each learner makes in one fold (see
@@ -199,6 +205,7 @@ def corrected_resampled_t(
         df=df,
         resolution=resolution,
         test_ratio=rows_ratio(n_train, n_test),
+        units=units,
         shape_words="(splits,)",
     )
 
@@ -212,6 +219,7 @@ def corrected_repeated_kfold_t(
     n_train: Any = None,
     n_test: Any = None,
     test_share: float | None = None,
+    units: int | None = None,
     resolution: float | None = None,
 ) -> PairwiseResult:
     """Corrected repeated k-fold cv t test of Bouckaert and Frank.
@@ -233,6 +241,11 @@ def corrected_repeated_kfold_t(
         The ratio n_test / n_train itself, instead of the two. Without any of them it is
         1 / (folds - 1), which is right only where no fold was dropped: nine folds of ten keep
         the ratio 1/9 (see `bestofk.plans.Design.test_share`).
+    units : int, optional
+        Groups of rows that are never divided, where there are such: the t distribution has at
+        most one degree of freedom less than there are groups. The ratio of test to training part
+        may be that of rows or of groups; over folds that test each of them once, both are
+        1 / (folds - 1).
     resolution : float, optional
         The step between two losses, such as 1 / n_test for error rates: no variance is then
         taken to be smaller than what one instance of each learner makes in one fold (see
@@ -275,6 +288,7 @@ def corrected_repeated_kfold_t(
         df=df,
         resolution=resolution,
         test_ratio=share,
+        units=units,
         shape_words="(runs * folds,)",
     )
 
@@ -327,6 +341,7 @@ def _paired_t(
     resolution: float | None,
     shape_words: str,
     test_ratio: float | None = None,
+    units: int | None = None,
 ) -> PairwiseResult:
     sides: Alternative = side(alternative)
     a, b = paired_losses(a, b, axes=1, shape_words=shape_words)
@@ -339,6 +354,8 @@ def _paired_t(
     if test_ratio is not None:
         factor *= 1.0 + n * test_ratio
     least = least_variance(step_of(resolution, a, b), n)
+    if units is not None and df is None:
+        degrees = min(degrees, float(whole(units, "units", at_least=2) - 1))
 
     def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
         mean = d.mean(axis=0)

@@ -13,6 +13,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Generator, Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Generic
 from uuid import uuid4
 
@@ -62,6 +63,7 @@ def run_on_cluster(
     scheduler: str | None = None,
     timeout: float | None = None,
     deadline: float | None = None,
+    cut: dict[ItemT, float] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks on a cluster; results come block by block, as they are ready.
 
@@ -82,6 +84,8 @@ def run_on_cluster(
         Seconds that one item may take.
     deadline : float, optional
         On the clock of `time.monotonic`: what is not done by then is left undone.
+    cut : dict, optional
+        Gets the items that the deadline cut, and the seconds since they were sent.
 
     Raises
     ------
@@ -92,15 +96,18 @@ def run_on_cluster(
     """
     one_of(backend, "backend", BACKENDS)
     shipment = task.ship()
-    if shipment.packed is None:
-        yield from _here(task, blocks, jobs, timeout, deadline)
+    if shipment.packed is None or (shipment.stays is not None and deadline is not None):
+        # what cannot travel is evaluated last, for which there may be no time
+        yield from _here(task, blocks, jobs, timeout, deadline, cut)
         return
     home: deque[Block[ItemT]] = deque()
-    travelling = iter(blocks) if shipment.stays is None else leaving(blocks, shipment.stays, home)
+    source = iter(blocks)
+    travelling = source if shipment.stays is None else leaving(source, shipment.stays, home)
     cluster: Cluster[ItemT, ResultT] = _connect(
         backend, shipment.packed, jobs=jobs, scheduler=scheduler, timeout=timeout
     )
     flying: dict[Hashable, Block[ItemT]] = {}
+    sent: dict[Hashable, float] = {}
     try:
         heard = time.monotonic()
         while True:
@@ -108,7 +115,8 @@ def run_on_cluster(
                 block = next(travelling, None)
                 if block is None:
                     break
-                flying[cluster.send(block)] = block
+                ticket = cluster.send(block)
+                flying[ticket], sent[ticket] = block, time.monotonic()
             if not flying:
                 break
             patience = _patience(flying, timeout, heard, deadline)
@@ -116,6 +124,9 @@ def run_on_cluster(
                 if deadline is None or time.monotonic() < deadline:
                     # workers that say nothing: what they have is evaluated here
                     home.extend(flying.values())
+                elif cut is not None:
+                    now = time.monotonic()
+                    cut.update({flying[at].items[0]: now - sent[at] for at in flying})
                 break
             for back in cluster.returned(patience):
                 heard = time.monotonic()
@@ -126,7 +137,7 @@ def run_on_cluster(
                     yield from back.results
     finally:
         cluster.close()
-    yield from _here(task, (*home, *travelling), jobs, timeout, deadline)
+    yield from _here(task, chain(home, source), jobs, timeout, deadline, cut)
 
 
 def one_line(failed: BaseException) -> str:
@@ -141,11 +152,12 @@ def _here(
     jobs: int,
     timeout: float | None,
     deadline: float | None,
+    cut: dict[ItemT, float] | None,
 ) -> Iterator[ResultT]:
     from bestofk.run.engines.engine import Engine
 
     workers = Engine(name="processes", jobs=jobs).workers
-    return run_in_workers(task, blocks, jobs=workers, timeout=timeout, deadline=deadline)
+    return run_in_workers(task, blocks, jobs=workers, timeout=timeout, deadline=deadline, cut=cut)
 
 
 def _patience(

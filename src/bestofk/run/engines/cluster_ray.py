@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import tempfile
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +11,7 @@ from bestofk.errors import MissingExtraError, RunError
 from bestofk.run.engines.cluster import Cluster, Returned, one_line
 from bestofk.run.engines.cluster_worker import work
 from bestofk.run.engines.engine import Engine
+from bestofk.run.engines.work_folder import WorkFolder
 from bestofk.run.task import Block, ItemT, ResultT
 
 RETRIES = 3
@@ -39,13 +39,11 @@ class RayCluster(Cluster[ItemT, ResultT]):
         self.ray, self.token, self.timeout = ray, token, timeout
         self.flying: dict[Any, Any] = {}
         self.ours = not ray.is_initialized()
-        # Ray kills its workers and what they started, and leaves their files and its own behind
-        self.folder: tempfile.TemporaryDirectory[str] | None = None
+        # Ray leaves its files behind
+        self.folder: WorkFolder | None = None
         if self.ours:
             if scheduler is None:
-                self.folder = tempfile.TemporaryDirectory(
-                    prefix="bestofk-ray-", ignore_cleanup_errors=True
-                )
+                self.folder = WorkFolder()
             self._start(scheduler, jobs)
         threads = int(ray.cluster_resources().get("CPU", 0))
         if threads < 1:
@@ -76,8 +74,7 @@ class RayCluster(Cluster[ItemT, ResultT]):
             ) from None
 
     def send(self, block: Block[ItemT]) -> Any:
-        folder = None if self.folder is None else self.folder.name
-        ticket = self.work.remote(self.token, self.data, block, self.timeout, folder)
+        ticket = self.work.remote(self.token, self.data, block, self.timeout)
         self.flying[ticket] = block
         return ticket
 

@@ -22,13 +22,9 @@ def work(
     packed: bytes,
     block: Block[Hashable],
     timeout: float | None,
-    folder: str | None = None,
 ) -> list[object]:
-    """The results of a block of the task that `token` names and `packed` holds.
-
-    Files go to `folder`, if somebody removes that behind workers that are killed.
-    """
-    return list(_pool(token, packed, timeout, folder).run(iter([block])))
+    """The results of a block of the task that `token` names and `packed` holds."""
+    return list(_pool(token, packed, timeout).run(iter([block])))
 
 
 def forget(token: str) -> None:
@@ -39,14 +35,12 @@ def forget(token: str) -> None:
         pool.close()
 
 
-def _pool(
-    token: str, packed: bytes, timeout: float | None, folder: str | None
-) -> Pool[Hashable, object]:
+def _pool(token: str, packed: bytes, timeout: float | None) -> Pool[Hashable, object]:
     at = (token, threading.get_ident())
     with _LOCK:
         found = _POOLS.get(at)
     if found is None:
-        found = Pool(load_task(packed), packed, jobs=1, timeout=timeout, folder=folder)
+        found = Pool(load_task(packed), packed, jobs=1, timeout=timeout)
         with _LOCK:
             _POOLS[at] = found
     return found

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from bestofk.checks import one_of, positive
 from bestofk.errors import ArgumentError
+from bestofk.run.engines.thread_count import limited
 from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
 
-ENGINES = ("auto", "serial", "processes", "dask", "ray")
+ENGINES = ("auto", "serial", "threads", "processes", "dask", "ray")
 START_COST = 3.0
 """Seconds of work left from which it pays to start worker processes."""
 
@@ -23,9 +24,11 @@ class Engine:
     Parameters
     ----------
     name : str
-        ``"auto"``: in this process while little is to be done and the task is trusted (all
-        learners are scikit-learn's or ours), else in worker processes; ``"serial"``,
-        ``"processes"``, ``"dask"`` or ``"ray"`` as named.
+        ``"auto"``: in threads of this process where all learners are ours and no fit may have to
+        be stopped; else in this process while little is to be done and the task is trusted (all
+        learners are scikit-learn's or ours); else in worker processes. ``"serial"``: one item
+        after the other, in this process or, where a fit may have to be stopped, in one that is
+        watched; ``"threads"``, ``"processes"``, ``"dask"`` or ``"ray"`` as named.
     jobs : int
         Number of workers; -1 for one a core.
     scheduler : str, optional
@@ -51,10 +54,15 @@ class Engine:
             raise ArgumentError(
                 f"scheduler applies to the engines dask and ray, not {self.name!r}."
             )
+        if self.name == "threads" and self.timeout is not None:
+            raise ArgumentError(
+                "engine 'threads' cannot end a fit that goes over its timeout: say engine "
+                "'processes', or no timeout."
+            )
 
     @property
     def workers(self) -> int:
-        """Number of worker processes."""
+        """Number of worker processes or threads."""
         return self.jobs if self.jobs > 0 else max(1, cores() + 1 + self.jobs)
 
     def run(
@@ -64,6 +72,8 @@ class Engine:
         *,
         total: int,
         deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
+        claimed: Callable[[Iterator[Block[ItemT]]], Iterator[Block[ItemT]]] | None = None,
     ) -> Generator[ResultT, None, None]:
         """The result of every item, as they come.
 
@@ -77,12 +87,19 @@ class Engine:
             How many there will be, for the estimate of the work.
         deadline : float, optional
             On the clock of `time.monotonic`: what is not done by then is not done.
+        cut : dict, optional
+            Gets the items that the deadline cut, and the seconds that each had taken.
+        claimed : callable, optional
+            Leaves of the blocks what no other process works on.
         """
         pace = Pace()
         blocks = task.blocks(items, pace, hurried=deadline is not None)
+        if claimed is not None:
+            blocks = claimed(blocks)
         if deadline is not None:
             blocks = _until(deadline, blocks)
-        return pace.counting(self._results(task, blocks, total, deadline))
+        results = self._results(task, blocks, total, deadline, cut)
+        return pace.counting(limited(results, task.threads))
 
     def _results(
         self,
@@ -90,6 +107,7 @@ class Engine:
         blocks: Iterator[Block[ItemT]],
         total: int,
         deadline: float | None,
+        cut: dict[ItemT, float] | None,
     ) -> Generator[ResultT, None, None]:
         if self.name in ("dask", "ray"):
             from bestofk.run.engines.cluster import run_on_cluster
@@ -102,20 +120,43 @@ class Engine:
                 scheduler=self.scheduler,
                 timeout=self.timeout,
                 deadline=deadline,
+                cut=cut,
             )
-        if self.name == "serial":
+        # a fit in this process could not be stopped
+        watched = self.timeout is not None or deadline is not None
+        if self.name == "serial" and not watched:
             return _in_process(task, blocks)
-        if self.name == "processes" or self.timeout is not None or not task.trusted:
-            return self._in_workers(task, blocks, deadline)
-        return self._auto(task, blocks, total, deadline)
+        if self.name == "threads" and not task.in_threads:
+            raise ArgumentError(
+                "engine 'threads' is for the learners of bestofk and its own losses, and here are "
+                "others: say engine 'processes'."
+            )
+        if self.name == "processes" or watched or not task.trusted:
+            return self._in_workers(task, blocks, deadline, cut)
+        if self.name == "threads" or (task.in_threads and self.workers > 1):
+            from bestofk.run.engines.threads import run_in_threads
+
+            return run_in_threads(task, blocks, jobs=self.workers)
+        return self._auto(task, blocks, total)
 
     def _in_workers(
-        self, task: Task[ItemT, ResultT], blocks: Iterable[Block[ItemT]], deadline: float | None
+        self,
+        task: Task[ItemT, ResultT],
+        blocks: Iterable[Block[ItemT]],
+        deadline: float | None = None,
+        cut: dict[ItemT, float] | None = None,
     ) -> Generator[ResultT, None, None]:
         from bestofk.run.engines.workers import run_in_workers
 
         return run_in_workers(
-            task, blocks, jobs=self.workers, timeout=self.timeout, deadline=deadline
+            task,
+            blocks,
+            jobs=1 if self.name == "serial" else self.workers,
+            timeout=self.timeout,
+            deadline=deadline,
+            # what is trusted may be forked from a process that has threads
+            here=self.name == "serial" or (task.trusted and self.name != "processes"),
+            cut=cut,
         )
 
     def _auto(
@@ -123,13 +164,12 @@ class Engine:
         task: Task[ItemT, ResultT],
         blocks: Iterator[Block[ItemT]],
         total: int,
-        deadline: float | None,
     ) -> Generator[ResultT, None, None]:
         """In this process until it is clear that workers would be faster."""
         evaluator = task.evaluator()
         spent, timed, done = 0.0, 0, 0
         for block in blocks:
-            for result in evaluator.evaluate(block.items):
+            for result in evaluator.evaluate_block(block):
                 seconds = task.seconds(result)
                 if seconds is not None:
                     spent += seconds
@@ -137,7 +177,7 @@ class Engine:
                 done += 1
                 yield result
             if self.workers > 1 and timed and spent / timed * (total - done) > START_COST:
-                yield from self._in_workers(task, blocks, deadline)
+                yield from self._in_workers(task, blocks)
                 return
 
 
@@ -153,7 +193,7 @@ def _in_process(
 ) -> Generator[ResultT, None, None]:
     evaluator = task.evaluator()
     for block in blocks:
-        yield from evaluator.evaluate(block.items)
+        yield from evaluator.evaluate_block(block)
 
 
 def cores() -> int:

@@ -2,7 +2,9 @@
 
 Importing scikit-learn and loading data and kernels takes seconds. On Linux that is done once, in
 a process that evaluates nothing and is forked for every worker, so that a worker that crashed is
-replaced at once and all of them share the memory of the data.
+replaced at once and all of them share the memory of the data. That process also ends what its
+workers leave behind. It is a fork of this process where a task cannot be sent, or where seconds
+count.
 """
 
 from __future__ import annotations
@@ -12,24 +14,39 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing import reduction
 from multiprocessing.connection import Connection, wait
 from typing import Any
+from uuid import uuid4
 
-from bestofk.run.engines.worker_process import ONE_THREAD, serve, serve_forks
+from bestofk.run.engines.process_family import MARK, end_group, end_marked
+from bestofk.run.engines.thread_count import thread_environment
+from bestofk.run.engines.worker_process import (
+    Loaded,
+    Starter,
+    hand_over,
+    serve,
+    serve_forks,
+    serve_forks_here,
+    serve_here,
+)
 
 START_LIMIT = 120.0
 """Seconds that a process may take to start."""
+MOST_OPENED = 4
+"""Times that the process which workers are forked from is started, if somebody kills it."""
 _STARTING = threading.Lock()
 
 
 class Started:
     """A worker that this process started."""
 
-    def __init__(self, process: Any) -> None:
-        self.pid, self.sentinel = process.pid, process.sentinel
+    def __init__(self, process: Any, mark: str) -> None:
+        self.pid, self.sentinel, self.mark = process.pid, process.sentinel, mark
         self._process = process
 
     def is_alive(self) -> bool:
@@ -53,15 +70,17 @@ class Started:
         return code
 
     def close(self) -> None:
-        """Forget a process that has ended."""
+        """Forget a process that has ended, and end what it left behind."""
         self._process.join(timeout=10)
+        end_group(self.pid)
+        end_marked(self.mark)
 
 
 class Forked:
     """A worker that another process forked, watched through its file descriptor."""
 
-    def __init__(self, source: WorkerSource, pid: int) -> None:
-        self.pid, self._source = pid, source
+    def __init__(self, keeper: Keeper, pid: int) -> None:
+        self.pid, self._keeper = pid, keeper
         self.sentinel = os.pidfd_open(pid)
         self._code: int | None = None
 
@@ -82,63 +101,36 @@ class Forked:
     def exitcode(self) -> int | None:
         """As for any process: minus the signal that ended it; None if nobody knows."""
         if self._code is None and not self.is_alive():
-            self._code = self._source.exit_code(self.pid)
+            self._code = self._keeper.exit_code(self.pid)
         return self._code
 
     def close(self) -> None:
-        """Forget a process that has ended."""
-        _ = self.exitcode  # which lets the system forget it too
+        """Forget a process that has ended, and end what it left behind."""
+        if self.exitcode is None:  # else the process that forked it did the same
+            end_group(self.pid)
+            end_marked(self._keeper.process.mark)
         os.close(self.sentinel)
 
 
-class WorkerSource:
-    """Makes workers for one task."""
+class Keeper:
+    """The process that workers are forked from, as long as it lives."""
 
-    def __init__(self, payload: str) -> None:
-        self.payload = payload
-        self._control: Connection | None = None
-        self._process: Started | None = None
-        self._opened = False
+    def __init__(self, process: Started, control: Connection) -> None:
+        self.process, self._control = process, control
 
-    def worker(self, patience: float) -> tuple[Started | Forked, Connection, bool]:
-        """A new worker: its process, the pipe to it, and whether it is ready for work.
+    def is_ready(self, patience: float) -> bool:
+        """Wait for it; False if it does not come up in time or must not be forked."""
+        return self._control.poll(patience) and bool(self._control.recv())
 
-        One that is not says None first.
-        """
-        if not self._opened and sys.platform == "linux":
-            self._open(patience)
-        if self._control is not None:
-            try:
-                return self._forked(self._control)
-            except (OSError, EOFError):
-                # it was killed; its forks ended with it
-                self._shut()
-        process, pipe = _started(serve, self.payload)
-        return process, pipe, False
-
-    def _open(self, patience: float) -> None:
-        self._opened = True
-        self._process, control = _started(serve_forks, self.payload)
-        try:
-            if control.poll(min(patience, START_LIMIT)) and control.recv():
-                self._control = control
-                return
-        except (OSError, EOFError):
-            pass
-        # threads that a learner's package started must not be forked; or it did not come up
-        control.close()
-        self._shut()
-
-    def _forked(self, control: Connection) -> tuple[Forked, Connection, bool]:
-        control.send(True)
-        pid = control.recv()
-        pipe = Connection(reduction.recv_handle(control))
-        return Forked(self, pid), pipe, True
+    def fork(self) -> tuple[Forked, Connection]:
+        """A new worker and the pipe to it."""
+        self._control.send(True)
+        pid = self._control.recv()
+        pipe = Connection(reduction.recv_handle(self._control))
+        return Forked(self, pid), pipe
 
     def exit_code(self, pid: int) -> int | None:
-        """The exit code of a fork that has ended."""
-        if self._control is None:
-            return None
+        """The exit code of a fork that has ended; what it left behind is ended too."""
         try:
             self._control.send(pid)
             code: int = self._control.recv()
@@ -146,32 +138,138 @@ class WorkerSource:
             return None
         return code
 
+    def end(self) -> None:
+        """Let it end its workers and what they left behind, and end."""
+        with contextlib.suppress(OSError):
+            self._control.send(None)
+            self.process.join(timeout=5)
+        self.kill()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._control.close()
+        self.process.kill()
+        self.process.join(timeout=10)
+
+
+class WorkerSource:
+    """Makes workers for one task.
+
+    Parameters
+    ----------
+    packed : bytes or None
+        The task; it lies in a file without a name, which nobody has to remove.
+    evaluator : ItemEvaluator or None
+        What evaluates its items, for workers that are forks of this process.
+    threads : int
+        Of the libraries beneath a learner.
+    """
+
+    def __init__(
+        self, packed: bytes | None = None, evaluator: Loaded | None = None, threads: int = 1
+    ) -> None:
+        self.evaluator, self.threads = evaluator, threads
+        self._file: Any = None
+        if packed is not None:
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
+            self._file.write(packed)
+            self._file.flush()
+        self._keeper: Keeper | None = None
+        self._left = MOST_OPENED if sys.platform == "linux" else 0
+
+    def worker(self, patience: float) -> tuple[Started | Forked, Connection, bool]:
+        """A new worker: its process, the pipe to it, and whether it is ready for work.
+
+        One that is not says None first.
+        """
+        while self._keeper is not None or self._left:
+            keeper = self._keeper or self._open(patience)
+            if keeper is None:
+                continue
+            try:
+                return *keeper.fork(), True
+            except (OSError, EOFError):
+                # it was killed; its forks ended with it
+                keeper.kill()
+                self._keeper = None
+        process, pipe = self._started(serve, serve_here)
+        return process, pipe, False
+
+    def _open(self, patience: float) -> Keeper | None:
+        self._left -= 1
+        keeper = Keeper(*self._started(serve_forks, serve_forks_here))
+        try:
+            if keeper.is_ready(min(patience, START_LIMIT)):
+                self._keeper = keeper
+                return keeper
+            # threads that a learner's package started must not be forked
+            self._left = 0
+        except (OSError, EOFError):
+            # it was killed while it came up
+            pass
+        keeper.kill()
+        return None
+
+    def _started(
+        self, anew: Callable[..., None], here: Callable[..., None]
+    ) -> tuple[Started, Connection]:
+        starter = _starter(self.threads)
+        if self._file is None:
+            return _started_here(here, self.evaluator, starter)
+        process, pipe = _started(anew, starter)
+        with contextlib.suppress(OSError):
+            # one that has died already is noticed when it is waited for
+            hand_over(pipe, self._file, process.pid)
+        return process, pipe
+
     def close(self) -> None:
         """End the process that workers are forked from."""
-        self._shut()
-
-    def _shut(self) -> None:
-        if self._control is not None:
-            self._control.close()
-            self._control = None
-        if self._process is not None:
-            self._process.kill()
-            self._process.join(timeout=10)
-            self._process = None
+        if self._keeper is not None:
+            self._keeper.end()
+            self._keeper = None
+        if self._file is not None:
+            self._file.close()
 
 
-def _started(target: Callable[..., None], payload: str) -> tuple[Started, Connection]:
+def can_fork() -> bool:
+    """Whether workers can be forks of this process."""
+    return "fork" in multiprocessing.get_all_start_methods()
+
+
+def _started(target: Callable[..., None], starter: Starter) -> tuple[Started, Connection]:
     from loky.backend.context import get_context
 
     context = get_context("loky")
     parent, child = context.Pipe(duplex=True)
-    process = context.Process(
-        target=target, args=(child, payload, os.getpid()), daemon=True, env=ONE_THREAD
-    )
+    marked = {**thread_environment(starter.threads), MARK: starter.mark}
+    process = context.Process(target=target, args=(child, starter), daemon=True, env=marked)
     with _STARTING, _free_to_have_children():
         process.start()
     child.close()
-    return Started(process), parent
+    return Started(process, starter.mark), parent
+
+
+def _started_here(
+    target: Callable[..., None], evaluator: object, starter: Starter
+) -> tuple[Started, Connection]:
+    context = multiprocessing.get_context("fork")
+    parent, child = context.Pipe(duplex=True)
+    process = context.Process(target=target, args=(child, parent, evaluator, starter), daemon=True)
+    for stream in (sys.stdout, sys.stderr):
+        # what waits in a buffer would be written twice
+        with contextlib.suppress(Exception):
+            stream.flush()
+    with _STARTING, _free_to_have_children(), warnings.catch_warnings():
+        # from a process with threads: none of ours is waited for in the fork
+        warnings.simplefilter("ignore", DeprecationWarning)
+        process.start()
+    child.close()
+    return Started(process, starter.mark), parent
+
+
+def _starter(threads: int) -> Starter:
+    main = threading.current_thread() is threading.main_thread()
+    return Starter(pid=os.getpid(), by_main_thread=main, mark=uuid4().hex, threads=threads)
 
 
 @contextlib.contextmanager

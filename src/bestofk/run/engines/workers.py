@@ -1,40 +1,59 @@
 """Worker processes that may hang, crash or be killed: every item is still accounted for.
 
 The parent gives a worker one block at a time and gets the results item by item, so it knows which
-item a worker was at when it died or went over time. That item is tried once more in another
-worker and then recorded as a failure; the rest of the block goes on.
+item a worker was at when it died or went over time. An item at which a worker died is tried again
+in another worker and then recorded as a failure; the rest of the block goes on.
 """
 
 from __future__ import annotations
 
 import contextlib
+import pickle
 import signal
-import tempfile
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from typing import Any, Generic
 
+from bestofk.errors import RunError
 from bestofk.run.cells import Failure
-from bestofk.run.engines.forked_workers import START_LIMIT, Forked, Started, WorkerSource
-from bestofk.run.task import Block, ItemT, ResultT, Task
+from bestofk.run.engines.forked_workers import (
+    START_LIMIT,
+    Forked,
+    Started,
+    WorkerSource,
+    can_fork,
+)
+from bestofk.run.engines.process_family import is_stopped
+from bestofk.run.engines.worker_process import Broken, said
+from bestofk.run.task import Block, ItemEvaluator, ItemT, ResultT, Task
+
+TRIES = 2
+"""Times that an item is tried at which a worker died by itself."""
+TRIES_IF_KILLED = 4
+"""Times that it is tried if somebody else may have killed the worker."""
+_FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT", "SIGQUIT")
+"""Signals that a process seldom sends itself."""
+CLEARLY = 0.5
+"""A fit that takes less than this share of the limit is clearly within it."""
 
 
 @dataclass(slots=True, eq=False)
 class _Worker(Generic[ItemT]):
     process: Started | Forked
     pipe: Connection
-    ready: bool = False
-    todo: deque[ItemT] = field(default_factory=deque)
-    as_one: bool = False
+    ready: bool
+    block: Block[ItemT]
+    """What is left of the block that it has, in its order."""
+    then: Block[ItemT] | None = None
+    """What it gets next if its item is done quickly."""
     since: float = 0.0
 
     @property
     def busy(self) -> bool:
-        return bool(self.todo)
+        return bool(self.block.items)
 
 
 def run_in_workers(
@@ -44,8 +63,12 @@ def run_in_workers(
     jobs: int,
     timeout: float | None = None,
     deadline: float | None = None,
+    here: bool = False,
+    cut: dict[ItemT, float] | None = None,
 ) -> Generator[ResultT, None, None]:
     """Evaluate blocks in `jobs` worker processes; results come as they are ready.
+
+    A task of which something cannot be pickled is evaluated in forks of this process.
 
     Parameters
     ----------
@@ -60,24 +83,33 @@ def run_in_workers(
     deadline : float, optional
         On the clock of `time.monotonic`: then all workers are stopped, and what they were at is
         left undone.
+    here : bool
+        Workers are forks of this process where that is possible: they start in no time.
+    cut : dict, optional
+        Gets the items that the deadline cut, and the seconds that each had taken.
     """
-    shipment, evaluator = task.ship(), task.evaluator()
-    if shipment.packed is None:
+    packed, staying = None, "the task"
+    if not (here and can_fork()):
+        shipment = task.ship()
+        packed = None if shipment.stays is not None else shipment.packed
+        staying = shipment.staying
+    if packed is None and not can_fork():
+        if timeout is not None or deadline is not None:
+            raise RunError(
+                f"{staying} cannot be pickled, and this system has no other way to watch "
+                "over its time: define it in a module, or leave out the timeout and the budget."
+            )
+        evaluator = task.evaluator()
         for block in blocks:
-            yield from evaluator.evaluate(block.items)
+            yield from evaluator.evaluate_block(block)
         return
-    home: deque[Block[ItemT]] = deque()
-    travelling = iter(blocks) if shipment.stays is None else leaving(blocks, shipment.stays, home)
-    pool = Pool(task, shipment.packed, jobs=jobs, timeout=timeout, deadline=deadline)
+    pool = Pool(task, packed, jobs=jobs, timeout=timeout, deadline=deadline)
     try:
-        for result in pool.run(travelling):
-            yield result
-            while home:
-                yield from evaluator.evaluate(home.popleft().items)
+        yield from pool.run(iter(blocks))
     finally:
+        if cut is not None:
+            cut.update(pool.cut)
         pool.close()
-    while home and (deadline is None or time.monotonic() < deadline):
-        yield from evaluator.evaluate(home.popleft().items)
 
 
 def leaving(
@@ -95,32 +127,30 @@ def leaving(
 class Pool(Generic[ItemT, ResultT]):
     """Workers that stay between two calls of `run`, for the items of one task.
 
-    What they load lies in `folder`, by default that of the system for such files.
+    A task that is not `packed` is evaluated in forks of this process.
     """
 
     def __init__(
         self,
         task: Task[ItemT, ResultT],
-        packed: bytes,
+        packed: bytes | None,
         *,
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
-        folder: str | None = None,
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
         self.workers: list[_Worker[ItemT]] = []
         self.again: deque[Block[ItemT]] = deque()
-        self.tried: set[ItemT] = set()
-        # learners that lost an item for good, say: their other items are tried once
-        self.deadly: set[Hashable] = set()
-        self.folder = tempfile.TemporaryDirectory(
-            prefix="bestofk-", dir=folder, ignore_cleanup_errors=True
-        )
-        self.payload = str(Path(self.folder.name) / "task.pickle")
-        Path(self.payload).write_bytes(packed)
-        self.source = WorkerSource(self.payload)
+        self.tried: Counter[ItemT] = Counter()
+        self.cut: dict[ItemT, float] = {}
+        if packed is None:
+            # it need not know which items it evaluates
+            loaded: ItemEvaluator[Any, Any] = task.evaluator()
+            self.source = WorkerSource(evaluator=loaded, threads=task.threads)
+        else:
+            self.source = WorkerSource(packed, threads=task.threads)
 
     def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""
@@ -134,34 +164,65 @@ class Pool(Generic[ItemT, ResultT]):
                 if block is None:
                     exhausted = True
                     break
-                if block.items:
-                    self._give(idle or self._start(), block)
+                if not block.items:
+                    continue
+                worker = idle or self._start()
+                if worker is None:
+                    self.again.appendleft(block)
+                    break
+                self._give(worker, block)
             busy = [worker for worker in self.workers if worker.busy]
-            if not busy or (self.deadline is not None and time.monotonic() >= self.deadline):
+            now = time.monotonic()
+            if self.deadline is not None and now >= self.deadline:
+                self.cut = {worker.block.items[0]: now - worker.since for worker in busy}
+                return
+            if not busy:
                 return
             yield from self._collect(busy)
 
-    def _start(self) -> _Worker[ItemT]:
+    def _start(self) -> _Worker[ItemT] | None:
+        """A new worker; None if the system has no room for another one."""
         left = START_LIMIT if self.deadline is None else self.deadline - time.monotonic()
-        process, pipe, ready = self.source.worker(max(left, 0.0))
-        worker: _Worker[ItemT] = _Worker(process=process, pipe=pipe, ready=ready)
+        try:
+            process, pipe, ready = self.source.worker(max(left, 0.0))
+        except OSError as failed:
+            if not self.workers:
+                reason = failed.strerror or said(failed)
+                raise RunError(f"No worker process could be started ({reason}).") from None
+            self.jobs = len(self.workers)
+            return None
+        nothing: Block[ItemT] = Block(items=())
+        worker = _Worker(process=process, pipe=pipe, ready=ready, block=nothing)
         self.workers.append(worker)
         return worker
 
     def _give(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
-        worker.todo = deque(block.items)
-        worker.as_one = block.as_one
+        if block.as_one and self.timeout is not None and len(block) > 1:
+            # the limit is that of one fit: one is made first, to see how long they take
+            first, *rest = block.items
+            worker.then = replace(block, items=tuple(rest))
+            block = Block(items=(first,), apart=True)
+        self._send(worker, block)
+
+    def _send(self, worker: _Worker[ItemT], block: Block[ItemT]) -> None:
+        worker.block = block
         worker.since = time.monotonic()
         with contextlib.suppress(OSError):
             # a worker that died while it was idle is noticed when it is waited for
-            worker.pipe.send(block.items)
+            worker.pipe.send(block)
 
     def _collect(self, busy: list[_Worker[ItemT]]) -> Generator[ResultT, None, None]:
         watched: dict[Any, _Worker[ItemT]] = {}
         for worker in busy:
             watched[worker.pipe] = worker
             watched[worker.process.sentinel] = worker
-        ready = wait(list(watched), timeout=self._patience(busy))
+        patience, begin = self._patience(busy), time.monotonic()
+        ready = wait(list(watched), timeout=patience)
+        if patience is not None:
+            # this process was stopped meanwhile, and they perhaps with it
+            stopped = time.monotonic() - begin - patience
+            for worker in busy:
+                worker.since += stopped if stopped > 1.0 else 0.0
         seen: set[int] = set()
         for thing in ready:
             worker = watched[thing]
@@ -176,48 +237,100 @@ class Pool(Generic[ItemT, ResultT]):
                 yield from self._receive(worker)
                 if not worker.busy or now - worker.since <= self._limit(worker):
                     continue
-                reason = (
-                    f"took longer than {self.timeout:g} s and was stopped."
-                    if worker.ready
-                    else "its worker did not start."
-                )
-                yield from self._lost(worker, Failure(kind="timeout", reason=reason), final=True)
+                if is_stopped(worker.process.pid):
+                    worker.since = now
+                    continue
+                yield from self._lost(worker, self._too_long(worker), tries=1)
+
+    def _too_long(self, worker: _Worker[ItemT]) -> Failure:
+        if not worker.ready or self.timeout is None:
+            return Failure(kind="killed", reason="its worker did not start.")
+        return Failure(
+            kind="timeout",
+            reason=f"took longer than {self.timeout:g} s and was stopped.",
+            detail=repr(float(self.timeout)),
+        )
 
     def _receive(self, worker: _Worker[ItemT]) -> Generator[ResultT, None, None]:
         """Everything that a worker has sent, and its death if that is what happened."""
         try:
             while worker.pipe.poll():
-                message = worker.pipe.recv()
+                message = _loaded(worker.pipe.recv_bytes())
                 worker.since = time.monotonic()
                 if message is None:
                     worker.ready = True
-                    continue
-                for result in message:
-                    worker.todo.popleft()
-                    yield result
+                elif isinstance(message, _Unreadable):
+                    yield from self._unreadable(worker, message)
+                    return
+                elif isinstance(message, Broken):
+                    culprit, *rest = worker.block.items
+                    self._put_back(worker, rest)
+                    yield self.task.lost(culprit, Failure(kind="raised", reason=message.reason))
+                else:
+                    yield from self._results(worker, message)
         except (EOFError, OSError):
             worker.process.join(timeout=10)
         if not worker.process.is_alive() and worker.busy:
-            yield from self._lost(worker, _death(worker.process.exitcode), final=False)
+            failure, tries = _death(worker.process.exitcode)
+            yield from self._lost(worker, failure, tries=tries)
 
-    def _lost(
-        self, worker: _Worker[ItemT], failure: Failure, *, final: bool
+    def _results(
+        self, worker: _Worker[ItemT], results: list[ResultT]
     ) -> Generator[ResultT, None, None]:
-        """The worker is gone at its first unanswered item: try that once more, or record it."""
+        for result in results:
+            worker.block = replace(worker.block, items=worker.block.items[1:])
+            if not worker.busy and worker.then is not None:
+                rest, worker.then = worker.then, None
+                seconds, limit = self.task.seconds(result), self.timeout
+                quick = seconds is not None and limit is not None and seconds < CLEARLY * limit
+                if quick and not self.task.failed(result):
+                    self._send(worker, rest)
+                else:
+                    self.again.append(replace(rest, as_one=False, apart=True))
+            yield result
+
+    def _unreadable(
+        self, worker: _Worker[ItemT], message: _Unreadable
+    ) -> Generator[ResultT, None, None]:
+        """Nobody knows whose results those were: each item comes alone, or this one has failed."""
+        items = worker.block.items
+        if len(items) > 1 or worker.then is not None:
+            self._end(worker)
+            then = () if worker.then is None else worker.then.items
+            self.again.extend(Block(items=(item,), apart=True) for item in (*items, *then))
+            return
+        worker.block = Block(items=())
+        yield self.task.lost(items[0], Failure(kind="raised", reason=message.reason))
+
+    def _end(self, worker: _Worker[ItemT]) -> None:
         _kill(worker)
         self.workers.remove(worker)
         worker.process.close()
-        culprit, *rest = worker.todo
-        worker.todo.clear()
-        suspect = self.task.suspect(culprit)
-        if final or culprit in self.tried or suspect in self.deadly:
-            self.deadly.add(suspect)
+
+    def _lost(
+        self, worker: _Worker[ItemT], failure: Failure, *, tries: int
+    ) -> Generator[ResultT, None, None]:
+        """The worker is gone at its first unanswered item: try that again, or record it."""
+        self._end(worker)
+        if worker.block.as_one:
+            # one by one it will be seen which of them it was
+            self._put_back(worker, worker.block.items)
+            return
+        culprit, *rest = worker.block.items
+        self._put_back(worker, rest)
+        self.tried[culprit] += 1
+        if self.tried[culprit] >= tries:
             yield self.task.lost(culprit, failure)
         else:
-            self.tried.add(culprit)
-            self.again.append(Block(items=(culprit,), as_one=worker.as_one))
-        if rest:
-            self.again.append(Block(items=tuple(rest), as_one=worker.as_one))
+            self.again.append(Block(items=(culprit,), apart=True))
+
+    def _put_back(self, worker: _Worker[ItemT], items: Iterable[ItemT]) -> None:
+        """Items that the worker has not evaluated, which another one does one by one."""
+        then = () if worker.then is None else worker.then.items
+        left = (*items, *then)
+        worker.block, worker.then = Block(items=()), None
+        if left:
+            self.again.append(Block(items=left, apart=True))
 
     def _limit(self, worker: _Worker[ItemT]) -> float:
         if not worker.ready:
@@ -225,7 +338,7 @@ class Pool(Generic[ItemT, ResultT]):
         if self.timeout is None:
             return float("inf")
         # a whole plan, say, is one piece of work for all its cells
-        return self.timeout * (len(worker.todo) if worker.as_one else 1)
+        return self.timeout * (len(worker.block) if worker.block.as_one else 1)
 
     def _patience(self, busy: list[_Worker[ItemT]]) -> float | None:
         now = time.monotonic()
@@ -235,13 +348,29 @@ class Pool(Generic[ItemT, ResultT]):
         return None if left == float("inf") else max(left, 0.0) + 0.01
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers, and what they started."""
+        for worker in self.workers:
+            worker.process.kill()
         for worker in self.workers:
             _kill(worker)
             worker.process.close()
         self.workers.clear()
         self.source.close()
-        self.folder.cleanup()
+
+
+@dataclass(frozen=True, slots=True)
+class _Unreadable:
+    """A message that could be sent, but not received."""
+
+    reason: str
+
+
+def _loaded(data: bytes) -> Any:
+    """A message of a worker."""
+    try:
+        return pickle.loads(data)
+    except Exception as raised:  # any class may raise anything while it is loaded
+        return _Unreadable(f"its result cannot be read in another process: {said(raised)}")
 
 
 def _kill(worker: _Worker[ItemT]) -> None:
@@ -251,10 +380,17 @@ def _kill(worker: _Worker[ItemT]) -> None:
     worker.process.join(timeout=10)
 
 
-def _death(code: int | None) -> Failure:
-    if code is not None and code < 0:
+def _death(code: int | None) -> tuple[Failure, int]:
+    """Why an item has no result if its worker ended so, and how often to try it."""
+    if code is None:
+        # with the process that it was forked from
+        return Failure(kind="killed", reason="its process ended."), TRIES_IF_KILLED
+    if code >= 0:
+        return Failure(kind="killed", reason=f"its process ended with exit code {code}."), TRIES
+    try:
         name = signal.Signals(-code).name
-        often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
-        return Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
-    how = "" if code is None else f" with exit code {code}"
-    return Failure(kind="killed", reason=f"its process ended{how}.")
+    except ValueError:
+        name = f"signal {-code}"
+    often = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+    failure = Failure(kind="killed", reason=f"its process was killed by {name}{often}.")
+    return failure, TRIES_IF_KILLED if name in _FROM_OUTSIDE else TRIES

@@ -9,12 +9,14 @@ from itertools import groupby
 from typing import Any
 
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.evaluation.blocks import WHOLE_PLAN_RUNS, blocks_of
+from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.models import is_trusted
+from bestofk.run.evaluation.loss_functions import LOSSES
+from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.store.store import Store
 from bestofk.run.task import Block, Pace, Shipment, Task
+from bestofk.wording import joined
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +25,20 @@ class ComparisonTask(Task[Place, CellResult]):
 
     experiment: Experiment
 
+    @property
+    def threads(self) -> int:  # type: ignore[override]
+        return self.experiment.threads
+
     @cached_property
     def trusted(self) -> bool:
         return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+
+    @cached_property
+    def in_threads(self) -> bool:
+        # a loss of the caller's need not bear to be called by two threads at once
+        ours = any(loss is self.experiment.loss for loss in LOSSES.values())
+        estimators = [contender.estimator for contender in self.experiment.contenders]
+        return ours and all(works_in_threads(estimator) for estimator in estimators)
 
     def key(self, item: Place) -> str:
         return self.experiment.key(item).digest
@@ -40,6 +53,10 @@ class ComparisonTask(Task[Place, CellResult]):
         return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
 
     def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
+        found = self.find_made(store, items)
+        return {key: result for key, result in found.items() if self.experiment.serves(result)}
+
+    def find_made(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
         experiment = self.experiment
         keys = [experiment.key(place) for place in items.values()]
         for key, digest in zip(keys, items, strict=True):
@@ -66,8 +83,8 @@ class ComparisonTask(Task[Place, CellResult]):
         # of the fits themselves: the first cell also pays for imports and compiled kernels
         return (result.fit_time or 0.0) + (result.predict_time or 0.0)
 
-    def suspect(self, item: Place) -> tuple[int, int]:
-        return item.dataset, item.learner
+    def may_pass_now(self, result: CellResult, *, timeout: float | None) -> bool:
+        return result.failure is not None and result.failure.may_pass_now(timeout=timeout)
 
     def blocks(
         self,
@@ -76,8 +93,7 @@ class ComparisonTask(Task[Place, CellResult]):
         *,
         hurried: bool = False,
     ) -> Iterator[Block[Place]]:
-        runs = 1 if hurried else WHOLE_PLAN_RUNS
-        return blocks_of(self.experiment, items, runs_at_once=runs)
+        return blocks_of(self.experiment, items, hurried=hurried)
 
     def rounds(self, items: Sequence[Place]) -> Iterator[Sequence[Place]]:
         """A fold of every data set, so that none is left behind."""
@@ -92,8 +108,9 @@ class ComparisonTask(Task[Place, CellResult]):
         experiment = self.experiment
         packed = [_packed(contender.estimator) for contender in experiment.contenders]
         staying = frozenset(place for place, data in enumerate(packed) if data is None)
+        words = joined([repr(experiment.contenders[place].name) for place in sorted(staying)])
         if len(staying) == len(packed):
-            return Shipment(packed=None)
+            return Shipment(packed=None, staying=words)
         bare = tuple(
             replace(contender, estimator=UnavailableEstimator("it cannot be pickled."))
             for contender in experiment.contenders
@@ -103,10 +120,10 @@ class ComparisonTask(Task[Place, CellResult]):
             body: bytes = cloudpickle.dumps(sent)
         except Exception:
             # the rest of the experiment: a loss that holds an open file, say
-            return Shipment(packed=None)
+            return Shipment(packed=None, staying=f"the loss {experiment.loss.name!r}")
         if not staying:
             return Shipment(packed=body)
-        return Shipment(packed=body, stays=lambda place: place.learner in staying)
+        return Shipment(packed=body, stays=lambda place: place.learner in staying, staying=words)
 
 
 @dataclass(frozen=True)

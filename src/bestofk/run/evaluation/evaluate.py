@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,8 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
-from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.cells import CellKey, CellResult, Failure, missing
+from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
 from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
@@ -23,17 +24,21 @@ from bestofk.run.evaluation.judge import (
     loss_of,
     probabilities_of,
 )
-from bestofk.run.evaluation.models import may_write, model_factory, model_size
+from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
 from bestofk.run.evaluation.rows import Fold, Rows
+from bestofk.run.evaluation.surroundings import kept_surroundings
+from bestofk.run.evaluation.weights import prepared_argument, weighted
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
 
 ALL_FOLDS = -1
 """Stands for the folds of a run that one model serves."""
 WARNINGS_KEPT = 3
-WHOLE_PLAN_FROM = 200_000
-"""Rows times splits from which learners that can evaluate whole plans do so."""
+WHOLE_PLAN_FROM = 10_000
+"""Rows times splits from which learners that can evaluate whole plans do so.
+
+Below, fits are as quick, and each is timed for itself."""
 
 
 FIRST = (0, 0, 0)
@@ -53,6 +58,8 @@ class _Runner:
     form: str
     writes: bool
     seeded: bool
+    weights: str | None
+    """The argument of `fit` that takes the weights of the rows."""
 
 
 @dataclass(slots=True)
@@ -72,13 +79,16 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         self.experiment = experiment
         self._rows: dict[int, Rows] = {}
         self._runners: dict[tuple[int, int], _Runner] = {}
+        self._trusts: dict[int, bool] = {}
+        self._whole: dict[tuple[int, int], bool] = {}
+        self._sizes: dict[tuple[int, int, int], int] = {}
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
         for dataset in range(len(self.experiment.datasets)):
             for learner in range(len(self.experiment.contenders)):
                 # a learner that cannot be prepared fails in its cells, with a reason
-                with contextlib.suppress(Exception):
+                with contextlib.suppress(Exception, SystemExit):
                     self._runner(dataset, learner)
 
     def evaluate(self, items: Iterable[Place]) -> Iterator[CellResult]:
@@ -86,14 +96,30 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         whole: dict[tuple[int, int], list[Place]] = {}
         folds: dict[tuple[int, int, int], list[Place]] = {}
         for place in items:
-            if takes_whole_plans(self.experiment, place.dataset, place.learner):
-                whole.setdefault((place.dataset, place.learner), []).append(place)
+            at = place.dataset, place.learner
+            if at not in self._whole:
+                self._whole[at] = takes_whole_plans(self.experiment, *at)
+            if self._whole[at]:
+                whole.setdefault(at, []).append(place)
             else:
-                shares = self.experiment.splits[place.dataset].shares_models(place.run)
-                fold = ALL_FOLDS if shares else place.fold
-                folds.setdefault((place.dataset, place.run, fold), []).append(place)
+                folds.setdefault(self._fold(place), []).append(place)
         for (dataset, learner), group in whole.items():
             yield from self._whole_plan(dataset, learner, group)
+        yield from self._by_fold(folds)
+
+    def evaluate_apart(self, items: Iterable[Place]) -> Iterator[CellResult]:
+        """The same results by ordinary fits, and whole plans by none."""
+        folds: dict[tuple[int, int, int], list[Place]] = {}
+        for place in items:
+            folds.setdefault(self._fold(place), []).append(place)
+        yield from self._by_fold(folds)
+
+    def _fold(self, place: Place) -> tuple[int, int, int]:
+        """Where the cells are that share rows, or even models, with this one."""
+        shares = self.experiment.splits[place.dataset].shares_models(place.run)
+        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+
+    def _by_fold(self, folds: dict[tuple[int, int, int], list[Place]]) -> Iterator[CellResult]:
         for (dataset, run, fold), group in folds.items():
             if fold == ALL_FOLDS:
                 yield from self._nested(dataset, run, group)
@@ -134,13 +160,17 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             rows = self.rows(dataset)
             estimator, form = _prepared(contender.estimator, rows)
             if form == "encoded":
-                estimator.load(rows.encoded)
+                with caught_warnings():
+                    estimator.load(rows.encoded)
             self._runners[at] = _Runner(
                 contender=contender,
                 fresh=model_factory(estimator),
                 form=form,
                 writes=form != "encoded" and may_write(estimator),
                 seeded=bool(seed_names(estimator)),
+                weights=None
+                if rows.weights is None
+                else prepared_argument(estimator, contender.estimator),
             )
         return self._runners[at]
 
@@ -157,36 +187,43 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         )
         # one ordinary fit: its time and weight stand for all cells of this learner
         model = self._cell(first, parts)
-        if model.failure is not None:
-            yield model
+        predicted: dict[tuple[int, int], Codes] | None = None
+        if model.failure is None:
+            # what goes wrong in all folds at once may go well in each
+            with caught_warnings(), contextlib.suppress(Exception):
+                predicted = _predicted(
+                    experiment.contenders[learner].estimator, rows.encoded, splits, group
+                )
+        if predicted is None:
             for place in group:
-                if place is first:
-                    continue
                 fold = Fold(
                     rows, splits.train(place.run, place.fold), splits.test(place.run, place.fold)
                 )
-                yield self._cell(place, fold)
+                yield model if place is first else self._cell(place, fold)
             return
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            predicted = _predicted(
-                experiment.contenders[learner].estimator, rows.encoded, splits, group
-            )
         for place in group:
             test = splits.test(place.run, place.fold)
             codes = predicted[place.run, place.fold]
             labels = rows.classes[codes]
             yield CellResult(
                 key=experiment.key(place),
-                loss=experiment.loss.of(rows.y[test], labels),
+                loss=weighted(experiment.loss, rows.y[test], labels, weights=parts.weights(test)),
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
-                n_train=distinct_rows(splits.train(place.run, place.fold)),
+                n_train=self._n_train(dataset, place),
                 n_test=len(test),
                 warnings=model.warnings,
-                predictions=pack(codes, None) if experiment.keep_predictions else None,
+                predictions=pack(codes, None) if experiment.keeps_predictions(place) else None,
             )
+
+    def _n_train(self, dataset: int, place: Place) -> int:
+        """Rows that train, counted once for all learners."""
+        at = dataset, place.run, place.fold
+        if at not in self._sizes:
+            train = self.experiment.splits[dataset].train(place.run, place.fold)
+            self._sizes[at] = distinct_rows(train)
+        return self._sizes[at]
 
     def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
         experiment = self.experiment
@@ -195,20 +232,33 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             "n_train": distinct_rows(fold.train),
             "n_test": len(fold.test),
         }
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with caught_warnings() as caught:
             try:
-                runner = self._runner(place.dataset, place.learner)
-                return CellResult(
-                    key=key, **known, **self._fit(runner, key, fold, shared), warnings=_said(caught)
-                )
+                with contextlib.ExitStack() as around:
+                    if not self._trusted(place.learner):
+                        around.enter_context(kept_surroundings())
+                    runner = self._runner(place.dataset, place.learner)
+                    found = self._fit(runner, key, fold, shared)
+                return CellResult(key=key, **known, **found, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
                 failure = Failure(kind="memory", reason=_sentence(raised))
-            except (Exception, SystemExit) as raised:
+            except ImportError as raised:
+                failure = Failure(kind="missing", reason=_sentence(raised), detail=missing(raised))
+            except BaseException as raised:  # a stranger's class may raise anything
+                if isinstance(raised, KeyboardInterrupt) and _hears_the_user():
+                    raise
                 failure = Failure(kind="raised", reason=_sentence(raised))
         return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
+
+    def _trusted(self, learner: int) -> bool:
+        if learner not in self._trusts:
+            try:
+                self._trusts[learner] = is_trusted(self.experiment.contenders[learner].estimator)
+            except Exception:  # whatever a stranger's class raises
+                self._trusts[learner] = False
+        return self._trusts[learner]
 
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
@@ -225,6 +275,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             begin = time.perf_counter()
             if runner.form == "encoded":
                 model.fit_encoded(X_train)
+            elif runner.weights is not None:
+                model.fit(X_train, y_train, **{runner.weights: fold.weights(fold.train)})
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
@@ -252,7 +304,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             # of one fold alone, whatever the clock says and whatever was resumed
             "size": model_size(model) if _turn(key) == FIRST else None,
             "predictions": pack(codes_of(predicted, rows), probabilities)
-            if experiment.keep_predictions
+            if experiment.keeps_predictions(key)
             else None,
         }
 
@@ -269,13 +321,14 @@ def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellRe
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
     """The learner evaluates all splits of the data set at once, and it pays.
 
-    For little work ordinary fits are as quick; the predictions are the same either way.
+    The predictions are the same either way.
     """
     estimator = experiment.contenders[learner].estimator
     splits = experiment.splits[dataset]
     return (
         hasattr(estimator, "_predict_plan")
         and splits.n * len(splits) >= WHOLE_PLAN_FROM
+        and not splits.leaves_out
         and not seed_names(estimator)
         and experiment.loss.needs == "labels"
         and experiment.datasets[dataset].task == "classification"
@@ -350,17 +403,25 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
     )
 
 
-def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
+def _said(caught: Caught) -> tuple[str, ...]:
     if not caught:
         return ()
     lines = (f"{w.category.__name__}: {_first_line(str(w.message))}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 
+def _hears_the_user() -> bool:
+    """Whether an interruption may come from the keyboard, and not from the learner itself."""
+    return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+
+
 def _sentence(raised: BaseException) -> str:
+    try:
+        text = _first_line(str(raised))
+    except Exception:  # there are errors that cannot be told
+        text = ""
     if isinstance(raised, BestOfKError):
-        return _first_line(str(raised))
-    text = _first_line(str(raised))
+        return text
     return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
 
 

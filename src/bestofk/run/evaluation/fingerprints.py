@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 
+from bestofk.code_identity.identity import Identity, identify, text_digest
+from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
+from bestofk.run.evaluation.loss_functions import Loss
+
+_PLAIN = (type(None), bool, int, float, str, bytes)
 
 
-def learner_fingerprint(estimator: Any) -> str:
-    """The class of an estimator, its version and all its settings, as 16 hexadecimal digits.
+def learner_fingerprint(estimator: Any) -> Identity:
+    """What a learner is: its class and settings, and the code of both.
 
+    The digest is two in one, with a dash between: of the class and its plain settings, from which
+    seeds are drawn, so that they outlive an edit of the code; and of everything that runs.
     `random_state` is left out: the runner sets it in every cell.
     """
-    return _digest(repr(_settings(estimator)))
+    settings = text_digest(repr(_settings(estimator)))
+    code = identify(estimator)
+    return Identity(digest=f"{settings}-{code.digest}", unknown=code.unknown)
+
+
+def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
+    """How predictions on a data set are made and judged, besides by the learner.
+
+    That is the code of the loss and of the judge, the types of columns and labels, how columns
+    are prepared for learners that want numbers without gaps, and the threads of a fit.
+    """
+    from bestofk.learners.for_data import for_data
+    from bestofk.run.evaluation.judge import checked_predictions, loss_of
+
+    kinds = [str(kind) for kind in data.X.dtypes]
+    labels = [str(data.y.dtype)]
+    if data.task == "classification":
+        labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
+    plain = set(data.kinds.values()) == {"numeric"} and not data.n_missing
+    prepared = () if plain else (for_data,)
+    found = identify(loss.of, loss.needs, kinds, labels, loss_of, checked_predictions, *prepared)
+    return Identity(digest=text_digest(f"{found.digest} {threads}"), unknown=found.unknown)
 
 
 def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
@@ -30,34 +57,38 @@ def split_fingerprint(splits: Splits, run: int, fold: int) -> str:
     if row >= splits.runs and splits.subset_marks is not None:
         row, lines = row - splits.runs, splits.subset_marks
     marks = np.ascontiguousarray(lines[row], dtype="<i4").tobytes()
-    return _digest(f"{kind} {folds} ", marks)
+    return text_digest(f"{kind} {folds} ", marks)
 
 
 def _settings(value: Any) -> Any:
     """A value whose repr is the same on every machine and in every process."""
     if hasattr(value, "get_params") and not isinstance(value, type):
-        params = value.get_params(deep=False)
+        try:
+            params = value.get_params(deep=False)
+        except Exception:
+            # any class may raise anything; its fits will say so
+            params = {}
         shown = {name: _settings(param) for name, param in params.items() if name != "random_state"}
         kind = type(value)
         return (f"{kind.__module__}.{kind.__qualname__}", _version(kind), sorted(shown.items()))
     if isinstance(value, np.ndarray):
-        return ("array", value.shape, str(value.dtype), _digest("", value.tobytes()))
+        return ("array", value.shape, str(value.dtype), text_digest("", value.tobytes()))
     if isinstance(value, list | tuple):
         return tuple(_settings(item) for item in value)
     if isinstance(value, dict):
-        return sorted((repr(key), _settings(item)) for key, item in value.items())
+        return sorted((_key(key), _settings(item)) for key, item in value.items())
     if isinstance(value, set | frozenset):
-        return sorted(repr(item) for item in value)
-    if value is None or isinstance(value, bool | int | float | str | bytes | np.generic):
+        return sorted(_key(item) for item in value)
+    if isinstance(value, np.generic):
+        return repr(value.item())
+    if isinstance(value, _PLAIN):
         return repr(value)
-    if hasattr(value, "__code__"):
-        code = value.__code__
-        return (value.__module__, value.__qualname__, _digest(repr(code.co_consts), code.co_code))
-    if isinstance(value, type):
-        return f"{value.__module__}.{value.__qualname__}"
-    from joblib import hash as content_hash
+    named = value if isinstance(value, type) or hasattr(value, "__qualname__") else type(value)
+    return f"{named.__module__}.{named.__qualname__}"
 
-    return (f"{type(value).__module__}.{type(value).__qualname__}", content_hash(value))
+
+def _key(value: Any) -> str:
+    return repr(value) if isinstance(value, _PLAIN) else repr(_settings(value))
 
 
 def _version(kind: type) -> str:
@@ -67,7 +98,3 @@ def _version(kind: type) -> str:
     package = sys.modules.get(kind.__module__.partition(".")[0])
     version = str(getattr(package, "__version__", ""))
     return ".".join(version.split(".")[:2])
-
-
-def _digest(text: str, content: bytes = b"") -> str:
-    return hashlib.sha256(text.encode() + content).hexdigest()[:16]

@@ -11,6 +11,7 @@ from bestofk.checks import Floats
 from bestofk.run.cells import Failure
 from bestofk.run.evaluation.loss_functions import Loss
 from bestofk.run.evaluation.rows import Fold, Labels, Rows
+from bestofk.run.evaluation.weights import weighted
 
 
 class UnscoredError(Exception):
@@ -78,17 +79,19 @@ def loss_of(
 ) -> float:
     """The loss of a fitted model on the test rows of a fold."""
     rows = fold.rows
+    weights = fold.weights(fold.test)
     if loss.needs == "labels":
-        return loss.of(fold.y_test, predicted)
+        return weighted(loss, fold.y_test, predicted, weights=weights)
     if loss.needs == "probabilities":
-        return loss.of(rows.codes[fold.test], probabilities)
+        return weighted(loss, rows.codes[fold.test], probabilities, weights=weights)
     if loss.needs == "ranking":
-        return loss.of(rows.codes[fold.test] == 1, _ranking(model, X, form, rows, loss))
+        scores = _ranking(model, X, form, rows, loss)
+        return weighted(loss, rows.codes[fold.test] == 1, scores, weights=weights)
     if form == "encoded":
         # scikit-learn's scorers call predict on data frames
         model = _on_frames(model, fold)
         X = fold.form("frame")[1]
-    return loss.of(model, X, fold.y_test)
+    return weighted(loss, model, X, fold.y_test, weights=weights)
 
 
 def _on_frames(model: Any, fold: Fold) -> Any:

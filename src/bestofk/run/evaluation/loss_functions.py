@@ -95,24 +95,34 @@ def absolute_errors(y_true: Floats, y_pred: Floats) -> Floats:
     return np.abs(y_true - y_pred)
 
 
-def log_loss(codes: npt.NDArray[np.int64], probabilities: Floats) -> float:
+def log_loss(
+    codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
+) -> float:
     """Mean of -log of the probability of the true class, kept off 0 by the float's resolution."""
     true = probabilities[np.arange(len(codes)), codes]
-    return float(-np.mean(np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))))
+    logs = np.log(np.clip(true, np.finfo(np.float64).eps, 1.0))
+    return float(-np.average(logs, weights=sample_weight))
 
 
-def brier(codes: npt.NDArray[np.int64], probabilities: Floats) -> float:
+def brier(
+    codes: npt.NDArray[np.int64], probabilities: Floats, sample_weight: Floats | None = None
+) -> float:
     """Mean squared distance between the probabilities and the true class (0 to 2)."""
     target = np.zeros_like(probabilities)
     target[np.arange(len(codes)), codes] = 1.0
-    return float(np.mean(np.square(probabilities - target).sum(axis=1)))
+    return float(np.average(np.square(probabilities - target).sum(axis=1), weights=sample_weight))
 
 
-def one_minus_auc(positive: npt.NDArray[np.bool_], scores: Floats) -> float:
+def one_minus_auc(
+    positive: npt.NDArray[np.bool_], scores: Floats, sample_weight: Floats | None = None
+) -> float:
     """1 minus the area under the ROC curve; ties count half.
 
-    The share of pairs (positive, negative) that the scores put in the wrong order.
+    The share of pairs (positive, negative) that the scores put in the wrong order; a pair of rows
+    with weights counts by their product.
     """
+    if sample_weight is not None:
+        return _one_minus_weighted_auc(positive, scores, sample_weight)
     n_positive = int(np.count_nonzero(positive))
     n_negative = len(positive) - n_positive
     if not (n_positive and n_negative):
@@ -125,17 +135,32 @@ def one_minus_auc(positive: npt.NDArray[np.bool_], scores: Floats) -> float:
     return 1.0 - area
 
 
+def _one_minus_weighted_auc(
+    positive: npt.NDArray[np.bool_], scores: Floats, weights: Floats
+) -> float:
+    levels, place = np.unique(scores, return_inverse=True)
+    ups, downs = (
+        np.bincount(place[side], weights=weights[side], minlength=len(levels))
+        for side in (positive, ~positive)
+    )
+    if not (ups.sum() and downs.sum()):
+        raise ArgumentError("The AUC needs both classes among the test rows; got one.")
+    below = np.cumsum(downs) - downs / 2
+    return 1.0 - float((ups * below).sum() / (ups.sum() * downs.sum()))
+
+
 def pinball(quantile: float) -> Loss:
     """The loss whose minimiser is the given quantile."""
     if not 0 < quantile < 1:
         raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}")
 
-    def of(y_true: Floats, y_pred: Floats) -> float:
+    def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
         over = y_true - y_pred
-        return float(np.mean(np.maximum(quantile * over, (quantile - 1) * over)))
+        each = np.maximum(quantile * over, (quantile - 1) * over)
+        return float(np.average(each, weights=sample_weight))
 
     return Loss(
-        name=f"pinball:{quantile:g}",
+        name=f"pinball:{_shortest(quantile)}",
         summary=f"pinball loss of the quantile {quantile:g}",
         task="regression",
         needs="labels",
@@ -153,19 +178,24 @@ def cost_matrix(costs: Any, classes: Labels) -> Loss:
         )
     place = {label: code for code, label in enumerate(np.asarray(classes).tolist())}
 
-    def of(y_true: Labels, y_pred: Labels) -> float:
+    def of(y_true: Labels, y_pred: Labels, sample_weight: Floats | None = None) -> float:
         rows = [place[label] for label in y_true.tolist()]
         columns = [place[label] for label in y_pred.tolist()]
-        return float(np.mean(matrix[rows, columns]))
+        return float(np.average(matrix[rows, columns], weights=sample_weight))
 
-    digest = ",".join(f"{cost:g}" for cost in matrix.ravel())
+    costs_shown = ",".join(map(_shortest, matrix.ravel().tolist()))
     return Loss(
-        name=f"cost:{digest}",
+        name=f"cost:{costs_shown}",
         summary="mean cost by a cost matrix",
         task="classification",
         needs="labels",
         of=of,
     )
+
+
+def _shortest(number: float) -> str:
+    """The fewest digits that are read back as the same number."""
+    return repr(number).removesuffix(".0")
 
 
 LOSSES: Registry[Loss] = Registry(
@@ -237,7 +267,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
             summary="given by the caller",
             task=None,
             needs="labels",
-            of=lambda y_true, y_pred: float(loss(y_true, y_pred)),
+            of=_of_callable(loss),
         )
     elif np.ndim(loss) == 2 and classes is not None:
         found = cost_matrix(loss, classes)
@@ -256,6 +286,26 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
             "'roc_auc_ovr' averages one against the rest."
         )
     return found
+
+
+def _of_callable(loss: Callable[..., Any]) -> Callable[..., float]:
+    """The caller's loss; with weights where it takes them."""
+    if _takes_weights(loss):
+        return lambda y_true, y_pred, sample_weight=None: float(
+            loss(y_true, y_pred)
+            if sample_weight is None
+            else loss(y_true, y_pred, sample_weight=sample_weight)
+        )
+    return lambda y_true, y_pred: float(loss(y_true, y_pred))
+
+
+def _takes_weights(function: Any) -> bool:
+    from inspect import signature
+
+    try:
+        return "sample_weight" in signature(function).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _by_name(name: str) -> Loss:
@@ -283,15 +333,20 @@ def _from_scorer(name: str) -> Loss:
     # 1 - score for scores that end at 1, the negative for the others (neg_... and unbounded ones)
     turned = 0.0 if name.startswith("neg_") or name in _UNBOUNDED else 1.0
 
-    def of(model: Any, X: Any, y: Any) -> float:
+    def unweighted(model: Any, X: Any, y: Any) -> float:
         return turned - float(scorer(model, X, y))
+
+    def of(model: Any, X: Any, y: Any, sample_weight: Floats | None = None) -> float:
+        if sample_weight is None:
+            return unweighted(model, X, y)
+        return turned - float(scorer(model, X, y, sample_weight=sample_weight))
 
     return Loss(
         name=name,
         summary=f"{'1 - ' if turned else '-'}scikit-learn's {name}",
         task=None,
         needs="model",
-        of=of,
+        of=of if _takes_weights(scorer._score_func) else unweighted,
     )
 
 

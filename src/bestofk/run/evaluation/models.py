@@ -65,6 +65,11 @@ def is_trusted(estimator: Any) -> bool:
     return all(_package(part) in TRUSTED for part in parts)
 
 
+def works_in_threads(estimator: Any) -> bool:
+    """Ours, and says that its work is done in compiled kernels."""
+    return is_trusted(estimator) and getattr(estimator, "_in_threads", False) is True
+
+
 def _package(part: Any) -> str:
     module = part.__module__ if callable(part) and hasattr(part, "__module__") else None
     return (module or type(part).__module__).partition(".")[0]

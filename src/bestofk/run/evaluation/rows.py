@@ -32,6 +32,8 @@ class Rows:
         self.known = frozenset(self.classes.tolist())
         self.plain = all(kind == "numeric" for kind in data.kinds.values()) and not data.n_missing
         self._array: Floats | None = None
+        given = data.sample_weight
+        self.weights: Floats | None = None if given is None else given.to_numpy(dtype=np.float64)
 
     @property
     def encoded(self) -> Encoded:
@@ -60,6 +62,10 @@ class Fold:
         other = Fold(self.rows, self.train, test)
         other._train_forms = self._train_forms
         return other
+
+    def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
+        """The weights of some of the rows, where rows have them."""
+        return None if self.rows.weights is None else self.rows.weights[which]
 
     def form(self, name: str) -> tuple[Any, Any]:
         """Training and test rows as ``"array"``, ``"frame"`` or ``"encoded"``."""

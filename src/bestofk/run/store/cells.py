@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -13,75 +13,93 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.store.buffer import MOST_BYTES
-from bestofk.run.store.schema import cells, escaped
+from bestofk.run.store.checksums import CHECKED, checksums, damaged, of_bytes
+from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
 from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 
-CHUNK = 20_000
+CHUNK = 2_000
 """Cells asked for in one query."""
 
-
+_KEY = ("digest", "dataset", "learner", "splits", "loss_name", "run", "fold", "repetition")
 _ROW = tuple(column.name for column in cells.c)
-"""The columns that `row_of` gives, in its order."""
+"""The columns that `rows_of` gives, in its order."""
+_PREDICTIONS = CHECKED.index("predictions")
+Row = tuple[Any, ...]
+"""The columns of `CHECKED`, as the driver has them."""
 
 
-def row_of(result: CellResult, written: str) -> tuple[Any, ...]:
-    """The row of a result, as the driver takes it."""
-    key, failure = result.key, result.failure
-    return (
-        key.digest,
-        key.dataset,
-        key.learner,
-        key.splits,
-        escaped(key.loss),
-        key.run,
-        key.fold,
-        key.repetition,
-        None if result.loss is None else float(result.loss),
-        None if failure is None else failure.kind,
-        None if failure is None else escaped(failure.reason),
-        None if result.fit_time is None else float(result.fit_time),
-        None if result.predict_time is None else float(result.predict_time),
-        None if result.size is None else int(result.size),
-        None if result.n_train is None else int(result.n_train),
-        None if result.n_test is None else int(result.n_test),
-        written,
-        json.dumps(result.warnings) if result.warnings else None,
-        result.predictions,
+def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
+    """The rows of results with all columns of the table, as the driver takes them."""
+    # column by column, which takes half as long as row by row
+    keys = [result.key for result in results]
+    losses = [key.loss for key in keys]
+    stored = {loss: escaped(loss) for loss in set(losses)}
+    failures = [result.failure for result in results]
+    columns: list[list[Any]] = [
+        [key.digest for key in keys],
+        [key.dataset for key in keys],
+        [key.learner for key in keys],
+        [key.splits for key in keys],
+        [stored[loss] for loss in losses],
+        [key.run for key in keys],
+        [key.fold for key in keys],
+        [key.repetition for key in keys],
+        _all_are(float, [result.loss for result in results]),
+        _all_are(float, [result.fit_time for result in results]),
+        _all_are(float, [result.predict_time for result in results]),
+        _all_are(int, [result.size for result in results]),
+        _all_are(int, [result.n_train for result in results]),
+        _all_are(int, [result.n_test for result in results]),
+        [None if failure is None else failure.code for failure in failures],
+        [None if failure is None else escaped(failure.reason) for failure in failures],
+        [json.dumps(result.warnings) if result.warnings else None for result in results],
+    ]
+    predictions = [result.predictions for result in results]
+    named = dict(zip(CHECKED, columns, strict=False))
+    named["written"] = [written] * len(keys)
+    named["predictions"] = predictions
+    named["checksum"] = checksums(columns).tolist()
+    named["predictions_checksum"] = [
+        None if each is None else of_bytes(each) for each in predictions
+    ]
+    return list(zip(*(named[name] for name in _ROW), strict=True))
+
+
+def _all_are(kind: type, values: list[Any]) -> list[Any]:
+    """The values as that type and no other, such as NumPy's."""
+    if set(map(type, values)) <= {kind, type(None)}:
+        return values
+    return [None if value is None else kind(value) for value in values]
+
+
+def result_of(key: CellKey, row: Row) -> CellResult:
+    """The result of a row, under its key."""
+    kind, reason, warnings = row[14:17]
+    return CellResult(
+        key=key,
+        loss=row[8],
+        failure=None if kind is None else Failure.from_code(kind, unescaped(reason or "")),
+        fit_time=row[9],
+        predict_time=row[10],
+        size=row[11],
+        n_train=row[12],
+        n_test=row[13],
+        warnings=() if warnings is None else tuple(json.loads(warnings)),
+        predictions=row[_PREDICTIONS],
     )
 
 
-_RESULT = (
-    "loss", "failure_kind", "failure_reason", "fit_time", "predict_time", "size", "n_train",
-    "n_test", "warnings", "predictions",
-)  # fmt: skip
-"""The columns that `result_of` takes, in its order."""
-
-
-def result_of(
-    key: CellKey,
-    loss: float | None,
-    kind: str | None,
-    reason: str | None,
-    fit_time: float | None,
-    predict_time: float | None,
-    size: int | None,
-    n_train: int | None,
-    n_test: int | None,
-    warnings: str | None,
-    predictions: bytes | None,
-) -> CellResult:
-    """The result of a row, under its key."""
-    return CellResult(
-        key=key,
-        loss=loss,
-        failure=None if kind is None else Failure(kind=kind, reason=reason or ""),
-        fit_time=fit_time,
-        predict_time=predict_time,
-        size=size,
-        n_train=n_train,
-        n_test=n_test,
-        warnings=() if warnings is None else tuple(json.loads(warnings)),
-        predictions=predictions,
+def key_of(row: Row) -> CellKey:
+    """The key that a row says that it has."""
+    _, dataset, learner, splits, loss, run, fold, repetition = row[: len(_KEY)]
+    return CellKey(
+        dataset=dataset,
+        learner=learner,
+        splits=splits,
+        loss=unescaped(loss),
+        run=run,
+        fold=fold,
+        repetition=repetition,
     )
 
 
@@ -117,11 +135,10 @@ def _insertion(dialect: sa.Dialect) -> str:
 
 
 def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
-    """Insert, or replace what gives way (see `store_buffer.supersedes`); each cell once."""
-    written = now()
+    """Insert, or replace what gives way (see `buffer.supersedes`); each cell once."""
     # In one order for all, so that two writers never wait for each other.
     ordered = sorted(results, key=lambda result: result.key.digest)
-    rows = [row_of(result, written) for result in ordered]
+    rows = rows_of(ordered, now())
     statement = _insertion(connection.dialect)
     if connection.dialect.name == "postgresql":
         for portion in _portions(rows):
@@ -131,11 +148,11 @@ def write(connection: sa.Connection, results: Sequence[CellResult]) -> None:
         connection.exec_driver_sql(statement, rows)
 
 
-def _portions(rows: list[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+def _portions(rows: list[Row]) -> Iterator[list[Row]]:
     """Rows in statements that a server takes: it refuses a text of a gigabyte."""
     start, held = 0, 0
     for end, row in enumerate(rows):
-        held += len(row[-1] or b"")
+        held += len(row[_ROW.index("predictions")] or b"")
         if held > MOST_BYTES:
             yield rows[start : end + 1]
             start, held = end + 1, 0
@@ -152,48 +169,113 @@ def _in_json(value: Any) -> Any:
     return value
 
 
-def find(
-    connection: sa.Connection, keys: Mapping[str, CellKey], *, predictions: bool
-) -> Iterator[tuple[str, CellResult]]:
-    """The results of those keys that the table holds."""
-    wanted = list(keys)
-    if connection.dialect.name == "postgresql":
+def rows_with(
+    connection: sa.Connection,
+    digests: Sequence[str],
+    *,
+    predictions: bool,
+    version: int = SCHEMA_VERSION,
+) -> Iterator[tuple[list[Row], list[int]]]:
+    """The rows of those digests that the table holds, in batches; which of a batch are damaged."""
+    for rows in _with_digests(connection, _selection(predictions, version), digests):
+        yield rows, damaged(rows, predictions=predictions)
+
+
+def _with_digests(
+    connection: sa.Connection, statement: sa.Select[Any], digests: Sequence[str]
+) -> Iterator[list[Row]]:
+    narrowed = statement.where(cells.c.digest.in_(among(connection.dialect)))
+    text = str(narrowed.compile(dialect=connection.dialect))
+    for given in asked(connection.dialect, digests):
+        yield _fetched(connection.exec_driver_sql(text, given))
+
+
+def _fetched(found: sa.CursorResult[Any]) -> list[Row]:
+    """All rows, as the driver has them."""
+    assert found.cursor is not None
+    rows: list[Row] = found.cursor.fetchall()
+    found.close()
+    return rows
+
+
+def among(dialect: sa.Dialect) -> Any:
+    """The digests of the parameter `wanted`, as a selection."""
+    if dialect.name == "postgresql":
         listed: Any = sa.func.unnest(sa.bindparam("wanted", type_=postgresql.ARRAY(sa.Text)))
-        among = sa.select(listed)
-    else:
-        each = sa.func.json_each(sa.bindparam("wanted")).table_valued("value")
-        among = sa.select(each.c.value)
-    statement = sa.select(cells.c.digest, *_columns(predictions)).where(cells.c.digest.in_(among))
-    for start in range(0, len(wanted), CHUNK):
-        chunk = wanted[start : start + CHUNK]
-        given: Any = chunk if connection.dialect.name == "postgresql" else json.dumps(chunk)
-        for digest, *columns in connection.execute(statement, {"wanted": given}).all():
-            yield digest, result_of(keys[digest], *columns)
+        return sa.select(listed)
+    each = sa.func.json_each(sa.bindparam("wanted")).table_valued("value")
+    return sa.select(each.c.value)
 
 
-def _columns(predictions: bool) -> list[Any]:
-    return [
-        sa.null().label(name) if name == "predictions" and not predictions else cells.c[name]
-        for name in _RESULT
+def asked(dialect: sa.Dialect, digests: Sequence[str], chunk: int = CHUNK) -> Iterator[Any]:
+    """The parameters of statements with `among`, some digests at a time."""
+    for start in range(0, len(digests), chunk):
+        part = list(digests[start : start + chunk])
+        yield {"wanted": part} if dialect.name == "postgresql" else (json.dumps(part),)
+
+
+def _selection(predictions: bool, version: int) -> sa.Select[Any]:
+    """The columns of `CHECKED`; nulls in place of what is not wanted or not there."""
+    absent = set() if predictions else {"predictions", "predictions_checksum"}
+    if version < CHECKSUMS_SINCE:
+        absent |= {"checksum", "predictions_checksum"}
+    return sa.select(
+        *(sa.null().label(name) if name in absent else cells.c[name] for name in CHECKED)
+    )
+
+
+def find(
+    connection: sa.Connection,
+    keys: Mapping[str, CellKey],
+    *,
+    predictions: bool,
+    version: int = SCHEMA_VERSION,
+) -> tuple[dict[str, CellResult], list[str]]:
+    """The results of those keys that the table holds; the digests of those that are damaged."""
+    found: dict[str, CellResult] = {}
+    spoilt: list[str] = []
+    for rows, wrong in rows_with(connection, list(keys), predictions=predictions, version=version):
+        for row in without(rows, wrong):
+            found[row[0]] = result_of(keys[row[0]], row)
+        spoilt += [rows[place][0] for place in wrong]
+    return found, spoilt
+
+
+def without(rows: list[Row], places: Sequence[int]) -> Iterable[Row]:
+    """The rows that do not stand at `places`."""
+    if not places:
+        return rows
+    wrong = set(places)
+    return [row for place, row in enumerate(rows) if place not in wrong]
+
+
+def drop_damaged(connection: sa.Connection, digests: Sequence[str]) -> None:
+    """Delete those of the cells that are damaged, as they are now."""
+    spoilt = [
+        rows[place][0]
+        for rows, wrong in rows_with(connection, digests, predictions=True)
+        for place in wrong
     ]
+    if spoilt:
+        connection.execute(sa.delete(cells).where(cells.c.digest.in_(spoilt)))
 
 
-def of_study(connection: sa.Connection, spec: StudySpec) -> Iterator[CellResult]:
-    """The cells of the learners and data sets of a study, whatever their splits."""
-    names = ("dataset", "learner", "splits", "loss_name", "run", "fold", "repetition")
-    statement = sa.select(*(cells.c[name] for name in names), *_columns(False))
-    found = connection.execution_options(yield_per=CHUNK).execute(statement.where(*_of_names(spec)))
-    for dataset, learner, splits, loss, run, fold, repetition, *columns in found:
-        key = CellKey(
-            dataset=dataset,
-            learner=learner,
-            splits=splits,
-            loss=loss,
-            run=run,
-            fold=fold,
-            repetition=repetition,
-        )
-        yield result_of(key, *columns)
+def of_study(
+    connection: sa.Connection, spec: StudySpec, *, version: int = SCHEMA_VERSION
+) -> Iterator[tuple[list[Row], list[int]]]:
+    """The rows of the learners and data sets of a study, whatever their splits, in batches."""
+    statement = _selection(False, version).where(*_of_names(spec))
+    compiled = statement.compile(
+        dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
+    )
+    given: Any = compiled.params
+    if compiled.positional:
+        given = tuple(compiled.params[name] for name in compiled.positiontup)
+    # as text: the columns come as the driver has them, and no type is looked up for each
+    streamed = connection.execution_options(yield_per=CHUNK)
+    for part in streamed.exec_driver_sql(str(compiled), given).partitions():
+        rows = [tuple(row) for row in part]
+        yield rows, damaged(rows, predictions=False)
 
 
 def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
@@ -215,7 +297,7 @@ def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
             splits=row.splits,
             run=row.run,
             fold=getattr(row, "fold", None),
-            kind=row.failure_kind,
+            kind=row.failure_kind and row.failure_kind.partition(":")[0],
             reason=row.failure_reason,
             count=row.n,
             seconds=float(row.seconds),
@@ -228,6 +310,6 @@ def _of_names(spec: StudySpec) -> tuple[Any, ...]:
     return (
         cells.c.dataset.in_(sorted({data.fingerprint for data in spec.datasets})),
         cells.c.learner.in_(sorted({learner.fingerprint for learner in spec.learners})),
-        cells.c.loss_name == spec.loss,
+        sa.type_coerce(cells.c.loss_name, sa.Text) == escaped(spec.loss),
         cells.c.repetition < spec.repetitions,
     )

@@ -1,48 +1,66 @@
-"""A store in an SQLite file or a PostgreSQL database."""
+"""An SQLite file or a PostgreSQL database, whose troubles are waited for or told in a sentence."""
 
 from __future__ import annotations
 
 import os
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.dialects import postgresql, sqlite
 
-from bestofk.errors import MissingExtraError, StoreError
-from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.store import cells as store_cells, payloads as store_payloads
-from bestofk.run.store.buffer import Buffer
-from bestofk.run.store.errors import is_connection_lost, one_sentence
+from bestofk.errors import BestOfKWarning, MissingExtraError, StoreError
+from bestofk.run.store.errors import is_server_gone, is_stalemate, one_sentence
 from bestofk.run.store.migration import prepare, refuse_newer, version_of
-from bestofk.run.store.payloads import Payload
-from bestofk.run.store.schema import READABLE_FROM, SCHEMA_VERSION, cells, payloads, studies
-from bestofk.run.store.sqlite import check_file, sqlite_engine, use_write_ahead_log
-from bestofk.run.store.store import Store, check_results
-from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
+from bestofk.run.store.rescue import Anchor
+from bestofk.run.store.schema import READABLE_FROM, SCHEMA_VERSION
+from bestofk.run.store.sqlite import sqlite_engine, use_write_ahead_log
 from bestofk.run.store.url import Address
 
-PAYLOADS_SINCE = 2
-"""The version of the schema that brought payloads."""
+ValueT = TypeVar("ValueT")
+
+FIRST_PAUSE = 0.05
+LONGEST_PAUSE = 2.0
+"""Seconds between two tries to reach a server again."""
+MOST_STALEMATES = 5
 
 
 class Database:
-    """An engine whose errors are sentences; what a store and its buffer share."""
+    """An engine whose errors are sentences; what a store, its buffers and its claims share.
 
-    def __init__(self, address: Address, *, read_only: bool, busy_timeout: float) -> None:
+    A server that goes away (a restart, a broken line) is waited for, `patience` seconds for each
+    time it goes; after that every call fails at once until the server is back. An SQLite file
+    that is deleted or replaced while it is in use is kept under another name.
+    """
+
+    def __init__(
+        self, address: Address, *, read_only: bool, busy_timeout: float, patience: float
+    ) -> None:
         self.address = address
         self.read_only = read_only
+        self.patience = patience
+        self.version = SCHEMA_VERSION
         self._busy_timeout = busy_timeout
         self._process = os.getpid()
-        self.version = SCHEMA_VERSION
-        if address.path is not None:
-            self._engine = sqlite_engine(
-                address.path, read_only=read_only, busy_timeout=busy_timeout
-            )
-        else:
-            self._engine = _postgresql_engine(address, busy_timeout)
+        self._met = False
+        self._gone_since: float | None = None
+        self._anchor: Anchor | None = None
+        self._moving = threading.RLock()
+        self._untold: list[str] = []
+        self._open_engines()
+
+    def _open_engines(self) -> None:
+        path = self.address.path
+        if path is None:
+            self._engine = self._light = _postgresql_engine(self.address, self._busy_timeout)
+            return
+        how = {"read_only": self.read_only, "busy_timeout": self._busy_timeout}
+        self._engine = sqlite_engine(path, **how)
+        # for what need not outlive a power cut
+        self._light = sqlite_engine(path, durable=False, **how)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:
@@ -50,217 +68,147 @@ class Database:
         with self._sentences(), self._engine.connect() as connection:
             yield connection
 
+    def read(self, ask: Callable[[sa.Connection], ValueT]) -> ValueT:
+        """What `ask` finds; it is asked again where the server was away."""
+
+        def attempt() -> ValueT:
+            with self._engine.connect() as connection:
+                return ask(connection)
+
+        return self._patiently(attempt)
+
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction: all of it or nothing."""
-        if self.read_only:
-            raise StoreError(f"{self.address.shown}: the store was opened to read only.")
+        self._check_writable()
         with self._sentences(), self._engine.execution_options(writes=True).begin() as connection:
             yield connection
 
-    def write_cells(self, results: list[CellResult]) -> None:
-        """Commit a batch of cells."""
-        self._commit(lambda connection: store_cells.write(connection, results))
+    def commit(self, write: Callable[[sa.Connection], ValueT], *, lightly: bool = False) -> ValueT:
+        """Commit what `write` does; again, where the server was away or the file was moved.
 
-    def write_payloads(self, waiting: list[Payload]) -> None:
-        """Commit a batch of payloads."""
-        self._commit(lambda connection: store_payloads.write(connection, waiting))
+        What is written `lightly` costs less, and may be lost in a power cut.
+        """
+        self._check_writable()
 
-    def _commit(self, write: Callable[[sa.Connection], None]) -> None:
-        """Commit; once more on a new connection where the server has dropped the old."""
-        with self._sentences():
-            writes = self._engine.execution_options(writes=True)
-            try:
-                with writes.begin() as connection:
-                    write(connection)
-            except sa.exc.DBAPIError as failed:
-                if not is_connection_lost(failed):
-                    raise
-                with writes.begin() as connection:
-                    write(connection)
+        def attempt() -> ValueT:
+            engine = self._light if lightly else self._engine
+            with engine.execution_options(writes=True).begin() as connection:
+                if lightly and connection.dialect.name == "postgresql":
+                    connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
+                return write(connection)
+
+        return self._patiently(attempt)
+
+    def tell(self) -> None:
+        """Say what happened to the store since the last time, where the caller can hear it."""
+        while self._untold:
+            warnings.warn(self._untold.pop(0), BestOfKWarning, stacklevel=4)
 
     def prepare(self, *, create: bool) -> None:
         """See that the tables are there and of this version."""
         shown = self.address.shown
         with self.reading() as connection:
             version = version_of(connection)
+        self._met = True
         if version is not None:
             refuse_newer(version, shown)
-        if version == SCHEMA_VERSION:
-            return
-        if self.read_only:
-            if version is None:
-                raise StoreError(f"{shown}: there is no bestofk store here.")
-            if version >= READABLE_FROM:
-                self.version = version
+        if version != SCHEMA_VERSION:
+            if self.read_only:
+                self._read_older(version)
                 return
+            with self.writing() as connection:
+                prepare(connection, shown, create=create)
+            if self.address.path is not None:
+                with self._sentences():
+                    use_write_ahead_log(self._engine)
+        if self.address.path is not None and not self.read_only:
+            with self._sentences():
+                self._anchor = Anchor(self.address.path)
+
+    def _read_older(self, version: int | None) -> None:
+        shown = self.address.shown
+        if version is None:
+            raise StoreError(f"{shown}: there is no bestofk store here.")
+        if version < READABLE_FROM:
             raise StoreError(
                 f"{shown}: the store has the older schema version {version}: opened to write, it "
                 f"is brought to version {SCHEMA_VERSION}."
             )
-        with self.writing() as connection:
-            prepare(connection, shown, create=create)
-        if self.address.path is not None:
-            with self._sentences():
-                use_write_ahead_log(self._engine)
+        self.version = version
 
     def dispose(self) -> None:
         """Close all connections, but for those that a fork has from its parent."""
         if os.getpid() != self._process:
             return
         with suppress(sa.exc.SQLAlchemyError):
+            self._light.dispose()
             self._engine.dispose()
+        if self._anchor is not None:
+            self._anchor.close()
+
+    def _check_writable(self) -> None:
+        if self.read_only:
+            raise StoreError(f"{self.address.shown}: the store was opened to read only.")
 
     def _sentences(self) -> Any:
         return one_sentence(self.address, busy_timeout=self._busy_timeout)
 
-
-class DatabaseStore(Store):
-    """Cells in tables, written in batches."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._buffer = Buffer(database.write_cells)
-        self._payloads = Buffer(database.write_payloads)
-        buffers = (self._buffer, self._payloads)
-        self._last = weakref.finalize(self, _let_go, buffers, database)
-
-    @property
-    def shown_url(self) -> str:
-        return self._database.address.shown
-
-    def get(
-        self, keys: Sequence[CellKey], *, retry_failures: bool = False, predictions: bool = True
-    ) -> dict[str, CellResult]:
-        self.flush()
-        by_digest = {key.digest: key for key in keys}
-        with self._database.reading() as connection:
-            return {
-                digest: result
-                for digest, result in store_cells.find(
-                    connection, by_digest, predictions=predictions
-                )
-                if not (retry_failures and result.failure is not None)
-            }
-
-    def put(self, results: Iterable[CellResult]) -> None:
-        self._check_writable()
-        self._buffer.add(check_results(results))
-
-    def get_payloads(self, digests: Sequence[str], *, name: str) -> dict[str, bytes]:
-        self.flush()
-        if self._database.version < PAYLOADS_SINCE:
-            return {}
-        with self._database.reading() as connection:
-            return dict(store_payloads.find(connection, digests, name))
-
-    def put_payloads(self, payloads: Iterable[Payload]) -> None:
-        self._check_writable()
-        self._payloads.add(payloads)
-
-    def n_payloads(self) -> int:
-        self.flush()
-        if self._database.version < PAYLOADS_SINCE:
-            return 0
-        with self._database.reading() as connection:
-            counted = sa.select(sa.func.count()).select_from(payloads)
-            return int(connection.execute(counted).scalar_one())
-
-    def _check_writable(self) -> None:
-        if self._database.read_only:
-            raise StoreError(f"{self.shown_url}: the store was opened to read only.")
-
-    def flush(self) -> None:
-        self._buffer.flush()
-        self._payloads.flush()
-
-    def close(self) -> None:
-        try:
+    def _patiently(self, attempt: Callable[[], ValueT]) -> ValueT:
+        stalemates, pause, tries = 0, FIRST_PAUSE, 0
+        while True:
+            self._stay_in_place()
+            anchor = self._anchor
             try:
-                self._buffer.close()
-            finally:
-                self._payloads.close()
-        finally:
-            self._last.detach()
-            self._database.dispose()
+                with self._sentences():
+                    try:
+                        value = attempt()
+                    except sa.exc.DBAPIError as failed:
+                        tries += 1
+                        if is_stalemate(failed) and stalemates < MOST_STALEMATES:
+                            stalemates += 1
+                        elif not self._may_return(failed, tries):
+                            raise
+                    else:
+                        self._gone_since = None
+                        self._stay_in_place()
+                        if self._anchor is not anchor:
+                            continue  # what was written went with the file
+                        return value
+            except StoreError:
+                self._stay_in_place()
+                if self._anchor is anchor:
+                    raise
+                continue
+            if tries > 1:
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _register(self, spec: StudySpec) -> int:
-        with self._database.writing() as connection:
-            known = sa.select(studies.c.id, studies.c.specification).where(
-                studies.c.digest == spec.digest
+    def _may_return(self, failed: sa.exc.DBAPIError, tries: int) -> bool:
+        """Whether a server that went away is still waited for."""
+        if self.address.path is not None or not self._met or not is_server_gone(failed):
+            return False
+        if self._gone_since is None:
+            self._gone_since = time.monotonic()
+        # once more at least: the server may only have dropped an old connection
+        return tries == 1 or time.monotonic() - self._gone_since < self.patience
+
+    def _stay_in_place(self) -> None:
+        """Go on in a copy where the file has been deleted or replaced."""
+        if self._anchor is None or self._anchor.is_in_place():
+            return
+        with self._moving:
+            if self._anchor.is_in_place():
+                return
+            lost = self.address.shown
+            self.address, self._anchor, happened = self._anchor.moved(self.address)
+            self._light.dispose()
+            self._engine.dispose()
+            self._open_engines()
+            self._untold.append(
+                f"{lost}: the store was {happened} while it was in use; what it held and what "
+                f"comes is kept in {self.address.shown}: give that as the store to resume."
             )
-            # another process may register the same work at the same time
-            row = connection.execute(known.with_for_update()).one_or_none()
-            if row is None:
-                dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
-                connection.execute(
-                    dialect.insert(studies).on_conflict_do_nothing(index_elements=["digest"]),
-                    {
-                        "digest": spec.digest,
-                        "created": now(),
-                        "title": spec.title,
-                        "specification": spec.as_json(),
-                    },
-                )
-                row = connection.execute(known.with_for_update()).one()
-            held = StudySpec.from_json(row.specification)
-            wanted = spec.registered_after(held)
-            if wanted != held:
-                connection.execute(
-                    sa.update(studies)
-                    .where(studies.c.id == row.id)
-                    .values(specification=wanted.as_json())
-                )
-            return int(row.id)
-
-    def studies(self) -> tuple[StoredStudy, ...]:
-        with self._database.reading() as connection:
-            statement = sa.select(studies.c.id, studies.c.created, studies.c.specification)
-            return tuple(
-                StoredStudy(
-                    id=row.id, created=row.created, spec=StudySpec.from_json(row.specification)
-                )
-                for row in connection.execute(statement.order_by(studies.c.id))
-            )
-
-    def n_cells(self) -> int:
-        self.flush()
-        with self._database.reading() as connection:
-            counted = sa.select(sa.func.count()).select_from(cells)
-            return int(connection.execute(counted).scalar_one())
-
-    def _groups(self, spec: StudySpec) -> list[CellGroup]:
-        self.flush()
-        with self._database.reading() as connection:
-            return store_cells.groups(connection, spec)
-
-    def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
-        self.flush()
-        with self._database.reading() as connection:
-            yield from store_cells.of_study(connection, spec)
-
-
-def open_database(
-    address: Address, *, create: bool, read_only: bool, busy_timeout: float
-) -> DatabaseStore:
-    """The store at `address`, ready to use."""
-    if address.path is not None:
-        check_file(address.path, address.shown, create=create)
-    database = Database(address, read_only=read_only, busy_timeout=busy_timeout)
-    try:
-        database.prepare(create=create)
-    except BaseException:
-        database.dispose()
-        raise
-    return DatabaseStore(database)
-
-
-def _let_go(buffers: tuple[Buffer[CellResult], Buffer[Payload]], database: Database) -> None:
-    """A store that nobody closed writes what waits when it goes."""
-    for buffer in buffers:
-        with suppress(StoreError):
-            buffer.close()
-    database.dispose()
 
 
 def _postgresql_engine(address: Address, busy_timeout: float) -> sa.Engine:

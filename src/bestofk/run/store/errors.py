@@ -31,6 +31,7 @@ _POSTGRESQL = {
     "57P": f"the server has shut the connection: {SAFE}",
     "25006": f"the store cannot be written: {SAFE}, once it is writable",
     "42501": "the user may not use these tables",
+    "3D000": "there is no such database",
     "42703": "the tables are not those of a bestofk store, and were left as they are",
     "42P01": "the tables are not those of a bestofk store, and were left as they are",
 }
@@ -50,9 +51,19 @@ def one_sentence(address: Address, *, busy_timeout: float) -> Iterator[None]:
         raise StoreError(f"{address.shown}: {sentence}.") from None
 
 
-def is_connection_lost(failed: BaseException) -> bool:
-    """Whether the server went away, so that a second try on a new connection may do."""
-    return isinstance(failed, sqlalchemy.exc.DBAPIError) and bool(failed.connection_invalidated)
+def is_server_gone(failed: sqlalchemy.exc.DBAPIError) -> bool:
+    """Whether the server went away or is starting, so that it may be back soon."""
+    if failed.connection_invalidated:
+        return True
+    state = getattr(failed.orig, "sqlstate", None)
+    if state is None:  # no server was there to give one
+        return isinstance(failed, sqlalchemy.exc.OperationalError)
+    return str(state).startswith(("08", "57P"))
+
+
+def is_stalemate(failed: sqlalchemy.exc.DBAPIError) -> bool:
+    """Whether two transactions waited for each other, so that one of them must begin anew."""
+    return getattr(failed.orig, "sqlstate", None) in ("40001", "40P01")
 
 
 def _sentence(cause: BaseException, address: Address, busy_timeout: float) -> str:

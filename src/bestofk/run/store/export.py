@@ -76,6 +76,7 @@ def study_columns(store: Store, spec: StudySpec) -> Columns:
         "n_test": _same_in_a_split(all_of("n_test"), places),
         "stratified": [None if spec.stratified is None else str(spec.stratified).lower()]
         * len(places),
+        "n_groups": [spec.groups] * len(places),
         "loss_name": [spec.loss] * len(places),
         "failure": [None if failure is None else failure.kind for failure in failures],
         "reason": [None if failure is None else failure.reason for failure in failures],
@@ -84,7 +85,7 @@ def study_columns(store: Store, spec: StudySpec) -> Columns:
         "size": all_of("size"),
     }
     # A design that is known in part is not known.
-    unknown = [n for n in ("n_train", "n_test", "stratified") if None in columns[n]]
+    unknown = [n for n in ("n_train", "n_test", "stratified", "n_groups") if None in columns[n]]
     return {name: column for name, column in columns.items() if name not in unknown}
 
 

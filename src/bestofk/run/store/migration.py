@@ -9,6 +9,9 @@ import sqlalchemy as sa
 from bestofk.errors import StoreError
 from bestofk.run.store import schema
 
+UNKNOWN = -1
+"""The version of tables that do not say it."""
+
 Step = Callable[[sa.Connection], None]
 
 
@@ -31,7 +34,31 @@ def add_payloads(connection: sa.Connection) -> None:
     )
 
 
-STEPS: Mapping[int, Step] = {0: add_warnings_and_predictions, 1: add_payloads}
+def add_checksums_and_claims(connection: sa.Connection) -> None:
+    """Version 2 had no checksums: its cells and payloads stay, and cannot be verified."""
+    for column in ("checksum", "predictions_checksum"):
+        connection.execute(sa.text(f"ALTER TABLE bestofk_cells ADD COLUMN {column} BIGINT"))
+    connection.execute(sa.text("ALTER TABLE bestofk_payloads ADD COLUMN checksum BIGINT"))
+    without = " WITHOUT ROWID" if connection.dialect.name == "sqlite" else ""
+    connection.execute(
+        sa.text(
+            "CREATE TABLE bestofk_claims (digest TEXT NOT NULL, claimer TEXT NOT NULL, "
+            f"PRIMARY KEY (digest)){without}"
+        )
+    )
+    connection.execute(
+        sa.text(
+            "CREATE TABLE bestofk_claimers (name TEXT NOT NULL, process TEXT NOT NULL, "
+            "beat BIGINT NOT NULL, PRIMARY KEY (name))"
+        )
+    )
+
+
+STEPS: Mapping[int, Step] = {
+    0: add_warnings_and_predictions,
+    1: add_payloads,
+    2: add_checksums_and_claims,
+}
 """From version: how to reach the next one."""
 
 
@@ -42,11 +69,15 @@ def version_of(connection: sa.Connection) -> int | None:
     if connection.dialect.name == "sqlite":
         return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
     value = sa.select(schema.meta.c.value).where(schema.meta.c.name == "schema_version")
-    return int(connection.execute(value).scalar_one())
+    found = connection.execute(value).scalar_one_or_none()
+    # no number: as of a version that nobody knows
+    return int(found) if found is not None and found.isdecimal() else UNKNOWN
 
 
 def refuse_newer(version: int, shown: str) -> None:
     """A store that a later bestofk wrote is left alone."""
+    if version == UNKNOWN:
+        raise StoreError(f"{shown}: the store does not say its version; it was left as it is.")
     if version > schema.SCHEMA_VERSION:
         raise StoreError(
             f"{shown}: the store has schema version {version}, and this bestofk knows versions up "

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +44,7 @@ def write(connection: sa.Connection, waiting: Sequence[Payload]) -> None:
     """Insert what is not there yet; a payload never changes."""
     from sqlalchemy.dialects import postgresql, sqlite
 
+    from bestofk.run.store.checksums import of_bytes
     from bestofk.run.store.schema import payloads
     from bestofk.run.store.stored_study import now
 
@@ -53,7 +53,7 @@ def write(connection: sa.Connection, waiting: Sequence[Payload]) -> None:
     # In one order for all, so that two writers never wait for each other.
     rows = [
         {"digest": one.digest, "name": one.name, "kind": one.kind, "data": one.data,
-         "written": written}
+         "written": written, "checksum": of_bytes(one.data)}
         for one in sorted(waiting, key=lambda payload: payload.key)
     ]  # fmt: skip
     statement = dialect.insert(payloads).on_conflict_do_nothing(index_elements=["digest", "name"])
@@ -61,26 +61,41 @@ def write(connection: sa.Connection, waiting: Sequence[Payload]) -> None:
 
 
 def find(
-    connection: sa.Connection, digests: Sequence[str], name: str
-) -> Iterator[tuple[str, bytes]]:
-    """The data of that name under those digests that the table holds."""
+    connection: sa.Connection, digests: Sequence[str], name: str, *, version: int
+) -> tuple[dict[str, bytes], list[str]]:
+    """The data of that name under those digests; the digests of those that are damaged."""
     import sqlalchemy as sa
-    from sqlalchemy.dialects import postgresql
 
-    from bestofk.run.store.schema import payloads
+    from bestofk.run.store.cells import among, asked
+    from bestofk.run.store.checksums import of_bytes
+    from bestofk.run.store.schema import CHECKSUMS_SINCE, payloads
 
-    among: Any
-    if connection.dialect.name == "postgresql":
-        listed: Any = sa.func.unnest(sa.bindparam("wanted", type_=postgresql.ARRAY(sa.Text)))
-        among = sa.select(listed)
-    else:
-        each = sa.func.json_each(sa.bindparam("wanted")).table_valued("value")
-        among = sa.select(each.c.value)
-    statement = sa.select(payloads.c.digest, payloads.c.data).where(
-        payloads.c.digest.in_(among), payloads.c.name == name
+    checksum: Any = payloads.c.checksum if version >= CHECKSUMS_SINCE else sa.null()
+    data_column = sa.type_coerce(payloads.c.data, sa.types.NullType())
+    statement = sa.select(payloads.c.digest, data_column, checksum).where(
+        payloads.c.digest.in_(among(connection.dialect)), payloads.c.name == name
     )
-    for start in range(0, len(digests), CHUNK):
-        chunk = list(digests[start : start + CHUNK])
-        given: Any = chunk if connection.dialect.name == "postgresql" else json.dumps(chunk)
-        for digest, data in connection.execute(statement, {"wanted": given}).all():
-            yield digest, bytes(data)
+    found: dict[str, bytes] = {}
+    spoilt: list[str] = []
+    for wanted in asked(connection.dialect, digests, CHUNK):
+        given = wanted if isinstance(wanted, dict) else {"wanted": wanted[0]}
+        for digest, data, kept in connection.execute(statement, given).all():
+            whole = isinstance(data, bytes | memoryview) and type(kept) in (int, type(None))
+            if whole and kept in (None, of_bytes(bytes(data))):
+                found[digest] = bytes(data)
+            else:
+                spoilt.append(digest)
+    return found, spoilt
+
+
+def drop_damaged(connection: sa.Connection, digests: Sequence[str], name: str) -> None:
+    """Delete those of the payloads that are damaged, as they are now."""
+    import sqlalchemy as sa
+
+    from bestofk.run.store.schema import SCHEMA_VERSION, payloads
+
+    _, spoilt = find(connection, digests, name, version=SCHEMA_VERSION)
+    if spoilt:
+        connection.execute(
+            sa.delete(payloads).where(payloads.c.digest.in_(spoilt), payloads.c.name == name)
+        )

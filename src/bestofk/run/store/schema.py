@@ -9,9 +9,13 @@ from sqlalchemy.types import TypeDecorator, UserDefinedType
 
 APPLICATION_ID = 0x424F464B
 """The letters BOFK: stands in the header of an SQLite file."""
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 READABLE_FROM = 1
-"""Stores from this version on can be read as they are: cells and studies have not changed since."""
+"""Stores from this version on can be read as they are."""
+CHECKSUMS_SINCE = 3
+"""The version that brought checksums; cells of older ones have none."""
+PAYLOADS_SINCE = 2
+"""The version that brought payloads."""
 
 
 class Float8(UserDefinedType[float]):
@@ -32,6 +36,13 @@ def escaped(text: str) -> str:
     return text.encode("unicode_escape").decode("ascii")
 
 
+def unescaped(text: str) -> str:
+    """The text that `escaped` was given."""
+    if "\\" not in text:
+        return text
+    return text.encode("ascii").decode("unicode_escape")
+
+
 class AnyText(TypeDecorator[str]):
     """Text that may hold anything (NUL, lone surrogates), escaped to ASCII for every server."""
 
@@ -42,7 +53,7 @@ class AnyText(TypeDecorator[str]):
         return None if value is None else escaped(value)
 
     def process_result_value(self, value: str | None, dialect: sa.Dialect) -> str | None:  # noqa: ARG002
-        return None if value is None else value.encode("ascii").decode("unicode_escape")
+        return None if value is None else unescaped(value)
 
 
 def _float8() -> sa.types.TypeEngine[float]:
@@ -90,6 +101,8 @@ cells = sa.Table(
     sa.Column("written", sa.Text, nullable=False),
     sa.Column("warnings", sa.Text),
     sa.Column("predictions", sa.LargeBinary),
+    sa.Column("checksum", sa.BigInteger),
+    sa.Column("predictions_checksum", sa.BigInteger),
     sa.Index("bestofk_cells_by_learner", "learner"),
 )
 
@@ -101,4 +114,23 @@ payloads = sa.Table(
     sa.Column("kind", sa.Text, nullable=False),
     sa.Column("data", sa.LargeBinary, nullable=False),
     sa.Column("written", sa.Text, nullable=False),
+    sa.Column("checksum", sa.BigInteger),
 )
+
+claims = sa.Table(
+    "bestofk_claims",
+    metadata,
+    sa.Column("digest", sa.Text, primary_key=True),
+    sa.Column("claimer", sa.Text, nullable=False),
+    sqlite_with_rowid=False,
+)
+"""What processes work on, by the digests of cells and payloads."""
+
+claimers = sa.Table(
+    "bestofk_claimers",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("process", sa.Text, nullable=False),
+    sa.Column("beat", sa.BigInteger, nullable=False),
+)
+"""Processes at work; the living count their beats on."""

@@ -79,15 +79,21 @@ def _is_sound(path: Path, **options: Any) -> bool:
         return code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def sqlite_engine(path: Path, *, read_only: bool, busy_timeout: float) -> sa.Engine:
+def sqlite_engine(
+    path: Path, *, read_only: bool, busy_timeout: float, durable: bool = True
+) -> sa.Engine:
     """An engine whose transactions are written out, for one file."""
+    mode = "rwc"
 
     def connect() -> sqlite3.Connection:
         if read_only:
             return _connect_to_read(path, busy_timeout)
-        connection = _connect(path, "rwc", timeout=busy_timeout)
+        nonlocal mode
+        # Made once: a file that was deleted since is not made again.
+        connection = _connect(path, mode if durable else "rw", timeout=busy_timeout)
+        mode = "rw"
         # Committed cells outlive a power cut.
-        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         # 16 MB of log before it is folded in: digests fall all over their index.
         connection.execute("PRAGMA wal_autocheckpoint = 4000")
         return connection

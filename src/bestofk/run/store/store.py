@@ -35,8 +35,12 @@ from bestofk.run.store.url import parse_address
 if TYPE_CHECKING:
     from typing import Self
 
+    from bestofk.run.store.claims import Claims
+
 BUSY_TIMEOUT = 30.0
 """Seconds to wait for another process that writes."""
+PATIENCE = 60.0
+"""Seconds to wait for a server that went away."""
 
 
 def open_store(
@@ -45,6 +49,7 @@ def open_store(
     create: bool = True,
     read_only: bool = False,
     busy_timeout: float = BUSY_TIMEOUT,
+    patience: float = PATIENCE,
 ) -> Store:
     """Open a store, and create or migrate it where that is needed.
 
@@ -59,6 +64,8 @@ def open_store(
         Nothing is written: neither cells nor a migration; implies ``create=False``.
     busy_timeout : float
         Seconds to wait for a lock that another process holds.
+    patience : float
+        Seconds to wait for a server that was there and went away, as in a restart.
 
     Returns
     -------
@@ -86,17 +93,20 @@ def open_store(
     """
     address = parse_address(store)
     positive(busy_timeout, "busy_timeout")
+    if not isinstance(patience, int | float) or not patience >= 0:
+        raise refuse("patience", "a number of seconds, at least 0", patience)
     if address.kind == "memory":
         from bestofk.run.store.memory import MemoryStore
 
         return MemoryStore()
-    from bestofk.run.store.database import open_database
+    from bestofk.run.store.database_store import open_database
 
     return open_database(
         address,
         create=create and not read_only,
         read_only=read_only,
         busy_timeout=float(busy_timeout),
+        patience=float(patience),
     )
 
 
@@ -172,6 +182,10 @@ class Store(ABC):
     @abstractmethod
     def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
         """Cells of the names of a study, whatever their splits, without predictions."""
+
+    def claims(self) -> Claims | None:
+        """Claims of this process on the work of others; None where no other can be."""
+        return None
 
     def study(self, number: int) -> StoredStudy:
         """The study of that number."""

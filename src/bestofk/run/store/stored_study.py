@@ -97,6 +97,8 @@ class StudySpec:
     n_train: tuple[int, ...] | None = None
     n_test: tuple[int, ...] | None = None
     """Rows of the parts of the first data set, as its design has them; None: not known."""
+    groups: int | None = None
+    """Groups of rows of the first data set that stay whole; None: every row stands for itself."""
     replicates: str = ""
     """The digest of the study that this one repeats over other random splits."""
     decisions: tuple[StoredDecision, ...] = ()
@@ -174,8 +176,8 @@ def subsets_of(plan: str) -> Subsets | None:
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
-    "title", "versions", "command", "notes", "caution", "n_train", "n_test", "replicates",
-    "decisions",
+    "title", "versions", "command", "notes", "caution", "n_train", "n_test", "groups",
+    "replicates", "decisions",
 )  # fmt: skip
 """Fields that do not say what is to be run."""
 
@@ -286,6 +288,7 @@ def study_of(
         command=tuple(command),
         n_train=designs[0].n_train,
         n_test=designs[0].n_test,
+        groups=designs[0].groups,
     )
 
 

@@ -196,9 +196,10 @@ def _measured(value: Any, losses: Any) -> _Measured:
 def _points_words(shown: _Measured, n: int, runs: int) -> str:
     if shown.n_datasets > 1:
         return f"Each point is one of {n} data sets."
-    what = {"test-set": "test instances", "resample": "splits", "bootstrap": "samples"}.get(
-        shown.design.kind, "folds"
-    )
+    what = {
+        "test-set": "test instances", "resample": "splits", "splits": "splits",
+        "bootstrap": "samples", "time": "windows",
+    }.get(shown.design.kind, "folds")  # fmt: skip
     if runs == 1:
         return f"Each point is one of {n} {what}."
     return (
@@ -240,7 +241,7 @@ def _intervals(shown: _Measured, level: float) -> tuple[Floats, Floats]:
         result: Any
         if shown.n_datasets > 1 or design.kind in ("test-set", "scores", "holdout"):
             result = pairwise.kfold_t(known, zeros)
-        elif design.kind in ("resample", "bootstrap"):
+        elif design.kind in ("resample", "bootstrap", "time", "splits"):
             share = design.test_share()
             if share is None:
                 continue

@@ -1,0 +1,201 @@
+"""How often equal learners are told apart when rows come in groups, or in order of time.
+
+    python benchmarks/grouped_type1.py [--sets 400] [--part groups|time] [--smoke]
+
+Draws data sets on which two learners are equal by construction: each sees columns of its own, all
+drawn alike. In *groups*, the rows of a patient share a shift of the columns, so that one learner
+is lucky with a whole patient at a time; in *time*, shift and label follow an autoregression. Counts
+how often each test finds a difference at level 0.05: with the groups ignored and with the groups
+used (plans of whole groups, at most as many degrees of freedom as groups less one), and with random
+folds over a series against windows in order of time. A few minutes of processor time.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+
+from bestofk.intervals import clopper_pearson
+from bestofk.pairwise import (
+    corrected_repeated_kfold_t,
+    corrected_resampled_t,
+    nested_cv_t,
+    paired_t,
+    permutation,
+)
+from bestofk.plans import plan
+
+ALPHA = 0.05
+COLUMNS = 2
+SHIFT, SIGNAL = 1.0, 0.6
+
+
+def grouped(rng, groups, size):
+    """Rows of `groups` patients: (n, 2 * COLUMNS) columns, labels of -1 and 1, the patients."""
+    of = np.repeat(np.arange(groups), size)
+    y = np.where(rng.normal(size=groups)[of] + rng.normal(size=len(of)) > 0, 1.0, -1.0)
+    shift = SHIFT * rng.normal(size=(groups, 2 * COLUMNS))[of]
+    X = SIGNAL * y[:, None] + shift + rng.normal(size=(len(of), 2 * COLUMNS))
+    return X, y, of
+
+
+def series(rng, n, memory=0.8):
+    """Rows in order of time: shift of the columns and label remember the row before."""
+    noise = rng.normal(size=(n + 50, 2 * COLUMNS + 1)) * np.sqrt(1 - memory**2)
+    for row in range(1, len(noise)):
+        noise[row] += memory * noise[row - 1]
+    noise = noise[50:]
+    y = np.where(noise[:, 0] > 0, 1.0, -1.0)
+    return SIGNAL * y[:, None] + SHIFT * noise[:, 1:] + rng.normal(size=(n, 2 * COLUMNS)), y
+
+
+def least_squares(X, y):
+    """Predictions of any rows by any others: a linear rule, which is stable."""
+    with_one = np.column_stack([X, np.ones(len(X))])
+
+    def of(train, test):
+        A = with_one[train]
+        weights = np.linalg.solve(A.T @ A + 1e-6 * np.eye(A.shape[1]), A.T @ y[train])
+        return np.where(with_one[test] @ weights > 0, 1.0, -1.0)
+
+    return of
+
+
+def nearest(X, y):
+    """The label of the nearest row, which is unstable."""
+    distance = np.square(X[:, None] - X[None]).sum(axis=-1)
+
+    def of(train, test):
+        return y[train][distance[np.ix_(test, train)].argmin(axis=1)]
+
+    return of
+
+
+LEARNERS = {"least squares": least_squares, "nearest neighbour": nearest}
+
+
+def errors(splits, X, y, learner):
+    """Error rates of the two learners: (2, splits on all rows), (2, those on parts of them)."""
+    rules = [learner(X[:, :COLUMNS], y), learner(X[:, COLUMNS:], y)]
+    wrong = np.empty((2, len(splits)))
+    for place, (_, _, train, test) in enumerate(splits):
+        for side, rule in enumerate(rules):
+            wrong[side, place] = (rule(train, test) != y[test]).mean()
+    return wrong
+
+
+def rates(tables, verdicts):
+    """The share of p-values at or below alpha, with an interval."""
+    tables = np.array(tables)
+    for name, test in verdicts.items():
+        p = np.atleast_1d(test(tables[:, 0], tables[:, 1]).pvalue)
+        k, n = int((p <= ALPHA).sum()), len(p)
+        found = clopper_pearson(k, n)
+        yield name, k / n, found.low, found.high
+
+
+def nested(units):
+    def test(a, b):
+        return nested_cv_t(a, b, runs=10, folds=5, rows=units)
+
+    return test
+
+
+def corrected(runs, folds, units=None):
+    def test(a, b):
+        a, b = (x.reshape(-1, runs, folds) for x in (a, b))
+        return corrected_repeated_kfold_t(a, b, units=units)
+
+    return test
+
+
+def in_groups(sets, seed):
+    for groups, size in ((12, 10), (30, 4)):
+        for name, learner in LEARNERS.items():
+            found = {}
+            for spec in ("10x5+nested", "10x10"):
+                for used in (False, True):
+                    rng = np.random.default_rng(seed)
+                    tables = []
+                    for number in range(sets):
+                        X, y, of = grouped(rng, groups, size)
+                        made = plan(spec, random_state=number)
+                        splits = made.materialise(len(y), y.astype(int), of if used else None)
+                        tables.append(errors(splits, X, y, learner))
+                    what = "used" if used else "ignored"
+                    units = groups if used else groups * size
+                    if spec == "10x10":
+                        verdicts = {f"{spec}, corrected t, groups {what}": corrected(
+                            10, 10, units if used else None)}  # fmt: skip
+                        if used:
+                            verdicts[f"{spec}, corrected t, groups used, df of folds"] = corrected(
+                                10, 10)  # fmt: skip
+                    else:
+                        verdicts = {f"{spec}, groups {what}": nested(units)}
+                    for row in rates(tables, verdicts):
+                        found[row[0]] = row[1:]
+            show(f"{groups} groups of {size} rows, {name}", found)
+
+
+def in_time(sets, seed):
+    for n in (150, 600):
+        for name, learner in LEARNERS.items():
+            found = {}
+            asked = {
+                "10x10": {"random folds, corrected t": corrected(10, 10)},
+                "time:5": {"5 windows, corrected t": resampled(5), "5 windows, paired t": paired_t},
+                "time:10": {
+                    "10 windows, corrected t": resampled(10),
+                    "10 windows, paired t": paired_t,
+                    "10 windows, sign flips": flips,
+                },
+            }
+            for spec, verdicts in asked.items():
+                rng = np.random.default_rng(seed)
+                tables = []
+                for number in range(sets):
+                    X, y = series(rng, n)
+                    splits = plan(spec, random_state=number).materialise(n, y.astype(int))
+                    tables.append(errors(splits, X, y, learner))
+                for row in rates(tables, verdicts):
+                    found[row[0]] = row[1:]
+            show(f"a series of {n} rows, {name}", found)
+
+
+def resampled(windows):
+    """As the library makes it: the last window tests one part by as many as there are windows."""
+
+    def test(a, b):
+        return corrected_resampled_t(a, b, n_train=windows, n_test=1)
+
+    return test
+
+
+def flips(a, b):
+    return permutation(a, b, random_state=0)
+
+
+def show(title, found):
+    print(f"\n{title}")
+    for name, (rate, low, high) in found.items():
+        print(f"  {name:<46} {100 * rate:5.1f} %   ({100 * low:.1f} to {100 * high:.1f})")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=400)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--part", choices=["groups", "time"])
+    parser.add_argument("--smoke", action="store_true")
+    options = parser.parse_args()
+    sets = 5 if options.smoke else options.sets
+    print(f"Equal learners told apart at level {ALPHA:g}, {sets} data sets each (95 % intervals)")
+    if options.part != "time":
+        in_groups(sets, options.seed)
+    if options.part != "groups":
+        in_time(sets, options.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,163 @@
+"""Which code belongs to an installed, versioned package, whose name and version stand for it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+OWN = "bestofk"
+"""Our own code is known by its source, so that a release throws away only what it changed."""
+PYTHON = f"python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def package_of(module: str, names: dict[str, Any] | None = None) -> str | None:
+    """Name and version of the package that holds a module; None: its source must be looked at.
+
+    Parameters
+    ----------
+    module : str
+        Its dotted name.
+    names : dict, optional
+        What the module holds, where that is not ``sys.modules[module]``.
+
+    Examples
+    --------
+    >>> package_of("json").startswith("python 3."), package_of("numpy.linalg").startswith("numpy ")
+    (True, True)
+    >>> package_of("bestofk.learners") is None
+    True
+    """
+    top = module.partition(".")[0]
+    if top in ("", OWN, "__main__", "__mp_main__"):
+        return None
+    held = names if names is not None else vars(sys.modules.get(module, ModuleType("")))
+    file = held.get("__file__")
+    if file is None:
+        if module in sys.builtin_module_names or _is_frozen(held):
+            return PYTHON
+        return _by_folders(module, held.get("__path__"))
+    return _of_file(module, file)
+
+
+def package_of_import(module: str) -> str | None:
+    """The same of a module that need not be imported yet; None also if it is not to be found."""
+    if module in sys.modules:
+        return package_of(module)
+    from importlib.machinery import PathFinder
+
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names:
+        return PYTHON
+    if top == OWN:
+        return None
+    try:
+        found = PathFinder.find_spec(top)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if found is None or found.origin is None:
+        return None
+    return _of_file(top, found.origin)
+
+
+def _is_frozen(held: dict[str, Any]) -> bool:
+    return getattr(held.get("__spec__"), "origin", None) in ("frozen", "built-in")
+
+
+def _by_folders(module: str, folders: Any) -> str | None:
+    """A package without a file of its own: each of its folders belongs to somebody."""
+    found = {_of_file(module, os.path.join(folder, "__init__.py")) for folder in folders or ()}
+    return None if None in found or not found else " and ".join(sorted(map(str, found)))
+
+
+@cache
+def _of_file(module: str, file: str) -> str | None:
+    file = os.path.abspath(file)
+    for folder in _standard_library():
+        inside = file.startswith(folder + os.sep)
+        if inside and not {"site-packages", "dist-packages"} & set(Path(file).parts):
+            return PYTHON
+    root = Path(file)
+    up = module.count(".") + (2 if root.name.startswith("__init__.") else 1)
+    if len(root.parents) < up:
+        return None
+    folder = str(root.parents[up - 1])
+    inside_folder = root.relative_to(folder).as_posix()
+    return _distribution(folder, module.partition(".")[0], inside_folder)
+
+
+@cache
+def _standard_library() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    return tuple({os.path.abspath(paths[name]) for name in ("stdlib", "platstdlib")})
+
+
+@cache
+def _distributions(folder: str) -> tuple[str, ...]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
+
+
+@cache
+def _distribution(folder: str, top: str, file: str) -> str | None:
+    """The distribution that put `file` into `folder`; the likely one is asked first."""
+    wanted = _plain(top)
+    likely = sorted(_distributions(folder), key=lambda name: wanted not in _plain(name))
+    for name in likely:
+        found = _holding(Path(folder) / name, top, file)
+        if found is not None:
+            return found
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
+
+
+def _holding(about: Path, top: str, file: str) -> str | None:
+    record = _read(about / "RECORD")
+    if record is None:
+        # of the system's own packages, which keep no list of files
+        tops = (_read(about / "top_level.txt") or b"").decode("utf-8", "replace").split()
+        installed = about.parent.name in ("site-packages", "dist-packages")
+        return _versioned(about, b"") if installed and top in tops else None
+    if not (b"\n" + record).count(f"\n{file},".encode()):
+        return None
+    return _versioned(about, record)
+
+
+def _versioned(about: Path, record: bytes) -> str:
+    name, _, version = about.name.rpartition(".")[0].partition("-")
+    version = version.partition("-")[0] or _stated_version(about)
+    if _read(about / "direct_url.json") is None:
+        return f"{_plain(name)} {version}"
+    # from a folder or a repository: the version need not change with the code
+    code = [
+        line
+        for line in record.split(b"\n")
+        if line.partition(b",")[0].endswith((b".py", b".so", b".pyd"))
+    ]
+    return f"{_plain(name)} {version} {hashlib.sha256(b''.join(sorted(code))).hexdigest()[:16]}"
+
+
+def _stated_version(about: Path) -> str:
+    for name in ("METADATA", "PKG-INFO"):
+        for line in (_read(about / name) or b"").decode("utf-8", "replace").splitlines():
+            if line.startswith("Version:"):
+                return line.partition(":")[2].strip()
+    return ""
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

@@ -1,0 +1,145 @@
+"""What is known of rows besides their features: groups, weights, and the fold that tests them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk.checks import refuse
+from bestofk.data.dataset import DataSet
+from bestofk.errors import ArgumentError, UnknownNameError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLES = ("groups", "sample_weight", "folds")
+
+
+def with_row_columns(
+    data: DataSet, *, groups: Any = None, sample_weight: Any = None, folds: Any = None
+) -> DataSet:
+    """The data set with groups, weights or folds of its rows.
+
+    Parameters
+    ----------
+    data : DataSet
+        Left as it is.
+    groups : name of a column, or array of shape (n,), optional
+        Rows of one group (a patient, a day) are never on both sides of a split.
+    sample_weight : name of a column, or array of shape (n,), optional
+        How much each row counts, in fits and in the loss.
+    folds : name of a column, or array of shape (n,), optional
+        Which fold tests the row, for the plan ``"predefined:COLUMN"``.
+
+    Returns
+    -------
+    DataSet
+        A column that is named is no feature any more.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from bestofk.data import as_dataset
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, 3.0], "patient": ["p", "p", "q"]})
+    >>> data = with_row_columns(as_dataset(X, [0, 1, 1]), groups="patient")
+    >>> data.d, data.groups.tolist()
+    (1, ['p', 'p', 'q'])
+    """
+    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    known = {role: getattr(data, role) for role in ROLES}
+    # a column that was taken out before may be named again
+    asked = {
+        role: given
+        for role, given in asked.items()
+        if given is not None
+        and not (isinstance(given, str) and known[role] is not None and known[role].name == given)
+    }
+    if not asked:
+        return data
+    frame, taken = taken_columns(data.X, asked, source=data.name)
+    found: dict[str, Any] = {**settled_columns(taken, data.n)}
+    return replace(data, X=frame, **found, account=(*data.account, *said_of(found)))
+
+
+def taken_columns(
+    frame: pd.DataFrame, asked: Mapping[str, Any], *, source: str = ""
+) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """The frame without the columns that are named, and what each role was given."""
+    where = f" of {source!r}" if source else ""
+    taken: dict[str, Any] = {}
+    for role, given in asked.items():
+        if isinstance(given, str):
+            if given not in frame.columns:
+                raise UnknownNameError(f"column{where} to take as {role}", given, frame.columns)
+            taken[role] = frame[given]
+        elif given is not None:
+            taken[role] = given
+    named = [given for given in dict.fromkeys(map(_name, asked.values())) if given is not None]
+    if named and len(named) == len(frame.columns):
+        raise ArgumentError(f"There must be a column{where} to learn from; all are taken.")
+    return (frame.drop(columns=named) if named else frame), taken
+
+
+def _name(given: Any) -> str | None:
+    return given if isinstance(given, str) else None
+
+
+def settled_columns(taken: Mapping[str, Any], n: int) -> dict[str, pd.Series[Any]]:
+    """The values by role, one without a gap for each of the `n` rows; weights are numbers."""
+    import pandas as pd
+
+    found = {}
+    for role, given in taken.items():
+        values = np.asarray(given)
+        if values.ndim == 2 and values.shape[1] == 1:
+            values = values[:, 0]
+        if values.shape != (n,):
+            raise ArgumentError(
+                f"{role} must hold one value for each of the {n} rows, or name a column; got "
+                f"{'shape ' + str(values.shape) if values.ndim else repr(given)}."
+            )
+        name = getattr(given, "name", None)
+        gaps = np.asarray(pd.isna(pd.Series(values)))
+        if gaps.any():
+            raise ArgumentError(
+                f"{role} must have no missing values; row {int(gaps.argmax()) + 1} has none "
+                f"({int(gaps.sum())} such of {n})."
+            )
+        if role == "sample_weight":
+            values = _weights(values)
+        found[role] = pd.Series(values, name=None if name is None else str(name))
+    return found
+
+
+def _weights(values: Any) -> Any:
+    try:
+        weights = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse("sample_weight", "numbers, one for each row", values) from None
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        row = int(np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))[0])
+        raise ArgumentError(
+            f"sample_weight must hold numbers of 0 or more; got {weights[row]:g} in row {row + 1}."
+        )
+    if not weights.any():
+        raise ArgumentError("sample_weight must be above 0 in some rows; all are 0.")
+    return weights
+
+
+def said_of(found: Mapping[str, pd.Series[Any]]) -> list[str]:
+    """A sentence about each of the columns."""
+    said = []
+    for role, values in found.items():
+        name = "" if values.name is None else f" by the column {values.name!r}, which is no feature"
+        if role == "groups":
+            many = values.nunique()
+            said.append(f"The rows are in {many} group{'s' * (many != 1)}{name}.")
+        elif role == "sample_weight":
+            least, most = float(values.min()), float(values.max())
+            said.append(f"The rows have weights from {least:g} to {most:g}{name}.")
+        else:
+            said.append(f"The rows have folds{name}.")
+    return said

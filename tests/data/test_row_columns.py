@@ -1,0 +1,88 @@
+"""Groups, weights and folds of rows: named or given, never a feature, refused with a reason."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bestofk.data import as_dataset, load, read_dataset, with_row_columns
+from bestofk.errors import ArgumentError, TableError, UnknownNameError
+
+FRAME = pd.DataFrame(
+    {
+        "size": [1.0, 2.0, 3.0, 4.0],
+        "patient": ["p", "p", "q", "q"],
+        "share": [1, 2, 3, 0],
+        "fold": [0, 1, 0, -1],
+    }
+)
+Y = ["a", "b", "a", "b"]
+
+
+def test_a_named_column_is_no_feature():
+    data = as_dataset(FRAME, Y, groups="patient", sample_weight="share", folds="fold")
+    assert list(data.X.columns) == ["size"]
+    assert data.groups.tolist() == ["p", "p", "q", "q"]
+    assert data.sample_weight.tolist() == [1.0, 2.0, 3.0, 0.0]
+    assert (data.folds.name, data.folds.tolist()) == ("fold", [0, 1, 0, -1])
+    assert "2 groups by the column 'patient', which is no feature" in data.explain()
+    later = with_row_columns(as_dataset(FRAME, Y), groups="patient", sample_weight="share")
+    assert list(later.X.columns) == ["size", "fold"]
+    assert with_row_columns(later, groups="patient").groups is later.groups
+    assert list(FRAME.columns) == ["size", "patient", "share", "fold"]
+
+
+def test_one_column_may_serve_twice_and_arrays_serve_too():
+    data = as_dataset(FRAME, Y, groups="fold", folds="fold")
+    assert "fold" not in data.X.columns
+    given = as_dataset(FRAME[["size"]], Y, groups=FRAME["patient"], sample_weight=[1, 1, 1, 2])
+    assert given.groups.name == "patient"
+    assert given.d == 1
+
+
+def test_weights_belong_to_the_identity_and_groups_do_not():
+    plain = as_dataset(FRAME[["size"]], Y)
+    grouped = with_row_columns(plain, groups=[1, 1, 2, 2])
+    one, other = (with_row_columns(plain, sample_weight=w) for w in ([1, 1, 1, 1], [1, 1, 1, 2]))
+    assert plain.fingerprint == grouped.fingerprint
+    assert len({plain.fingerprint, one.fingerprint, other.fingerprint}) == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"groups": [1, 2]}, "one value for each of the 4 rows"),
+        ({"groups": ["a", None, "b", "c"]}, r"no missing values; row 2 has none \(1 such of 4\)"),
+        ({"sample_weight": [1, 1, -1, 1]}, "0 or more; got -1 in row 3"),
+        ({"sample_weight": [1, 1, np.inf, 1]}, "0 or more; got inf in row 3"),
+        ({"sample_weight": [0, 0, 0, 0]}, "all are 0"),
+        ({"sample_weight": "patient"}, "numbers, one for each row"),
+        ({"groups": 3}, "or name a column; got 3"),
+    ],
+)
+def test_what_is_refused(given, message):
+    with pytest.raises(ArgumentError, match=message):
+        as_dataset(FRAME, Y, **given)
+
+
+def test_a_column_that_is_not_there_or_the_last_one():
+    with pytest.raises(UnknownNameError, match="did you mean 'patient'"):
+        as_dataset(FRAME, Y, groups="patiant")
+    with pytest.raises(ArgumentError, match="must be a column to learn from"):
+        as_dataset(FRAME[["patient"]], Y, groups="patient")
+    assert load("iris").groups is None
+
+
+def test_from_a_file_whose_last_column_holds_groups(tmp_path):
+    file = tmp_path / "visits.csv"
+    file.write_text("size,fold,ill,share,patient\n1,0,no,1,p\n2,1,yes,2,q\n3,1,no,1,7\n")
+    data = read_dataset(file, groups="patient", sample_weight="share", folds="fold")
+    assert data.y.name == "ill"  # the last column that is left
+    assert list(data.X.columns) == ["size"]
+    assert data.groups.tolist() == ["p", "q", "7"]
+    with pytest.raises(ArgumentError, match="'ill' is the target and cannot hold groups"):
+        read_dataset(file, target="ill", groups="ill")
+    with pytest.raises(LookupError, match="did you mean 'patient'"):
+        read_dataset(file, groups="patent")
+    file.write_text("size,ill,patient\n1,no,p\n2,yes,\n")
+    with pytest.raises(TableError, match=r"line 3, column 'patient' must hold groups"):
+        read_dataset(file, target="ill", groups="patient")

@@ -1,0 +1,141 @@
+"""Threads of this process: the same results to the bit, in time, and over when they should be."""
+
+import signal
+import sys
+import threading
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, Interrupted
+from bestofk.run.engines import threads
+from bestofk.run.engines.engine import Engine
+from bestofk.run.evaluation.comparison_task import ComparisonTask
+from bestofk.run.run_task import run_task
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import strange_learners as strange
+from squares_task import Squares
+
+OURS = {name: name for name in ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")}
+
+
+def data_sets():
+    rng = np.random.default_rng(11)
+    y = np.tile(["p", "q", "r"], 60)
+    shift = np.tile([0.0, 1.0, 2.0], 60)[:, None]
+    return {
+        "numbers": (rng.normal(size=(180, 4)) + shift, y),
+        "far apart": (rng.normal(size=(180, 2)) + 9 * shift, y),
+    }
+
+
+class Threaded(Squares):
+    """Squares that may be computed in threads."""
+
+    in_threads = True
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_threads_give_the_same_to_the_bit(jobs, monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    experiment = strange.make_experiment(OURS, data_sets(), "12x5", keep_predictions=True)
+    places = list(experiment.places())
+
+    def found(**how):
+        task = ComparisonTask(experiment)
+        run = Engine(**how).run(task, places, total=len(places))
+        return strange.outcomes(experiment, run)
+
+    assert found(name="threads", jobs=jobs) == found(name="serial")
+
+
+def test_our_learners_go_to_threads_of_themselves(monkeypatch):
+    used = []
+    in_threads = threads.run_in_threads
+
+    def noticed(*given, **how):
+        used.append(how["jobs"])
+        return in_threads(*given, **how)
+
+    monkeypatch.setattr(threads, "run_in_threads", noticed)
+    X, y = data_sets()["numbers"]
+    bk.compare(["nmc", "nn"], X, y, plan="kfold:3", n_jobs=2, progress=False)
+    assert used == [2]
+    for how in ({"n_jobs": 1}, {"n_jobs": 2, "engine": "serial"}):
+        bk.compare(["nmc", "nn"], X, y, plan="kfold:3", progress=False, **how)
+    learners = {"nmc": "nmc", "theirs": strange.Majority()}
+    bk.compare(learners, X, y, plan="kfold:3", engine="serial", progress=False)
+    bk.compare(["nmc", "nn"], X, y, plan="kfold:3", n_jobs=1, timeout=60.0, progress=False)
+    assert used == [2]
+
+
+def test_other_learners_and_losses_are_refused():
+    X, y = data_sets()["numbers"]
+    say = "engine 'threads' is for the learners of bestofk and its own losses"
+    with pytest.raises(ArgumentError, match=say):
+        bk.compare(
+            {"nmc": "nmc", "theirs": strange.Majority()}, X, y, engine="threads", progress=False
+        )
+    with pytest.raises(ArgumentError, match=say):
+        bk.compare(
+            ["nmc", "nn"], X, y, loss=lambda a, b: float((a != b).mean()), engine="threads",
+            progress=False,
+        )  # fmt: skip
+
+
+def test_more_threads_come_only_when_the_work_lasts():
+    before = threading.active_count()
+    seen = []
+    run = Engine(name="threads", jobs=4).run(Threaded(nap=0.002), range(5), total=5)
+    for _ in run:
+        seen.append(threading.active_count() - before)
+    assert max(seen) <= 1
+    run = Engine(name="threads", jobs=4).run(Threaded(nap=0.02), range(60), total=60)
+    for _ in run:
+        seen.append(threading.active_count() - before)
+    assert max(seen) == 4
+    assert threading.active_count() == before
+
+
+def test_a_deadline_is_kept():
+    begin = time.monotonic()
+    deadline = begin + 0.3
+    task = Threaded(nap=0.05)
+    found = list(
+        Engine(name="threads", jobs=2).run(task, range(1000), total=1000, deadline=deadline)
+    )
+    assert 1 <= len(found) < 100
+    assert time.monotonic() - begin < 2.0
+
+
+def test_an_interruption_ends_the_run_at_once():
+    # as Ctrl-C does: the signal arrives while the main thread waits for results
+    before = threading.active_count()
+    timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(Interrupted, match="interrupted after"):
+        run_task(Threaded(nap=0.02), range(10_000), engine=Engine(name="threads", jobs=2))
+    assert time.monotonic() - begin < 3.0
+    timer.join()
+    assert threading.active_count() == before
+
+
+def test_what_a_thread_raises_is_raised():
+    with pytest.raises(Interrupted):
+        run_task(Threaded(interrupts=3), range(10), engine=Engine(name="threads", jobs=2))
+
+
+def test_filters_of_warnings_are_as_before(monkeypatch):
+    monkeypatch.setattr(threads, "PATIENCE", 0.0)
+    experiment = strange.make_experiment(OURS, data_sets(), "3x3")
+    places = list(experiment.places())
+    filters, show = list(warnings.filters), warnings.showwarning
+    list(Engine(name="threads", jobs=3).run(ComparisonTask(experiment), places, total=len(places)))
+    assert warnings.filters == filters
+    assert warnings.showwarning is show

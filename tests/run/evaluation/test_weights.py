@@ -1,0 +1,187 @@
+"""Weights of rows: who takes them, by which argument, and what the losses come to."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn import metrics
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    RandomForestClassifier,
+    StackingClassifier,
+    VotingClassifier,
+)
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import mean_absolute_error
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import all_estimators
+from sklearn.utils.validation import has_fit_parameter
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, BestOfKError
+from bestofk.learners import learner
+from bestofk.run.evaluation.loss_functions import LOSSES, as_loss
+from bestofk.run.evaluation.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
+
+QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+LR, KNN = LogisticRegression(), KNeighborsClassifier()
+SCALED = make_pipeline(StandardScaler(), LR)
+
+
+def rows(n=60, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    X = np.column_stack([y + rng.normal(0, 1.0, n), rng.normal(size=n)])
+    return X, y, rng.integers(1, 5, n).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "argument"),
+    [
+        (LR, "sample_weight"),
+        (KNN, None),
+        (learner("naive-bayes"), None),
+        (SCALED, "logisticregression__sample_weight"),
+        (make_pipeline(StandardScaler(), KNN), None),
+        (make_pipeline(StandardScaler(), SCALED), "pipeline__logisticregression__sample_weight"),
+        (GridSearchCV(LR, {"C": [1, 2]}), "sample_weight"),
+        (GridSearchCV(SCALED, {"logisticregression__C": [1]}), "logisticregression__sample_weight"),
+        (RandomForestClassifier(), "sample_weight"),
+        (AdaBoostClassifier(KNN), None),
+        (BaggingClassifier(KNN), None),
+        (BaggingClassifier(DecisionTreeClassifier()), "sample_weight"),
+        (VotingClassifier([("a", LR), ("b", KNN)]), None),
+        (VotingClassifier([("a", LR), ("b", GaussianNB())]), "sample_weight"),
+        (CalibratedClassifierCV(GaussianNB()), "sample_weight"),
+        (StackingClassifier([("a", GaussianNB())], LR), "sample_weight"),
+        (VotingClassifier([("a", SCALED), ("b", LR)]), None),
+        (OneVsRestClassifier(LR), None),
+    ],
+    ids=lambda value: type(value).__name__,
+)  # fmt: skip
+def test_the_argument_that_takes_weights_takes_them(estimator, argument):
+    assert weight_argument(estimator) == argument
+    if argument is not None:
+        X, y, w = rows()
+        estimator.fit(X, y, **{argument: w})
+
+
+def test_every_estimator_that_is_said_to_take_weights_does():
+    """Against scikit-learn's own account, for all that can be made without arguments."""
+    told = {}
+    for name, kind in all_estimators(type_filter=["classifier", "regressor"]):
+        try:
+            made = kind()
+        except (TypeError, FutureWarning):
+            continue
+        told[name] = (weight_argument(made) == "sample_weight", has_fit_parameter(made, WEIGHT))
+    assert len(told) > 60
+    # those whose default part is chosen as they are fitted are judged by themselves
+    assert {name for name, (ours, theirs) in told.items() if ours != theirs} == set()
+
+
+def test_metadata_routing_is_asked():
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert weight_argument(LR) == "sample_weight"
+        assert weight_argument(SCALED) is None
+        asked = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=False),
+            LogisticRegression().set_fit_request(sample_weight=True),
+        )
+        assert weight_argument(asked) == "sample_weight"
+        X, y, w = rows()
+        asked.fit(X, y, sample_weight=w)
+
+
+def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
+    X, y, w = rows()
+    learners = {"lr": LogisticRegression(), "scaled": SCALED, "knn": KNN}
+    for loss, metric in (("zero-one", metrics.zero_one_loss), ("log-loss", metrics.log_loss)):
+        study = bk.compare(learners, X, y, sample_weight=w, loss=loss, **QUICK)
+        for _, fold, train, test in bk.plan("kfold:3").splits(X, y):
+            for place, (name, model) in enumerate(learners.items()):
+                how = {} if name == "knn" else {weight_argument(model): w[train]}
+                fitted = sklearn.base.clone(model).fit(X[train], y[train], **how)
+                guess = fitted.predict if loss == "zero-one" else fitted.predict_proba
+                wanted = metric(y[test], guess(X[test]), sample_weight=w[test])
+                got = study.losses.values[place, 0, 0, fold, 0]
+                assert got == pytest.approx(wanted, rel=1e-9)
+        said = " ".join(study.notes)
+        assert "lr and scaled are fitted with the weights of the rows; knn takes none" in said
+
+
+def test_weights_pass_the_preparation_of_columns():
+    X, y, w = rows()
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(colour=np.where(X[:, 1] > 0, "red", "blue"))
+    learners = {"lr": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=1)}
+    study = bk.compare(learners, frame, y, sample_weight=w, **QUICK)
+    plain = bk.compare(learners, frame, y, **QUICK)
+    assert "All learners are fitted with the weights of the rows." in " ".join(study.notes)
+    assert not study.failures
+    assert (study.losses.values != plain.losses.values).any()
+    routed = sklearn.config_context(enable_metadata_routing=True)
+    with routed, pytest.raises(BestOfKError, match="switch scikit-learn's metadata routing off"):
+        bk.compare(learners, frame, y, sample_weight=w, **QUICK)
+
+
+def test_whole_weights_are_rows_that_are_there_as_often():
+    """A row of weight 3 counts as three rows, in every loss that takes weights."""
+    rng = np.random.default_rng(1)
+    w = rng.integers(1, 4, 40)
+    codes = rng.integers(0, 2, 40)
+    p = rng.random(40)
+    both = np.column_stack([1 - p, p])
+    given = {
+        "labels": (codes, (p > 0.5).astype(int)),
+        "probabilities": (codes, both),
+        "ranking": (codes == 1, np.round(p, 1)),
+    }
+    losses = [*LOSSES.values(), as_loss("pinball:0.3", classes=None),
+              as_loss(np.array([[0, 1], [5, 0]]), classes=np.array([0, 1]))]  # fmt: skip
+    for loss in losses:
+        assert loss_takes_weights(loss)
+        values = given[loss.needs]
+        often = tuple(np.repeat(one, w, axis=0) for one in values)
+        got = weighted(loss, *values, weights=w.astype(float))
+        assert got == pytest.approx(loss.of(*often), rel=1e-12), loss.name
+        ones = weighted(loss, *values, weights=np.ones(40))
+        assert ones == pytest.approx(loss.of(*values), rel=1e-12)
+
+
+def test_callables_and_scorers_take_weights_where_they_can():
+    X, _, w = rows()
+    target = X[:, 0]
+    learners = {"ridge": Ridge(), "firm": Ridge(alpha=50)}
+    by_name = bk.compare(learners, X, target, sample_weight=w, loss="absolute", **QUICK)
+    for loss in (mean_absolute_error, "neg_mean_absolute_error"):
+        study = bk.compare(learners, X, target, sample_weight=w, loss=loss, **QUICK)
+        np.testing.assert_allclose(study.losses.values, by_name.losses.values, rtol=1e-12)
+    plain = bk.compare(learners, X, target, sample_weight=w, loss="neg_max_error", **QUICK)
+    assert "takes no weights: every test row counts alike" in " ".join(plain.notes)
+
+
+def test_rows_of_no_weight_are_refused_before_anything_is_run():
+    X, y, w = rows(30)
+    w[bk.plan("kfold:3").materialise(30, y).test(0, 1)] = 0.0
+    with pytest.raises(ArgumentError, match="all test rows of run 1, fold 2 have the weight 0"):
+        bk.compare({"a": LR, "b": GaussianNB()}, X, y, sample_weight=w, **QUICK)
+
+
+def test_weights_have_cells_of_their_own(tmp_path):
+    X, y, w = rows(30)
+    learners = {"a": LR, "b": GaussianNB()}
+    options = {**QUICK, "store": tmp_path / "s.db"}
+    plain = bk.compare(learners, X, y, **options)
+    heavy = bk.compare(learners, X, y, sample_weight=w, **options)
+    again = bk.compare(learners, X, y, sample_weight=w, **options)
+    assert (plain.losses.values != heavy.losses.values).any()
+    np.testing.assert_array_equal(heavy.losses.values, again.losses.values)
+    assert bk.open_study(tmp_path / "s.db", 2).explain() == heavy.explain()

@@ -1,0 +1,281 @@
+"""Several processes on one store: none does what another is doing, and the dead hold up nobody."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+import bestofk as bk
+from bestofk.errors import Interrupted
+from bestofk.run.engines.engine import Engine
+from bestofk.run.progress import Lines, Progress
+from bestofk.run.run_task import run_task
+from bestofk.run.store import claims as module
+from bestofk.run.store.claims import is_running, this_process
+from bestofk.run.store.payloads import Payload
+from bestofk.run.store.schema import claimers, claims
+from bestofk.run.store.store import open_store
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import strange_learners as strange
+from squares_task import Squares
+
+X = np.random.default_rng(2).normal(size=(48, 3))
+Y = np.tile(["a", "b", "c"], 16)
+CELLS = 3 * 40
+ELSEWHERE = "another-machine pid:[1] 7 7"
+linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
+
+
+def run(store, log, *, nap=0.01, **options):
+    learners = {
+        "p": strange.Counted(log=str(log), tag="p", nap=nap),
+        "q": strange.Counted(log=str(log), tag="q", nap=nap),
+        "raises": strange.CountedAndRaises(log=str(log), tag="raises", nap=nap),
+    }
+    options = {"plan": "8x5", "engine": "serial", "progress": False, **options}
+    return bk.compare(learners, X, Y, store=store, random_state=4, **options)
+
+
+# A loaded process that forks all runs, so that they begin at once.
+TOGETHER = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+import test_claims as here
+store, log, n = sys.argv[2:5]
+here.run(None, log + ".warm", nap=0.0, plan="2x2")  # everything is imported
+children = []
+for _ in range(int(n)):
+    children.append(os.fork())
+    if children[-1] == 0:
+        study = here.run(store, log)
+        here.np.save(f"{log}.{len(children)}.npy", study.losses.values)
+        os._exit(0)
+assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+"""
+
+
+def fits(log):
+    return sum(Counter(Path(log).read_text().split()).values()) if Path(log).exists() else 0
+
+
+def left_behind(store):
+    with store._database.reading() as connection:
+        return [
+            connection.execute(sa.select(sa.func.count()).select_from(table)).scalar_one()
+            for table in (claims, claimers)
+        ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize(("kind", "n", "factor"), [
+    ("sqlite", 2, 1.05), ("sqlite", 4, 1.10), ("postgresql", 3, 1.10),
+])  # fmt: skip
+def test_processes_share_the_fits_of_one_study(request, tmp_path, kind, n, factor):
+    log = tmp_path / "fits"
+    url = tmp_path / "study.db"
+    if kind == "postgresql":
+        url = request.getfixturevalue("postgresql").emptied()
+    done = subprocess.run(
+        [sys.executable, "-c", TOGETHER, str(Path(__file__).parent), str(url), str(log), str(n)],
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert CELLS <= fits(log) <= factor * CELLS
+    expected = run(None, tmp_path / "fits").losses.values
+    for child in range(1, n + 1):
+        np.testing.assert_array_equal(np.load(f"{log}.{child}.npy"), expected)
+    with open_store(url) as store:
+        assert store.n_cells() == CELLS
+        assert left_behind(store) == [0, 0]
+
+
+@linux
+def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
+    store, log = tmp_path / "study.db", tmp_path / "fits"
+    script = "import sys; sys.path.insert(0, sys.argv[1]); import test_claims; "
+    script += "test_claims.run(sys.argv[2], sys.argv[3], nap=0.05)"
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(Path(__file__).parent), str(store), str(log)]
+    ) as process:
+        end = time.monotonic() + 100
+        while fits(log) < 30 and time.monotonic() < end:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    with open_store(store) as opened:
+        claimed, dead = left_behind(opened)
+        kept = opened.n_cells()
+    assert dead == 1
+    assert claimed > 0
+    lost = fits(log) - kept  # what was begun or not yet committed
+    begin = time.monotonic()
+    study = run(store, log, nap=0.05)
+    assert fits(log) == CELLS + lost
+    # 0.05 s for a fit; a lease would have come on top
+    assert time.monotonic() - begin < 0.05 * (CELLS - kept) + module.LEASE
+    np.testing.assert_array_equal(study.losses.values, run(None, log).losses.values)
+
+
+@pytest.fixture
+def others(lasting_url):
+    """`others(keys)`: somebody on another machine, who never beats, claims those keys."""
+    with open_store(lasting_url) as store:
+
+        def claim(keys, process=ELSEWHERE):
+            def both(connection):
+                row = {"name": "other", "process": process, "beat": 5}
+                connection.execute(sa.insert(claimers), row)
+                connection.execute(
+                    sa.insert(claims), [{"digest": key, "claimer": "other"} for key in keys]
+                )
+
+            store._database.commit(both)
+
+        yield store, claim
+
+
+class Heard(Progress):
+    def __init__(self):
+        self.waits = []
+
+    def waiting(self, *, count):
+        self.waits.append(count)
+
+
+SERIAL = Engine(name="serial")
+
+
+def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
+    store, claim = others
+    monkeypatch.setattr(module, "LEASE", 1.0)
+    # a clock that jumps is nobody's business
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    claim(["2", "3"])
+    task, heard, begin = Squares(), Heard(), time.monotonic()
+    found = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
+    assert time.monotonic() - begin > 1.0
+    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
+    assert task.seen == [0, 1, 4, 2, 3]  # what was free came first
+    assert set(heard.waits) == {2}
+    assert left_behind(store) == [0, 0]
+
+
+def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monkeypatch):
+    store, claim = others
+    monkeypatch.setattr(module, "LEASE", 0.5)
+    claim(["2", "3"])
+
+    def work():
+        for _ in range(8):
+            time.sleep(0.2)
+            with store._database.writing() as connection:
+                connection.execute(sa.update(claimers).values(beat=claimers.c.beat + 1))
+        store.put_payloads(
+            [Payload(digest=str(n), name="square", kind="toy", data=b"%d" % (n * n)) for n in (2, 3)]
+        )
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    task = Squares()
+    found = run_task(task, range(5), engine=SERIAL, store=store)
+    thread.join()
+    assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
+    assert task.seen == [0, 1, 4]
+
+
+def test_a_budget_is_not_spent_on_waiting_for_others(others):
+    store, claim = others
+    claim(["2", "3"])
+    begin = time.monotonic()
+    found = run_task(Squares(), range(5), engine=SERIAL, store=store, budget=1.0)
+    assert sorted(found) == [0, 1, 4]
+    assert 0.9 < time.monotonic() - begin < 5.0
+
+
+def test_an_interrupted_process_gives_its_claims_back(others):
+    store, _ = others
+    with pytest.raises(Interrupted, match="2 of 5 squares are safe in the store"):
+        run_task(Squares(interrupts=2), range(5), engine=SERIAL, store=store)
+    assert left_behind(store) == [0, 0]
+    task = Squares()
+    run_task(task, range(5), engine=SERIAL, store=store)
+    assert task.seen == [2, 3, 4]
+
+
+def test_what_was_done_and_not_yet_stored_is_claimed_still(lasting_url):
+    # a process that ends by an error commits what it has before its claims go
+    with open_store(lasting_url) as store:
+        with pytest.raises(ZeroDivisionError):
+            run_task(
+                Squares(), range(5), engine=SERIAL, store=store,
+                stop=lambda item, _: ZeroDivisionError() if item == 3 else None,
+            )  # fmt: skip
+        with open_store(lasting_url) as other:
+            assert other.n_payloads() == 4
+        assert left_behind(store) == [0, 0]
+
+
+def test_of_two_claimers_one_gets_it_and_the_other_finds_it_made(lasting_url):
+    with open_store(lasting_url) as one, open_store(lasting_url) as two:
+        with one.claims() as ours, two.claims() as theirs:
+            assert ours.take(["a", "b"]).mine == {"a", "b"}
+            assert ours.take(["a", "b"]).mine == {"a", "b"}
+            assert theirs.take(["b", "c"]).mine == {"c"}
+            one.put_payloads([Payload(digest="b", name="n", kind="k", data=b"x")])
+            one.flush()
+            taken = theirs.take(["a", "b"])
+            assert (taken.mine, taken.there, taken.made) == ({"b"}, {"b"}, {"b"})
+            ours.give_back(["a"])
+            assert theirs.take(["a", "d"]).mine == {"a", "d"}
+        assert left_behind(one) == [0, 0]
+
+
+def test_memory_and_a_store_to_read_have_no_claims(tmp_path):
+    assert open_store().claims() is None
+    open_store(tmp_path / "s.db").close()
+    with open_store(tmp_path / "s.db", read_only=True) as store:
+        assert store.claims() is None
+
+
+@linux
+def test_a_process_is_known_by_more_than_its_number():
+    assert is_running(this_process()) is True
+    machine, space, number, begun = this_process().split()
+    assert is_running(f"{machine} {space} {number} {int(begun) + 1}") is False  # a number again
+    assert is_running(ELSEWHERE) is None
+    assert is_running("") is None
+    with subprocess.Popen(["sleep", "60"]) as child:
+        began = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
+        word = f"{machine} {space} {child.pid} {began}"
+        assert is_running(word) is True
+        child.send_signal(signal.SIGSTOP)
+        end = time.monotonic() + 10
+        while is_running(word) is True and time.monotonic() < end:
+            time.sleep(0.01)
+        assert is_running(word) is None  # it may be woken: its lease runs
+        child.kill()
+    assert is_running(word) is False
+
+
+def test_a_line_says_that_others_do_the_rest(monkeypatch):
+    import io
+
+    from bestofk.run import progress
+
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    lines = Lines(io.StringIO())
+    lines.start(total=9, done=0)
+    for _ in range(12):
+        now[0] += 1.0
+        lines.waiting(count=3)
+    said = lines.stream.getvalue().splitlines()
+    assert said == ["bestofk: waiting for another process that works on 3 fits"] * 2

@@ -1,0 +1,209 @@
+"""What a caller gives as data: groups, weights and splits of their own, through compare."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import model_selection as ms
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+
+import bestofk as bk
+from bestofk.cli import main
+from bestofk.data import as_dataset
+from bestofk.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.run.default_plan import default_plan
+from bestofk.run.store.store import open_store
+
+LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}
+QUICK = {"engine": "serial", "progress": False}
+N = 60
+
+
+def visits(n=N, groups=12, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    frame["patient"] = [f"p{i % groups}" for i in range(n)]
+    y = np.where(frame["a"] + rng.normal(size=n) > 0, "yes", "no")
+    return frame, y
+
+
+def test_groups_are_never_ignored():
+    X, y = visits()
+    for asked in (None, "10x5", "group-10x5+nested", "holdout:0.3", ms.GroupKFold(4), "loo"):
+        study = bk.compare(LEARNERS, X, y, groups="patient", plan=asked, **QUICK)
+        assert "groups" in study.losses.design.describe()
+        assert "patient" not in str(study.spec.datasets[0].columns)
+        assert study.spec.datasets[0].columns == 3
+    assert study.decision.choice.arguments["units"] == 12
+    with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
+        bk.compare(LEARNERS, X, y, groups="patient", plan=ms.KFold(5), **QUICK)
+    with pytest.raises(ArgumentError, match=r"needs them: give groups="):
+        bk.compare(LEARNERS, X.drop(columns="patient"), y, plan="group-kfold:5", **QUICK)
+
+
+def test_the_plan_where_none_is_named_keeps_groups_whole():
+    X, y = visits()
+    study = bk.compare(LEARNERS, X, y, groups="patient", **QUICK)
+    assert study.plan == "group-10x5+nested"
+    assert study.decision.test == "nested-cv-t"
+    # no more degrees of freedom than the groups have
+    assert study.decision.choice.arguments["rows"] == 12
+    few, y = visits(groups=4)
+    assert bk.compare(LEARNERS, few, y, groups="patient", **QUICK).plan == "group-kfold:4"
+    assert default_plan(rows=99, groups=3) == "group-kfold:3"
+    assert default_plan(rows=99, groups=30, datasets=3) == "group-10x10"
+    assert default_plan(rows=99, groups=12, budget=60.0) == "group-10x5"
+
+
+def test_one_split_of_groups_is_tested_by_groups():
+    X, y = visits()
+    study = bk.compare(LEARNERS, X, y, groups="patient", plan="holdout:0.34", **QUICK)
+    tested = study.losses.design
+    assert tested.describe().startswith("one test set of 4 groups")
+    plain = bk.compare(LEARNERS, X, y, groups="patient", plan=ms.GroupShuffleSplit(
+        1, test_size=0.34, random_state=0), loss="zero-one", **QUICK)  # fmt: skip
+    assert plain.losses.design.folds == plain.losses.design.groups
+    # the mean over groups, weighted by their rows, is the mean over rows
+    splits = bk.plan("holdout:0.34").materialise(N, y, X["patient"].to_numpy())
+    train, test = splits.train(0, 0), splits.test(0, 0)
+    features = X.drop(columns="patient").to_numpy()
+    wrong = GaussianNB().fit(features[train], y[train]).predict(features[test]) != y[test]
+    assert study.losses.values[0].mean() == pytest.approx(wrong.mean())
+
+
+def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
+    X, y = visits()
+    X = X.drop(columns="patient")
+    splitter = ms.RepeatedKFold(n_splits=3, n_repeats=2, random_state=1)
+    options = {**QUICK, "store": tmp_path / "s.db"}
+    one = bk.compare(LEARNERS, X, y, plan=splitter, **options)
+    other = bk.compare(LEARNERS, X, y, plan=list(splitter.split(X, y)), **options)
+    assert one.spec.digest == other.spec.digest
+    assert one.plan == other.plan
+    assert one.plan.startswith("own:")
+    assert one.decision.test == "corrected-repeated-kfold-t"
+    np.testing.assert_array_equal(one.losses.values, other.losses.values)
+    # what the first ran, the second found
+    assert bk.open_study(tmp_path / "s.db").explain() == one.explain()
+    with open_store(tmp_path / "s.db") as store:
+        assert len(store.studies()) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "test"),
+    [
+        (ms.TimeSeriesSplit(5), "corrected-resampled-t"),
+        ("time:5", "corrected-resampled-t"),
+        (ms.KFold(4), "corrected-repeated-kfold-t"),
+        (ms.ShuffleSplit(8, test_size=0.2, random_state=0), "corrected-resampled-t"),
+        (ms.ShuffleSplit(8, test_size=12, train_size=24, random_state=0), "corrected-resampled-t"),
+        (ms.RepeatedStratifiedKFold(n_splits=2, n_repeats=5, random_state=0), "5x2cv-f"),
+        (ms.PredefinedSplit(np.arange(N) % 5 - 1), "corrected-resampled-t"),
+        (ms.PredefinedSplit(np.where(np.arange(N) < 40, -1, 0)), "mcnemar"),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
+    X, y = visits()
+    store = tmp_path / "s.db"
+    study = bk.compare(LEARNERS, X[["a", "b"]], y, plan=asked, store=store, **QUICK)
+    assert study.decision.test == test
+    assert study.explain()
+    assert json.loads(study.to_json())["recommended"] == study.recommended
+    if study.spec.kind != "holdout":
+        assert bk.open_study(store).explain() == study.explain()
+
+
+def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
+    X, y = visits()
+    options = {"plan": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}
+    here = bk.compare(LEARNERS, X[["a"]], y, **options, **QUICK)
+    there = bk.compare(LEARNERS, X[["a"]], y, **options, engine="processes", n_jobs=2,
+                       progress=False)  # fmt: skip
+    np.testing.assert_array_equal(here.losses.values, there.losses.values)
+
+
+def test_splits_without_a_sound_test_are_refused_before_anything_is_run():
+    X, y = visits()
+    rows = np.arange(N)
+    same_test = [(np.setdiff1d(rows[10:], rows[i : i + 8]), rows[:10]) for i in range(10, 40, 9)]
+    with pytest.raises(DesignError, match=r"No test is sound .* The plan '10x10' has one"):
+        bk.compare(LEARNERS, X[["a"]], y, plan=same_test, **QUICK)
+    bk.compare(LEARNERS, X[["a"]], y, plan="10x10", **QUICK)
+
+
+def test_several_data_sets_have_groups_by_name(tmp_path):
+    sets = []
+    for seed in range(3):
+        X, y = visits(seed=seed)
+        sets.append(as_dataset(X, y, name=f"set {seed}"))
+    study = bk.compare(LEARNERS, data=sets, groups="patient", plan="group-kfold:3", **QUICK)
+    assert study.losses.values.shape == (2, 3, 1, 3, 1)
+    with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
+        bk.compare(LEARNERS, data=sets, groups=np.arange(N), **QUICK)
+    with pytest.raises(UnknownNameError, match="column of 'set 0' to take as groups"):
+        bk.compare(LEARNERS, data=sets, groups="doctor", **QUICK)
+    X, y = visits(groups=9)
+    odd = [*sets[:2], as_dataset(X, y, name="odd")]
+    with pytest.raises(ArgumentError, match="same number of splits on all data sets"):
+        bk.compare(LEARNERS, data=odd, groups="patient", plan=ms.LeaveOneGroupOut(), **QUICK)
+
+
+def test_numbers_to_predict_are_not_stratified_by():
+    # scikit-learn's diabetes has whole numbers from 25 to 346, and so has its embedded twin
+    learners = {"ridge": Ridge(), "firm": Ridge(alpha=9.0)}
+    for plan in ("kfold:5", "resample:3:0.2", "5x2", "bootstrap:3"):
+        study = bk.compare(learners, data="diabetes", plan=plan, **QUICK)
+        assert study.losses.design.stratified is False
+        assert not any("class" in note for note in study.notes)
+    asked = bk.plan("kfold:5", stratified="quantiles")
+    study = bk.compare(learners, data="diabetes", plan=asked, **QUICK)
+    assert study.losses.design.stratified is True
+    y = bk.load("diabetes").y.to_numpy()
+    tests = [y[test] for _, _, _, test in asked.splits(y, y)]
+    medians = [np.median(test) for test in tests]
+    assert max(medians) - min(medians) < 15  # of a spread of 77
+    with pytest.raises(ArgumentError, match="--stratify quantiles"):
+        bk.compare(learners, data="diabetes", plan=bk.plan("kfold:5", stratified=True), **QUICK)
+
+
+def test_replicate_needs_random_splits():
+    X, y = visits()
+    X = X[["a"]]
+    again = bk.compare(LEARNERS, X, y, plan=ms.KFold(3, shuffle=True), replicate=2, **QUICK)
+    assert again.replication.times == 2
+    for fixed in (ms.KFold(3), "time:4"):
+        with pytest.raises(ArgumentError, match="those of the plan are fixed"):
+            bk.compare(LEARNERS, X, y, plan=fixed, replicate=2, **QUICK)
+
+
+def test_the_command_line_has_the_same(tmp_path, capsys):
+    X, y = visits()
+    X["share"], X["fold"], X["ill"] = 1.0 + np.arange(N) % 3, np.arange(N) % 4, y
+    X = X[["a", "b", "fold", "ill", "share", "patient"]]
+    file = tmp_path / "visits.csv"
+    X.to_csv(file, index=False)
+    words = ["compare", str(file), "--learner", "nmc", "--learner",
+             "lr=sklearn.linear_model:LogisticRegression()", "--json", "--jobs", "1"]  # fmt: skip
+
+    def answer(*more):
+        code = main([*words, *more])
+        out, err = capsys.readouterr()
+        return code, json.loads(out) if code == 0 else err
+
+    code, held = answer("--groups", "patient", "--weight", "share", "--plan", "group-kfold:5")
+    assert code == 0
+    assert "12 groups kept whole" in json.dumps(held)
+    assert "nmc takes none" in json.dumps(held)
+    code, held = answer("--plan", "predefined:fold", "--target", "ill")
+    assert code == 0
+    assert "4-fold" in json.dumps(held)
+    code, err = answer("--groups", "patients")
+    assert code != 0
+    assert "did you mean 'patient'" in err
+    code, err = answer("--plan", "group-kfold:5", "--target", "ill")
+    assert code != 0
+    assert "--groups COL" in err
+    assert "Traceback" not in err
