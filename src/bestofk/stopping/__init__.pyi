@@ -3,5 +3,11 @@ from .interval_verdict import (
     IntervalVerdict as IntervalVerdict,
     interval_verdict as interval_verdict,
 )
+from .item_stream import StreamVerdict as StreamVerdict, item_stream as item_stream
 from .look import Look as Look, StoppingRule as StoppingRule, look as look
+from .planned_counts import (
+    PValueBounds as PValueBounds,
+    sign_bounds as sign_bounds,
+    signed_rank_bounds as signed_rank_bounds,
+)
 from .replay import Raced as Raced, race as race, replay as replay
