@@ -106,6 +106,7 @@ def corrected_minimum(
     level: float = 0.95,
     random_state: RandomState = 0,
     missing: str = "refuse",
+    **reading: Any,
 ) -> CorrectedMinimum:
     """What loss to expect of the learner with the smallest mean of K.
 
@@ -123,8 +124,10 @@ def corrected_minimum(
         Coverage of the interval.
     random_state : int, Generator or None
         Source of the samples.
-    missing : {"refuse", "drop"}
-        What to do with cells that some learner lacks.
+    missing : {"refuse", "drop", "allow"}
+        As for `order`.
+    **reading
+        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
 
     Returns
     -------
@@ -163,9 +166,10 @@ def corrected_minimum(
     >>> round(found.naive, 3), round(found.corrected, 3), found.bias < 0
     (0.183, 0.201, True)
     """
-    from bestofk.ordering.evidence.as_problem import as_problem
+    from bestofk.ordering.evidence.as_problem import as_problem, refuse_unknown
 
-    problem = as_problem(losses, missing=missing)
+    problem = as_problem(losses, missing=missing, arguments=reading)
+    refuse_unknown(reading, "corrected_minimum")
     resamples = whole(resamples, "resamples", at_least=1)
     level = probability(level, "level")
     table, unit = _units_of(problem)

@@ -85,8 +85,8 @@ def bestofk() -> None:
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every error is one clear line on stderr and an exit code."""
     use_plain_characters()
+    words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
     try:
-        words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
         code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=words)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
@@ -101,10 +101,10 @@ def run(arguments: list[str] | None = None) -> int:
         complain(wrong.format_message())
         return EXIT_WRONG_CALL
     except (RunError, StoreError) as failed:
-        complain(str(failed))
+        complain(_typed(str(failed), words))
         return EXIT_FAILED
     except BestOfKError as wrong:
-        complain(str(wrong))
+        complain(_typed(str(wrong), words))
         return EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as stop:
         # click wraps what interrupted it
@@ -120,6 +120,14 @@ def run(arguments: list[str] | None = None) -> int:
     except OSError as failed:
         complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
         return EXIT_FAILED
+
+
+def _typed(message: str, words: list[str]) -> str:
+    """A message of the library with its advice as options of the verb that was typed."""
+    from bestofk.cli.options import as_typed
+
+    verb = next((word for word in words[1:] if word in VERBS), "")
+    return as_typed(message, verb) if verb else message
 
 
 def complain(message: str) -> None:

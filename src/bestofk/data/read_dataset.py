@@ -15,6 +15,7 @@ from bestofk.checks import one_of, refuse
 from bestofk.data.dataset import TASKS, DataSet
 from bestofk.errors import ArgumentError, TableError
 from bestofk.tables import Table, read_table
+from bestofk.tables.numerals import form_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -130,6 +131,8 @@ def dataset_of(
         elif distinct == 1 and len(cells) > 1:
             constant.append(column)
         columns[column] = cells
+        if not isinstance(cells.dtype, pd.CategoricalDtype) and table.number_form(column):
+            nearly.append(f"{column!r}: {form_words(table.number_form(column))}.")
         if isinstance(cells.dtype, pd.CategoricalDtype):
             texts.append(column)
     if not columns:

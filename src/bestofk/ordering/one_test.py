@@ -12,7 +12,7 @@ from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState, one_of, probability, side
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.ordering.evidence.as_problem import as_problem
+from bestofk.ordering.evidence.as_problem import as_problem, refuse_unknown
 from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, choose_test
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.family import Family
@@ -87,7 +87,9 @@ def run_test(
     correction: str = "holm",
     alpha: float = 0.05,
     df: float | str | None = None,
+    missing: str = "refuse",
     random_state: RandomState = 0,
+    **reading: Any,
 ) -> TestReport:
     """Make one test on a table of losses.
 
@@ -103,6 +105,10 @@ def run_test(
         As for the test.
     correction : str
         Over all pairs.
+    missing : {"refuse", "drop", "allow"}
+        As for `bestofk.order`.
+    **reading
+        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
 
     Returns
     -------
@@ -117,7 +123,8 @@ def run_test(
     23.339
     """
     alpha = probability(alpha, "alpha")
-    problem = as_problem(losses, prior=LISTED)
+    problem = as_problem(losses, prior=LISTED, missing=missing, arguments=reading)
+    refuse_unknown(reading, "run_test")
     if test in PAIRWISE_TESTS:
         if pair is not None:
             return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
