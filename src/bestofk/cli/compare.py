@@ -67,7 +67,10 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
-@click.option("--regression", is_flag=True, help="The target is a number to predict.")
+@click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
+              default="auto", show_default=True,
+              help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
+@click.option("--regression", is_flag=True, hidden=True, help="Same as --task regression.")
 @report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="No progress; print the order only.")
@@ -91,6 +94,7 @@ def compare(
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
+    task: str,
     regression: bool,
     report_path: str | None,
     as_json: bool,
@@ -119,8 +123,9 @@ def compare(
         "numeric": _names(numeric),
         "ignore": _names(ignore),
     }
-    if regression:
-        options["task"] = "regression"
+    task = "regression" if regression else task
+    if task != "auto":
+        options["task"] = task
     check_report_path(report_path)
     # what learners print must not mix with the answer
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):

@@ -352,12 +352,14 @@ def as_typed(message: str, verb: str) -> str:
     "pass --missing drop or --metric 'roc auc', --higher-is-better."
     >>> as_typed("keep one with where={'constraint': '1h'}.", "order")
     'keep one with --where constraint=1h.'
-    >>> as_typed("needs SVC(C=10)", "order")
-    'needs SVC(C=10)'
+    >>> as_typed("SVC(C=10, random_state=3) failed (random_state=4)", "order")
+    'SVC(C=10, random_state=3) failed (--seed 4)'
     """
 
     def typed(found: re.Match[str]) -> str:
         name, value = found["name"], found["value"]
+        if _inside_call(message[: found.start()]):
+            return found[0]
         special = _SPECIAL.get((name, value))
         if special is not None:
             return special if special in options_of(verb) else found[0]
@@ -367,6 +369,19 @@ def as_typed(message: str, verb: str) -> str:
         return f"{option} {_value(value)}"
 
     return _ADVICE.sub(typed, message)
+
+
+def _inside_call(before: str) -> bool:
+    """Whether the text ends within the parentheses of a call, such as a learner's."""
+    depth = 0
+    for place in range(len(before) - 1, -1, -1):
+        if before[place] == ")":
+            depth += 1
+        elif before[place] == "(":
+            if not depth:
+                return place > 0 and (before[place - 1].isalnum() or before[place - 1] == "_")
+            depth -= 1
+    return False
 
 
 def _value(text: str) -> str:

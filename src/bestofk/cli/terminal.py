@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.cli.options import as_typed
 from bestofk.cli.say import safe
 from bestofk.ordering.registry import decides_by
 from bestofk.planning.advice import advice
@@ -68,7 +69,8 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
 def print_study(study: Study, account: Sequence[str]) -> None:
     """The verdict of a run with the same table, and what a fit costs."""
     out = console()
-    lines = study.explain().split("\n")
+    taken = {said: as_typed(said, "compare") for said in study.taken}
+    lines = [taken.get(line, line) for line in study.explain().split("\n")]
     out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(plain(line))

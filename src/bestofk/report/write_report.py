@@ -188,6 +188,7 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     lines += advice(order)
     if study is not None:
         lines[0] = " ".join(filter(None, [lines[0], study.account()]))
+        lines[1:1] = study.taken
         lines += study.warnings
         if study.replication is not None:
             lines += paragraphs(study.replication.explain(), names)

@@ -16,7 +16,7 @@ from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import conclude
-from bestofk.run.contenders import as_contenders
+from bestofk.run.contenders import as_contenders, check_task
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
@@ -41,6 +41,7 @@ def compare(
     y: Any = None,
     *,
     data: Any = None,
+    task: str = "auto",
     plan: str | Plan | None = None,
     repetitions: int = 1,
     loss: Any = None,
@@ -81,6 +82,10 @@ def compare(
         One data set; or
     data : data sets
         A `DataSet`, a file, the name of an embedded set, or a list of them.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. Auto: text, truth values and categories are
+        labels, numbers with fractions are numbers; whole numbers are labels where there are two,
+        or at most 20 with five rows or more for each, and the verdict says so.
     plan : str or Plan, optional
         ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``,
         ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``; stratified for labels. By default
@@ -130,8 +135,9 @@ def compare(
     >>> study.recommended
     'nmc'
     """
-    datasets = as_datasets(X, y, data)
+    datasets = as_datasets(X, y, data, task=task)
     contenders = as_contenders(learners, task=datasets[0].task)
+    check_task(contenders, datasets)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
     names = tuple(contender.name for contender in contenders)
@@ -217,6 +223,7 @@ def _compared(
     asked = StoredDecision(options=decision.to_dict(), created=now(), command=tuple(command))
     spec = replace(
         study_of(experiment, plan=plan.spec, command=command),
+        taken=_taken(experiment),
         notes=_plan_notes(experiment),
         caution=_caution(experiment, plan),
         replicates=replicates,
@@ -305,6 +312,16 @@ def budget_words(budget: float, done: int, total: int) -> str:
     return (
         f"The budget of {budget:g} s ended the run after {done} of {total} fits; the decision "
         "rests on what all learners finished."
+    )
+
+
+def _taken(experiment: Experiment) -> tuple[str, ...]:
+    """What targets of whole numbers were taken for."""
+    several = len(experiment.datasets) > 1
+    return tuple(
+        f"{one.name}: {one.taken}" if several else one.taken
+        for one in experiment.datasets
+        if one.taken
     )
 
 

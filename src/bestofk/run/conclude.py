@@ -79,6 +79,7 @@ def conclude(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=_setting(spec),
+        taken=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bestofk.data.dataset import DataSet, as_dataset
 from bestofk.errors import ArgumentError, UnknownNameError
 
+_KINDS = {"classification": "labels", "regression": "numbers"}
 
-def as_datasets(X: Any, y: Any, data: Any) -> tuple[DataSet, ...]:
+
+def as_datasets(X: Any, y: Any, data: Any, *, task: str = "auto") -> tuple[DataSet, ...]:
     """Data sets from arrays, data frames, files, names of embedded sets, or a list of them."""
     if data is not None and X is not None:
         raise ArgumentError("Give either X and y or data, not both.")
@@ -21,25 +21,33 @@ def as_datasets(X: Any, y: Any, data: Any) -> tuple[DataSet, ...]:
         if X is None or y is None:
             raise ArgumentError("X and y (or data) must be given.")
         # used for the length of a call, and every learner gets slices
-        return (as_dataset(X, y, task=_task(y), copy=False),)
+        return (as_dataset(X, y, task=task, copy=False),)
     listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
     if not listed:
         raise ArgumentError("data must hold at least one data set; got none.")
-    datasets = tuple(_dataset(one) for one in listed)
+    datasets = tuple(_dataset(one, task) for one in listed)
     names = [one.name for one in datasets]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"data sets must have names of their own; got {name!r} twice.")
     if len({one.task for one in datasets}) > 1:
-        raise ArgumentError("data sets must all have labels, or all numbers to predict.")
+        kinds = ", ".join(f"{one.name!r} {_KINDS[one.task]}" for one in datasets)
+        raise ArgumentError(
+            f"data sets must all have labels, or all numbers to predict; got {kinds}: say "
+            "task='classification' or task='regression' where the numbers allow both."
+        )
     return datasets
 
 
-def _dataset(given: Any) -> DataSet:
+def _dataset(given: Any, task: str) -> DataSet:
     if isinstance(given, DataSet):
+        if task not in ("auto", given.task):
+            raise ArgumentError(
+                f"{given.name!r} is a data set for {given.task}; got task={task!r}: leave task out."
+            )
         return given
     if isinstance(given, str | os.PathLike):
-        return dataset_of(given)
+        return dataset_of(given, **({} if task == "auto" else {"task": task}))
     raise ArgumentError(
         f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
     )
@@ -52,6 +60,8 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
 
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():
+        if options.get("task") in (None, "auto", DATASETS[text].task):
+            options.pop("task", None)
         for option, value in options.items():
             if value:
                 raise ArgumentError(
@@ -63,13 +73,3 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
         # a bare word is a slip in the name of an embedded set rather than of a file
         raise UnknownNameError("file or embedded data set", text, DATASETS)
     return read_dataset(text, **options)
-
-
-def _task(y: Any) -> str:
-    """A target of numbers with fractions is to be predicted as a number."""
-    column = np.asarray(y)
-    if column.dtype.kind == "f":
-        known = column[np.isfinite(column)]
-        if (known != np.floor(known)).any():
-            return "regression"
-    return "classification"

@@ -115,6 +115,8 @@ class Study(Reported):
     loss: str
     random_state: int
     setting: tuple[str, ...]
+    taken: tuple[str, ...] = ()
+    """What the target was taken for, where its values do not make that evident."""
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
@@ -195,7 +197,7 @@ class Study(Reported):
         if names is not None:
             called = renamed(names, self.losses.algorithms)
             return renamed_text(self.explain(), called)
-        parts = [self.headline()]
+        parts = [self.headline(), *self.taken]
         reasons = self._reasons()
         if len(reasons) > FEW + 1:
             parts.append(f"Failed: {'; '.join(reasons)}.")
@@ -239,7 +241,13 @@ class Study(Reported):
             "loss": self.loss,
             "seed": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
-            "notes": [*body.get("notes", []), *self.dropped, *self.notes, *self.warnings],
+            "notes": [
+                *body.get("notes", []),
+                *self.taken,
+                *self.dropped,
+                *self.notes,
+                *self.warnings,
+            ],
             "headline": self.headline(),
             "explanation": self.explain(),
         }

@@ -92,6 +92,8 @@ class StudySpec:
     """The words of the command line, if there was one; passwords in it are hidden."""
     notes: tuple[str, ...] = ()
     """What a reader must know of the splits."""
+    taken: tuple[str, ...] = ()
+    """What the target was taken for, where its values do not make that evident."""
     caution: str | None = None
     """What the test is known to do to learners such as these; None where that is not known."""
     n_train: tuple[int, ...] | None = None
@@ -136,7 +138,7 @@ class StudySpec:
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
             for data in found["datasets"]
         )
-        for name in ("command", "notes", "n_train", "n_test"):
+        for name in ("command", "notes", "taken", "n_train", "n_test"):
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         found["decisions"] = tuple(
@@ -174,7 +176,7 @@ def subsets_of(plan: str) -> Subsets | None:
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
-    "title", "versions", "command", "notes", "caution", "n_train", "n_test", "replicates",
+    "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "replicates",
     "decisions",
 )  # fmt: skip
 """Fields that do not say what is to be run."""
