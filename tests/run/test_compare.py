@@ -234,7 +234,7 @@ def test_unknown_names_offer_the_nearest():
     with pytest.raises(UnknownNameError, match="did you mean 'nmc'"):
         bk.compare(["max", "nmcc"], X, y, **QUICK)
     with pytest.raises(UnknownNameError, match="did you mean 'log-loss'"):
-        bk.compare(["max", "nmc"], X, y, loss="logloss", **QUICK)
+        bk.compare(["max", "nmc"], X, y, loss="loglos", **QUICK)
 
 
 def test_missing_labels_are_refused_with_their_row():

@@ -28,6 +28,7 @@ VERBS = {
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
     "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
+    "losses": ("bestofk.cli.listings:losses", "List the losses and metrics."),
     "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
     "reproduce": (
         "bestofk.cli.reproduce:reproduce",

@@ -46,7 +46,9 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
-@click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
+@click.option("--loss", metavar="NAMES", multiple=True,
+              help="See: bestofk losses. accuracy,log_loss: the first decides, all are reported.")  # fmt: skip
+@click.option("--cost", metavar="FILE", help="A matrix of costs that decides; rows are the truth.")
 @jobs_option
 @click.option(
     "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
@@ -81,7 +83,8 @@ def compare(
     learner_files: tuple[str, ...],
     plan: str | None,
     repetitions: int,
-    loss: str | None,
+    loss: tuple[str, ...],
+    cost: str | None,
     prefer: str | None,
     n_jobs: int,
     engine: str,
@@ -135,7 +138,7 @@ def compare(
             data=datasets,
             plan=plan,
             repetitions=repetitions,
-            loss=loss,
+            loss=_losses(loss, cost),
             prior=preference(prefer),
             **decision_arguments(decision),
             store=store,
@@ -162,6 +165,25 @@ def compare(
         print_study(study, [sentence for one in datasets for sentence in one.account])
         if report_path is not None:
             say(f"The report is in {report_path}.")
+
+
+def _losses(given: tuple[str, ...], cost: str | None) -> Any:
+    """The losses of the options; a matrix of costs decides."""
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    found: list[Any] = [*([] if cost is None else [_costs(cost)]), *names]
+    return None if not found else found[0] if len(found) == 1 else found
+
+
+def _costs(path: str) -> Any:
+    """A file of costs as a data frame: the first column names the truth, the others predictions."""
+    import pandas as pd
+
+    from bestofk.tables import read_table
+
+    table = read_table(path)
+    truth, *predicted = table.columns
+    names = [str(name) for name in table.text(truth)]
+    return pd.DataFrame({name: table.numbers(name) for name in predicted}, index=names)
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,13 +15,14 @@ from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import conclude
+from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.contenders import as_contenders, check_task
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
-from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.evaluation.loss_functions import as_losses
+from bestofk.run.evaluation.scorers import check_losses
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
@@ -93,8 +94,12 @@ def compare(
         together) and ``"10x10"`` on several; see `bestofk.run.default_plan`.
     repetitions : int
         The same folds again with another learner seed, for stochastic learners.
-    loss : str, callable or cost matrix, optional
-        By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    loss : str, callable, cost matrix, or list of them, optional
+        A name of ``bestofk losses`` or of a scorer of scikit-learn (``"accuracy"``, ``"roc_auc"``,
+        ``"f1:yes"``, ``"r2"``), what `make_scorer` made, a callable ``loss(y_true, y_pred)`` or
+        ``scorer(estimator, X, y)``, or costs (rows are the truth). Of several the first decides,
+        and all are reported from the same fits. By default ``"zero-one"`` for labels and
+        ``"squared"`` for numbers.
     prior : sequence, mapping or str, optional
         What you prefer before the data speak: learners, most preferred first; prices by name;
         ``"listed"``; or what is measured: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for
@@ -176,7 +181,9 @@ def compare(
 
     def again(seed: int) -> Study:
         other = reseeded(made, seed)
-        repeated = _experiment(contenders, datasets, other, loss, repetitions, seed, False)
+        repeated = _experiment(
+            contenders, datasets, other, experiment.loss, repetitions, seed, False
+        )
         asked = replace(decision, random_state=seed)
         return _compared(repeated, other, asked, execution, command, replicates=spec.digest)[0]
 
@@ -199,11 +206,15 @@ def _experiment(
     classes = datasets[0].classes if datasets[0].task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
     splits = tuple(plan.materialise(one.n, one.y) for one in datasets)
+    first, *others = as_losses(chosen, classes=classes)
+    for one in datasets:
+        check_losses((first, *others), one, classes)
     return Experiment(
         contenders=contenders,
         datasets=datasets,
         splits=splits,
-        loss=as_loss(chosen, classes=classes),
+        loss=first,
+        also=tuple(others),
         repetitions=repetitions,
         random_state=random_state,
         # one split is tested by its instances
@@ -241,9 +252,24 @@ def _compared(
         finer=partial(instance_losses, experiment, results)
         if is_one_test_set(experiment)
         else None,
+        others=_by_other_losses(experiment, results),
         store=where,
     )
     return study, spec
+
+
+def _by_other_losses(
+    experiment: Experiment, results: Mapping[Place, CellResult]
+) -> dict[str, ByOtherLoss]:
+    """What the same models came to by the other losses; where rows can be tested, by rows."""
+    found = {}
+    for number, other in enumerate(experiment.others):
+        own = {place: result.also[number] for place, result in results.items() if result.also}
+        finer = None
+        if is_one_test_set(other):
+            finer = partial(instance_losses, other, results)
+        found[other.loss.name] = ByOtherLoss(results=own, finer=finer)
+    return found
 
 
 def _record(spec: StudySpec, execution: Execution, **found: Any) -> StudySpec:

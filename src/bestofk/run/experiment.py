@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from bestofk.data.dataset import DataSet
@@ -54,9 +55,12 @@ class Experiment:
     splits: tuple[Splits, ...]
     """One for each data set."""
     loss: Loss
+    """The one that decides."""
     repetitions: int
     random_state: int
     keep_predictions: bool = False
+    also: tuple[Loss, ...] = ()
+    """Other losses that the same models are judged by."""
     _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
 
     def key(self, place: Place) -> CellKey:
@@ -70,6 +74,19 @@ class Experiment:
             fold=place.fold,
             repetition=place.repetition,
         )
+
+    @cached_property
+    def others(self) -> tuple[Experiment, ...]:
+        """The same experiment by each of the other losses: their cells have keys of their own."""
+        return tuple(
+            replace(self, loss=loss, also=(), keep_predictions=False, _splits_keys={})
+            for loss in self.also
+        )
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, the one that decides first."""
+        return (self.loss, *self.also)
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
         """The rows of a split and the seed that learners draw from, which need not be the plan's.

@@ -12,16 +12,16 @@ from typing import Any
 import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.evaluation.judge import (
+    Judge,
     UnscoredError,
     checked_predictions,
     codes_of,
-    loss_of,
-    probabilities_of,
+    first_line,
+    sentence_of,
 )
 from bestofk.run.evaluation.models import may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
@@ -36,6 +36,8 @@ WHOLE_PLAN_FROM = 200_000
 """Rows times splits from which learners that can evaluate whole plans do so."""
 
 
+_OF_FAILURES = ("n_train", "n_test", "warnings", "also")
+"""What is known of a cell without a loss."""
 FIRST = (0, 0, 0)
 """The run, fold and repetition whose model is weighed."""
 
@@ -60,6 +62,7 @@ class _Shared:
     """A model that serves the two folds of a nested run."""
 
     model: Any = None
+    fit_time: float = 0.0
 
 
 class Evaluator(ItemEvaluator[Place, CellResult]):
@@ -176,9 +179,9 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             test = splits.test(place.run, place.fold)
             codes = predicted[place.run, place.fold]
             labels = rows.classes[codes]
-            yield CellResult(
-                key=experiment.key(place),
-                loss=experiment.loss.of(rows.y[test], labels),
+            yield self._result(
+                place,
+                [loss.of(rows.y[test], labels) for loss in experiment.losses],
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
@@ -199,20 +202,31 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             warnings.simplefilter("always")
             try:
                 runner = self._runner(place.dataset, place.learner)
-                return CellResult(
-                    key=key, **known, **self._fit(runner, key, fold, shared), warnings=_said(caught)
-                )
+                verdicts, spent = self._fit(runner, key, fold, shared)
+                return self._result(place, verdicts, **known, **spent, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
-                failure = Failure(kind="memory", reason=_sentence(raised))
+                failure = Failure(kind="memory", reason=sentence_of(raised))
             except (Exception, SystemExit) as raised:
-                failure = Failure(kind="raised", reason=_sentence(raised))
-        return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
+                failure = Failure(kind="raised", reason=sentence_of(raised))
+        failures = [failure] * len(experiment.losses)
+        return self._result(place, failures, **known, warnings=_said(caught))
+
+    def _result(
+        self, place: Place, verdicts: Sequence[float | Failure], **known: Any
+    ) -> CellResult:
+        """A cell by every loss: what the model came to, or why it did not."""
+        experiment = self.experiment
+        also = tuple(
+            _judged(other.key(place), verdict, **{**known, "predictions": None})
+            for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
+        )
+        return _judged(experiment.key(place), verdicts[0], **known, also=also)
 
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
-    ) -> dict[str, Any]:
+    ) -> tuple[list[float | Failure], dict[str, Any]]:
         experiment, rows = self.experiment, fold.rows
         if runner.writes:
             X_train, X_test, y_train = fold.own_form(runner.form)
@@ -228,7 +242,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
-                shared.model = model
+                shared.model, shared.fit_time = model, time.perf_counter() - begin
         fitted = time.perf_counter()
         if runner.form == "encoded":
             predicted = rows.classes[model.predict_encoded(X_test)]
@@ -237,24 +251,21 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         done = time.perf_counter()
         predicted = checked_predictions(predicted, len(fold.test), rows)
         fit_time = fitted - begin
-        probabilities = None
-        if experiment.loss.needs == "probabilities" or (
-            experiment.keep_predictions and hasattr(model, "predict_proba")
-        ):
-            probabilities = probabilities_of(model, X_test, runner.form, rows, experiment.loss)
-        loss = loss_of(experiment.loss, model, X_test, fold, predicted, probabilities, runner.form)
-        if not np.isfinite(loss):
-            raise UnscoredError("nan", f"the loss {experiment.loss.name!r} came out as {loss}.")
-        return {
-            "loss": loss,
+        # a model that serves two folds was fitted in the first, and as slowly for the second
+        seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
+        judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
+        verdicts = [judge.loss(loss) for loss in experiment.losses]
+        spent = {
             "fit_time": fit_time,
             "predict_time": done - fitted,
             # of one fold alone, whatever the clock says and whatever was resumed
             "size": model_size(model) if _turn(key) == FIRST else None,
-            "predictions": pack(codes_of(predicted, rows), probabilities)
-            if experiment.keep_predictions
-            else None,
         }
+        if experiment.keep_predictions and not isinstance(verdicts[0], Failure):
+            asked = hasattr(model, "predict_proba")
+            probabilities = judge.probabilities(experiment.loss) if asked else None
+            spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
+        return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:
         """The seed of a cell's model; that of the first fold where a run has but one model."""
@@ -264,6 +275,13 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
 def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellResult]:
     """The result of every place of an experiment."""
     return Evaluator(experiment).evaluate(places)
+
+
+def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:
+    if isinstance(verdict, Failure):
+        known = {name: value for name, value in known.items() if name in _OF_FAILURES}
+        return CellResult(key=key, loss=None, failure=verdict, **known)
+    return CellResult(key=key, loss=verdict, **known)
 
 
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
@@ -277,7 +295,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
         hasattr(estimator, "_predict_plan")
         and splits.n * len(splits) >= WHOLE_PLAN_FROM
         and not seed_names(estimator)
-        and experiment.loss.needs == "labels"
+        and all(loss.needs == "labels" for loss in experiment.losses)
         and experiment.datasets[dataset].task == "classification"
     )
 
@@ -353,17 +371,5 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
 def _said(caught: list[warnings.WarningMessage] | None) -> tuple[str, ...]:
     if not caught:
         return ()
-    lines = (f"{w.category.__name__}: {_first_line(str(w.message))}" for w in caught)
+    lines = (f"{w.category.__name__}: {first_line(str(w.message))}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
-
-
-def _sentence(raised: BaseException) -> str:
-    if isinstance(raised, BestOfKError):
-        return _first_line(str(raised))
-    text = _first_line(str(raised))
-    return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
-
-
-def _first_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 300 else line[:297] + "..."
