@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.data import as_dataset
-from bestofk.run import sources
 from bestofk.run.contenders import as_contenders
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Experiment

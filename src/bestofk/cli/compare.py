@@ -46,8 +46,12 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
-@click.option("--loss", metavar="NAMES", multiple=True,
-              help="See: bestofk losses. accuracy,log_loss: the first decides, all are reported.")  # fmt: skip
+@click.option(
+    "--loss",
+    metavar="NAMES",
+    multiple=True,
+    help="See: bestofk losses. accuracy,log-loss: the first decides, all are reported.",
+)
 @click.option("--cost", metavar="FILE", help="A matrix of costs that decides; rows are the truth.")
 @jobs_option
 @click.option(

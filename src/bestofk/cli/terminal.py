@@ -111,9 +111,9 @@ def learner_table(
     said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
     taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
     # what is left beside the other columns, two blanks between each
-    more = [f"mean {other.name}" for other in others]
+    titles = [f"mean {other.name}" for other in others]
     room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
-    room -= sum(max(len(title), 9) + 2 for title in more)
+    room -= sum(max(len(title), 9) + 2 for title in titles)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
@@ -121,7 +121,7 @@ def learner_table(
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
-    for title in more:
+    for title in titles:
         table.add_column(plain(title), justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     if costs is not None:

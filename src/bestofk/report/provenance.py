@@ -40,8 +40,12 @@ def facts_of(
     if study is not None:
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
-            ("Loss", study.loss if not study.others else f"{study.loss} (decides), "
-             + ", ".join(other.loss for other in study.others)),
+            (
+                "Loss",
+                study.loss
+                if not study.others
+                else f"{study.loss} (decides), " + ", ".join(other.loss for other in study.others),
+            ),
             ("Seed", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),

@@ -13,8 +13,8 @@ from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
-from bestofk.run.experiment import Place
 from bestofk.run.evaluation.loss_functions import loss_shown
+from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.other_metrics import OtherMetric, other_metric
 from bestofk.run.store.stored_study import StudySpec

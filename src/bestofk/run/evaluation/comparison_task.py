@@ -51,7 +51,7 @@ class ComparisonTask(Task[Place, CellResult]):
     def _with_others(
         self, store: Store, items: Mapping[str, Place], served: Mapping[str, CellResult]
     ) -> dict[str, CellResult]:
-        """Those that the store has by every loss; a model that one of them lacks is fitted again."""
+        """Those that the store has by every loss; what one of them lacks is fitted again."""
         others = self.experiment.others
         keys = {key: [other.key(items[key]) for other in others] for key in served}
         held = store.get([one for own in keys.values() for one in own], predictions=False)

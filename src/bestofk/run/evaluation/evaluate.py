@@ -255,7 +255,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
         judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
         verdicts = [judge.loss(loss) for loss in experiment.losses]
-        spent = {
+        spent: dict[str, Any] = {
             "fit_time": fit_time,
             "predict_time": done - fitted,
             # of one fold alone, whatever the clock says and whatever was resumed

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats, refuse
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.errors import ArgumentError
 from bestofk.registry import Registry
 from bestofk.run.evaluation.scorers import FALLING, RISING
 
