@@ -48,6 +48,8 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         positive = _positive_class(found, label, classes)
         scorer = _with_positive(scorer, positive)
         full = f"{found}:{positive}"
+    elif classes is not None and len(classes) == 2 and not label and _either_class(scorer):
+        scorer = _with_positive(scorer, np.asarray(classes).tolist()[1])
     elif label:
         raise ArgumentError(f"loss {found!r} takes no class; got {name!r}: leave ':{label}' out.")
     offset = 0.0 if found.startswith("neg_") or found in RISING | FALLING else 1.0
@@ -154,11 +156,21 @@ def _takes_weights(function: Any) -> bool:
 
 def _has_positive(scorer: Any) -> bool:
     """Whether the scorer looks at one of two classes, and takes the label 1 for it."""
+    found = _positive_parameter(scorer)
+    return found is not None and found.default == 1
+
+
+def _either_class(scorer: Any) -> bool:
+    """Whether the scorer wants one of two classes, and gives the same for either."""
+    found = _positive_parameter(scorer)
+    return found is not None and found.default is None
+
+
+def _positive_parameter(scorer: Any) -> Parameter | None:
     function = getattr(scorer, "_score_func", None)
     if function is None or "pos_label" in scorer._kwargs:
-        return False
-    found = signature(function).parameters.get("pos_label")
-    return found is not None and found.default == 1
+        return None
+    return signature(function).parameters.get("pos_label")
 
 
 def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
