@@ -31,7 +31,7 @@ def data_sets() -> list:
         return [load(name) for name in ("iris", "wine", "breast-cancer", "digits")]
     root = Path(where, "uci")
     entries = json.loads((root / "MANIFEST.json").read_text())["datasets"]
-    return [read_dataset(root / entry["file"]) for entry in entries]
+    return [read_dataset(root / entry["file"], task="classification") for entry in entries]
 
 
 def arrays(data, *, standardised: bool) -> tuple[np.ndarray, np.ndarray]:

@@ -65,7 +65,7 @@ def data_sets() -> Iterator[tuple[str, object]]:
 
         for name in (name for name in REAL if name in wanted):
             path = next(Path(where, "uci").glob(f"{name}.csv*"))
-            yield name, read_dataset(path, target="class").encoded()
+            yield name, read_dataset(path, target="class", task="classification").encoded()
 
 
 def seconds_of_peer(data, splits, scaler: type | None) -> float:

@@ -76,7 +76,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
 
-    data = as_dataset(X, y)
+    data = as_dataset(X, y, task="classification")
     return Experiment(
         contenders=as_contenders(chosen),
         datasets=(data,),

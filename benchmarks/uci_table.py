@@ -123,7 +123,7 @@ def errors(file: Path, *, runs: int) -> dict[str, tuple[float, float]]:
     from bestofk.learners import parse_learner, predict_plan
     from bestofk.plans.plan import plan
 
-    data = read_dataset(file)
+    data = read_dataset(file, task="classification")
     splits = plan(f"{5 * runs}x2", stratified=False, random_state=0).materialise(data.n)
     y = data.encoded().y
     found = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, RandomState, generator, probability, whole
 from bestofk.errors import DesignError
+from bestofk.losses.metric import Metric
 from bestofk.presenting import Presented, decided_level, renamed
 from bestofk.wording import capitalised, number
 
@@ -67,6 +68,8 @@ class CorrectedMinimum(Presented):
     units: int
     learners: int
     resamples: int
+    metric: Metric = field(default_factory=Metric, repr=False)
+    """What the losses are for the person who brought them; sentences speak of it."""
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The estimate in sentences.
@@ -84,13 +87,18 @@ class CorrectedMinimum(Presented):
             if isinstance(self.chosen, int) and names is None
             else renamed(names, (self.chosen,))[self.chosen]
         )
+        metric, smallest = self.metric, self.metric.smallest
+        naive, corrected = (number(metric.shown(one)) for one in (self.naive, self.corrected))
+        low, high = sorted(metric.shown(one) for one in (self.low, self.high))
+        kind = "losses" if metric.name == "loss" else f"values of {metric.name}"
         return (
-            f"{capitalised(chosen)} has the smallest of {self.learners} mean losses, "
-            f"{number(self.naive)}. The smallest of several is too good on average: corrected for "
-            f"the choice, expect {number(self.corrected)} ({100 * self.level:g} % interval "
-            f"{number(self.low)} to {number(self.high)}). {capitalised(chosen)} is the best in "
+            f"{capitalised(chosen)} has the {smallest} of {self.learners} mean {kind}, "
+            f"{naive}. The {smallest} of several is too good on average: corrected for "
+            f"the choice, expect {corrected} ({100 * self.level:g} % interval "
+            f"{number(low)} to {number(high)}). {capitalised(chosen)} is the best in "
             f"{_percent(self.chosen_again)} of {self.resamples} bootstrap samples of the "
-            f"{self.units} {self.unit}; the corrected loss is the mean, outside each sample, of "
+            f"{self.units} {self.unit}; the corrected {metric.name} is the mean, outside each "
+            "sample, of "
             "the learner that is best inside it."
             + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
         )
@@ -106,6 +114,7 @@ def corrected_minimum(
     level: float = 0.95,
     random_state: RandomState = 0,
     missing: str = "refuse",
+    **reading: Any,
 ) -> CorrectedMinimum:
     """What loss to expect of the learner with the smallest mean of K.
 
@@ -123,8 +132,10 @@ def corrected_minimum(
         Coverage of the interval.
     random_state : int, Generator or None
         Source of the samples.
-    missing : {"refuse", "drop"}
-        What to do with cells that some learner lacks.
+    missing : {"refuse", "drop", "allow"}
+        As for `order`.
+    **reading
+        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
 
     Returns
     -------
@@ -163,9 +174,10 @@ def corrected_minimum(
     >>> round(found.naive, 3), round(found.corrected, 3), found.bias < 0
     (0.183, 0.201, True)
     """
-    from bestofk.ordering.evidence.as_problem import as_problem
+    from bestofk.ordering.evidence.as_problem import as_problem, refuse_unknown
 
-    problem = as_problem(losses, missing=missing)
+    problem = as_problem(losses, missing=missing, arguments=reading)
+    refuse_unknown(reading, "corrected_minimum")
     resamples = whole(resamples, "resamples", at_least=1)
     level = probability(level, "level")
     table, unit = _units_of(problem)
@@ -198,6 +210,7 @@ def corrected_minimum(
         units=table.shape[2],
         learners=len(table),
         resamples=resamples,
+        metric=problem.metric,
     )
 
 

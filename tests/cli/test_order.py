@@ -44,14 +44,22 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
         assert held["edges"] == [["small", "large"]]
 
 
-def test_ambiguous_direction_is_noted_on_stderr(run, scores):
+def test_a_direction_that_nothing_tells_is_refused_with_both_commands(run, scores):
+    import shlex
+
     path = Path(scores)
-    path.write_text(path.read_text().replace("error", "score"))
+    path.rename(path := path.with_name("my table.csv"))
+    path.write_text(path.read_text().replace("error", "value"))
     code, out, err = run("order", str(path), "--json")
-    assert code == 0
-    json.loads(out)
-    assert err.startswith("bestofk: note: ")
+    assert (code, out) == (2, "")
     assert err.count("\n") == 1
+    up, down = (err[err.index("'bestofk") :].split(" takes them")[0], err.split("scores, ")[1])
+    chosen = []
+    for typed in (up, down.partition(" as losses")[0]):
+        code, out, err = run(*shlex.split(typed.strip()[1:-1])[1:])
+        assert (code, err) == (0, "")
+        chosen.append(json.loads(out)["metric"]["higher_is_better"])
+    assert chosen == [True, False]
 
 
 def test_tables_fit_a_narrow_terminal():

@@ -93,6 +93,10 @@ def test_regression_targets_stay_numbers() -> None:
         data.encoded()
     with pytest.raises(ArgumentError, match="y must hold a finite number in every row; got nan"):
         as_dataset([[1], [2]], [0.5, np.nan], task="regression")
+    with pytest.raises(
+        ArgumentError, match=r"numbers with fractions \(0.5 ...\).*task='regression'"
+    ):
+        as_dataset([[1], [2]], [0.5, 1.25], task="classification")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +108,6 @@ def test_regression_targets_stay_numbers() -> None:
             "at least two classes; every one of the 2 rows is 'a'",
         ),
         ([[1], [2]], ["a"], "one target for each of the 2 rows of X; got shape (1,)"),
-        ([[1], [2]], [0.5, 1.25], "numbers with fractions (0.5 ...)"),
         ([[1], [2]], ["a", None], "a missing one in row 2 (1 such of 2)"),
         ([1, 2], ["a", "b"], "two axes, rows and columns; got an array of shape (2,)"),
         ([[1.0], [np.inf]], ["a", "b"], "'x1' must hold finite numbers; got infinity in row 2"),

@@ -105,7 +105,7 @@ def test_default_names():
             {"datasets": ["x", "y"]},
             "datasets must hold one name for each of the 3 data sets of values; got 2.",
         ),
-        ({"missing": "yes"}, "missing must be one of 'refuse', 'allow'; got 'yes'."),
+        ({"missing": "yes"}, "missing must be one of 'refuse', 'drop', 'allow'; got 'yes'."),
         (
             {"missing": np.zeros((2, 2), dtype=bool)},
             "missing must be an array of bool of the shape (2, 3) of values; got bool of shape "
@@ -131,7 +131,8 @@ def test_nan_and_infinity_name_their_cell():
     values[1, 0, 2] = np.nan
     assert refusal(values, algorithms=["nn", "c4.5"], datasets=["iris", "wine"]) == (
         "values must be numbers; got NaN for 'c4.5' on 'iris' (run 1, fold 3, repetition 1) (1 "
-        "such of 12): pass missing='allow' if that cell is missing."
+        "such of 12): pass missing='allow' if that cell is missing, or missing='drop' to leave out "
+        "what some learner lacks."
     )
     values[1, 0, 2] = -np.inf
     assert refusal(values, missing="allow", datasets=["iris", "wine"]) == (

@@ -204,15 +204,38 @@ class TestDirection:
         losses = read_losses({"model": ["a", "b"], "error": [0.75, 0.5]}, higher_is_better=True)
         assert losses.values.ravel().tolist() == [0.25, 0.5]
 
-    @pytest.mark.parametrize("name", ["score", "value", "strange"])
-    def test_open_names_warn(self, name):
-        with pytest.warns(BestOfKWarning, match="nothing tells whether lower or higher is better"):
-            losses = read_losses({"model": ["a", "b"], name: [0.75, 0.5]})
-        assert losses.values.ravel().tolist() == [0.75, 0.5]
-        assert (
-            f"Lower is taken as better: the name {name!r} does not tell the direction."
-            in losses.account
+    @pytest.mark.parametrize("name", ["value", "result", "strange"])
+    def test_open_names_are_refused(self, name):
+        columns = {"model": ["a", "b"], name: [0.75, 0.5]}
+        assert refusal(columns) == (
+            "the table: nothing tells whether higher or lower numbers are better: pass "
+            "higher_is_better=True (scores) or higher_is_better=False (losses)."
         )
+        assert read_losses(columns, higher_is_better=True).values.ravel().tolist() == [0.25, 0.5]
+        assert read_losses(columns, higher_is_better=False).values.ravel().tolist() == [0.75, 0.5]
+
+    @pytest.mark.parametrize(
+        ("name", "higher"),
+        [
+            ("accuracy.csv", True), ("cifar10_AUC_results.csv", True), ("scores.csv", True),
+            ("errors.csv", False), ("log_loss.csv", False), ("rmse-2024.csv", False),
+            ("llm.csv", None), ("results.csv", None), ("map.csv", None), ("error_scores.csv", None),
+        ],
+    )  # fmt: skip
+    def test_the_name_of_the_file_tells(self, write, name, higher):
+        file = write("dataset,svm,nn\niris,0.25,0.5\n", name)
+        if higher is None:
+            assert "nothing tells whether higher or lower" in refusal(file)
+            return
+        losses = read_losses(file)
+        assert losses.values.ravel().tolist() == ([0.75, 0.5] if higher else [0.25, 0.5])
+        assert f"is better, as the name {name!r} says." in losses.explain()
+
+    def test_the_columns_of_a_wide_table_tell_together(self, write):
+        losses = read_losses(write("dataset,svm_acc,nn_acc\niris,0.25,0.5\n"))
+        assert losses.values.ravel().tolist() == [0.75, 0.5]
+        assert losses.metric.name == "acc"
+        assert "nothing tells" in refusal(write("dataset,svm_acc,nn\niris,0.25,0.5\n"))
 
     def test_the_metric_column_tells(self):
         columns = {"model": ["a", "b"], "metric": ["auc", "auc"], "value": [0.75, 0.5]}
@@ -241,8 +264,8 @@ class TestWide:
         )
 
     def test_nothing_tells_the_direction(self, write):
-        with pytest.warns(BestOfKWarning, match=r"t\.csv: nothing tells whether lower or higher"):
-            read_losses(write("dataset,svm,nn\niris,0.1,0.2\n"))
+        said = refusal(write("dataset,svm,nn\niris,0.1,0.2\n"))
+        assert said.startswith("t.csv: nothing tells whether higher or lower")
 
     def test_folds_and_items(self, write):
         losses = read_losses(write("fold,svm,nn\n2,0.1,0.2\n1,0.3,0.4\n"), higher_is_better=False)
@@ -386,19 +409,26 @@ class TestBroken:
         file = write(text)
         assert refusal(file) == (
             "t.csv: there is no loss for learner 'nn', Run '2', Fold '3' (1 of 12 cells are "
-            "missing): add the row or pass missing='allow'."
+            "missing): add the row or pass missing='drop', which leaves out what some learner "
+            "lacks."
         )
+        left = read_losses(file, missing="drop")
+        assert left.complete
+        assert left.design == Design(kind="cv", runs=1, folds=3)
+        assert left.values[:, 0, 0, :, 0].tolist() == [[0.5, 0.25, 0.125], [0.1, 0.2, 0.3]]
+        assert "1 of 2 runs was left out because some learner lacks it." in left.account
         losses = read_losses(file, missing="allow")
         assert np.argwhere(losses.missing).tolist() == [[1, 0, 1, 2, 0]]
         with pytest.raises(
-            ArgumentError, match="missing must be one of 'refuse', 'allow'; got 'yes'"
+            ArgumentError, match="missing must be one of 'refuse', 'drop', 'allow'; got 'yes'"
         ):
             read_losses(file, missing="yes")
 
     def test_empty_losses(self, write):
         file = write("model,fold,error\na,1,0.5\na,2,NA\nb,1,0.5\nb,2,0.25\n")
         assert refusal(file) == (
-            "t.csv: line 3, column 'error' is empty (1 such of 4): fill it or pass missing='allow'."
+            "t.csv: line 3, column 'error' is empty (1 such of 4): fill it or pass missing='drop', "
+            "which leaves out what some learner lacks."
         )
         assert read_losses(file, missing="allow").missing.ravel().tolist() == [
             False,

@@ -16,7 +16,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.data import as_dataset
-from bestofk.run import sources
 from bestofk.run.contenders import as_contenders
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Experiment
@@ -24,7 +23,7 @@ from bestofk.run.experiment import Experiment
 
 def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):
     """An experiment as `compare` makes it, from a mapping of learners and {name: (X, y)}."""
-    made = [as_dataset(X, y, name=name, task=sources._task(y)) for name, (X, y) in datasets.items()]
+    made = [as_dataset(X, y, name=name) for name, (X, y) in datasets.items()]
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
     return Experiment(

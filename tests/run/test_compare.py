@@ -234,7 +234,7 @@ def test_unknown_names_offer_the_nearest():
     with pytest.raises(UnknownNameError, match="did you mean 'nmc'"):
         bk.compare(["max", "nmcc"], X, y, **QUICK)
     with pytest.raises(UnknownNameError, match="did you mean 'log-loss'"):
-        bk.compare(["max", "nmc"], X, y, loss="logloss", **QUICK)
+        bk.compare(["max", "nmc"], X, y, loss="loglos", **QUICK)
 
 
 def test_missing_labels_are_refused_with_their_row():
@@ -259,7 +259,7 @@ def test_many_classes_run():
     y = np.arange(300) % 150
     # every class on a place of its own: its mean is known from the other half
     X = np.stack([y // 15, y % 15], axis=1) + 0.01 * rng.normal(size=(300, 2))
-    study = bk.compare(["max", "nmc"], X, y, plan="kfold:2",
+    study = bk.compare(["max", "nmc"], X, y, plan="kfold:2", task="classification",
                        engine="serial", progress=False)  # fmt: skip
     assert study.best == "nmc"
     assert study.losses.by_dataset()[1].item() == 0.0
@@ -356,7 +356,8 @@ def test_ten_thousand_classes_are_handled():
     n = 20_000
     y = np.arange(n) // 2
     X = np.column_stack([y + 0.25 * (np.arange(n) % 2), np.zeros(n)])
-    study = bk.compare(["max", "nn"], X, y, plan="kfold:2", engine="serial", progress=False)
+    study = bk.compare(["max", "nn"], X, y, plan="kfold:2", task="classification",
+                       engine="serial", progress=False)  # fmt: skip
     assert study.best == "nn"
     assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
 
@@ -364,7 +365,7 @@ def test_ten_thousand_classes_are_handled():
 def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
     path = tmp_path / "numbers.csv"
     pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
-    assert main(["compare", str(path), "--target", "y"]) == 2
+    assert main(["compare", str(path), "--target", "y", "--task", "classification"]) == 2
     assert "the target 'y' must hold classes" in capsys.readouterr().err
     quick = ["--plan", "kfold:2", "--engine", "serial", "--quiet"]
     learners = [
@@ -373,7 +374,11 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
         "--learner",
         "m=sklearn.dummy:DummyRegressor()",
     ]
-    assert main(["compare", str(path), "--target", "y", "--regression", *learners, *quick]) == 0
+    assert (
+        main(["compare", str(path), "--target", "y", "--task", "regression", *learners, *quick])
+        == 0
+    )
+    assert main(["compare", str(path), "--target", "y", *learners, *quick]) == 0
 
 
 def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_needed(tmp_path):

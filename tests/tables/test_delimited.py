@@ -61,7 +61,7 @@ def test_a_point_among_decimal_commas_is_named(write):
 
 def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
     table = read_table(write("name\tx\na\t1,234\n", "t.tsv"))
-    with pytest.raises(TableError, match=r"line 2, column 'x' must be a number; got '1,234'"):
+    with pytest.raises(TableError, match=r"column 'x' must be a number \(a comma"):
         table.numbers("x")
     assert read_table(write("name\tx\na\t0,234\n", "t.tsv")).numbers("x").tolist() == [0.234]
 

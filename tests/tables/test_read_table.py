@@ -37,7 +37,7 @@ def test_a_name_that_no_file_can_have():
 @pytest.mark.parametrize(
     ("start", "what"),
     [
-        (b"PK\x03\x04", "a zip archive (an Excel workbook is one): export it as CSV"),
+        (b"PK\x03\x04", "a zip archive: unpack it first"),
         (b"%PDF-1.7", "a PDF"),
         (b"SQLite format 3\0", "an SQLite data base"),
     ],
@@ -66,7 +66,8 @@ def test_the_format_may_be_told(tmp_path):
     assert refusal(path, format="parquet") == "t.bin: not a Parquet file, or a damaged one."
     assert "line 1 must be @relation" in refusal(path, format="arff")
     with pytest.raises(ArgumentError, match="format must be one of 'csv'"):
-        read_table(path, format="xlsx")
+        read_table(path, format="ods")
+    assert refusal(path, format="xlsx") == "t.bin: not an Excel workbook, or a damaged one."
 
 
 def test_parquet(tmp_path):

@@ -33,6 +33,7 @@ VERBS = {
     "procedures": ("bestofk.cli.listings:procedures", "List the procedures."),
     "plans": ("bestofk.cli.listings:plans", "List the resampling plans."),
     "learners": ("bestofk.cli.listings:learners", "List the built-in learners."),
+    "losses": ("bestofk.cli.listings:losses", "List the losses and metrics."),
     "datasets": ("bestofk.cli.datasets:datasets", "List the embedded data sets."),
     "reproduce": (
         "bestofk.cli.reproduce:reproduce",
@@ -134,8 +135,8 @@ def _left_running() -> bool:
 
 def _run(arguments: list[str] | None) -> int:
     use_plain_characters()
+    words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
     try:
-        words = ["bestofk", *(sys.argv[1:] if arguments is None else arguments)]
         code = bestofk.main(args=arguments, prog_name="bestofk", standalone_mode=False, obj=words)
         sys.stdout.flush()
         return code if isinstance(code, int) else EXIT_DONE
@@ -150,10 +151,10 @@ def _run(arguments: list[str] | None) -> int:
         complain(wrong.format_message())
         return EXIT_WRONG_CALL
     except (RunError, StoreError) as failed:
-        complain(str(failed))
+        complain(_typed(str(failed), words))
         return EXIT_FAILED
     except BestOfKError as wrong:
-        complain(str(wrong))
+        complain(_typed(str(wrong), words))
         return EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as stop:
         # click wraps what interrupted it
@@ -171,6 +172,14 @@ def _run(arguments: list[str] | None) -> int:
     except OSError as failed:
         complain(f"{failed.strerror or failed}: {failed.filename or ''}".rstrip(": "))
         return EXIT_FAILED
+
+
+def _typed(message: str, words: list[str]) -> str:
+    """A message of the library with its advice as options of the verb that was typed."""
+    from bestofk.cli.options import as_typed
+
+    verb = next((word for word in words[1:] if word in VERBS), "")
+    return as_typed(message, verb) if verb else message
 
 
 def complain(message: str) -> None:

@@ -53,7 +53,13 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 )
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
-@click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
+@click.option(
+    "--loss",
+    metavar="NAMES",
+    multiple=True,
+    help="See: bestofk losses. accuracy,log-loss: the first decides, all are reported.",
+)
+@click.option("--cost", metavar="FILE", help="A matrix of costs that decides; rows are the truth.")
 @jobs_option
 @click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
               help="Threads of BLAS and OpenMP in one fit, whichever the engine.")  # fmt: skip
@@ -79,7 +85,10 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
-@click.option("--regression", is_flag=True, help="The target is a number to predict.")
+@click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
+              default="auto", show_default=True,
+              help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
+@click.option("--regression", is_flag=True, hidden=True, help="Same as --task regression.")
 @report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="No progress; print the order only.")
@@ -93,7 +102,8 @@ def compare(
     weight: str | None,
     stratify: str | None,
     repetitions: int,
-    loss: str | None,
+    loss: tuple[str, ...],
+    cost: str | None,
     prefer: str | None,
     n_jobs: int,
     threads: int,
@@ -108,6 +118,7 @@ def compare(
     nominal: str | None,
     numeric: str | None,
     ignore: str | None,
+    task: str,
     regression: bool,
     report_path: str | None,
     as_json: bool,
@@ -140,8 +151,9 @@ def compare(
         "sample_weight": weight,
         "folds": _column_of_folds(plan),
     }
-    if regression:
-        options["task"] = "regression"
+    task = "regression" if regression else task
+    if task != "auto":
+        options["task"] = task
     check_report_path(report_path)
     # what learners print must not mix with the answer
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
@@ -151,7 +163,7 @@ def compare(
             data=datasets,
             plan=_plan(plan, stratify, decision["seed"]),
             repetitions=repetitions,
-            loss=loss,
+            loss=_losses(loss, cost),
             prior=preference(prefer),
             **decision_arguments(decision),
             store=store,
@@ -198,6 +210,25 @@ def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
 
     wanted = {"labels": True, "no": False}.get(stratify, stratify)
     return make_plan(plan, stratified=wanted, random_state=seed)
+
+
+def _losses(given: tuple[str, ...], cost: str | None) -> Any:
+    """The losses of the options; a matrix of costs decides."""
+    names = [name.strip() for text in given for name in text.split(",") if name.strip()]
+    found: list[Any] = [*([] if cost is None else [_costs(cost)]), *names]
+    return None if not found else found[0] if len(found) == 1 else found
+
+
+def _costs(path: str) -> Any:
+    """A file of costs as a data frame: the first column names the truth, the others predictions."""
+    import pandas as pd
+
+    from bestofk.tables import read_table
+
+    table = read_table(path)
+    truth, *predicted = table.columns
+    names = [str(name) for name in table.text(truth)]
+    return pd.DataFrame({name: table.numbers(name) for name in predicted}, index=names)
 
 
 def _names(text: str | None) -> tuple[str, ...]:

@@ -124,6 +124,43 @@ def learners(as_json: bool) -> None:
 
 @click.command(context_settings=_HELP)
 @_json_option
+def losses(as_json: bool) -> None:
+    """List the losses and metrics that compare takes with --loss.
+
+    \b
+    Examples:
+      bestofk losses
+      bestofk losses --json
+    """
+    from sklearn.metrics import get_scorer_names
+
+    from bestofk.run.evaluation.loss_functions import LOSSES, listed_metric
+
+    scorers = [name for name in get_scorer_names() if name not in LOSSES]
+    rows = [
+        {"name": entry.name, "summary": entry.summary, "task": entry.task or "any"}
+        for entry in LOSSES.values()
+    ]
+    if as_json:
+        found = [{"name": name, **listed_metric(name)} for name in scorers]
+        echo_json({"losses": rows, "scorers": found})
+        return
+    for row in rows:
+        click.echo(f"  {click.style(row['name'], bold=True)}")
+        click.echo(f"      {row['summary']} ({row['task']})")
+    click.echo(f"  {click.style('pinball:Q', bold=True)}")
+    click.echo("      the loss whose minimiser is the quantile Q (regression)")
+    click.echo("Scorers of scikit-learn, shown in their own direction:")
+    for name in scorers:
+        metric = listed_metric(name)
+        better = "larger" if metric["higher_is_better"] else "smaller"
+        click.echo(f"  {name}: {metric['shown']}, {better} is better")
+    click.echo("Of several the first decides: --loss accuracy,log-loss. A class: --loss f1:yes.")
+    click.echo("Costs from a file: --cost costs.csv, rows are the truth.")
+
+
+@click.command(context_settings=_HELP)
+@_json_option
 def problems(as_json: bool) -> None:
     """List the generators of problems: where tests are measured.
 

@@ -1,7 +1,9 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, and keywords of the library in their words."""
 
 from __future__ import annotations
 
+import re
+import shlex
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,12 +26,47 @@ ROLES = ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss"
 
 
 def table_options(command: Command) -> Command:
-    """A table of losses, and how to read it."""
+    """A table of losses, how to read it, and what to do with its gaps."""
+    for option in reversed(
+        (
+            click.option(
+                "--design", metavar="DESIGN",
+                help="How the numbers came about: cv, 10x10, resample, test-set, scores, ...",
+            ),
+            click.option(
+                "--learners", metavar="COLS",
+                help="The columns that are learners, where others are none: a,b.",
+            ),
+            missing_option,
+        )
+    ):  # fmt: skip
+        command = option(command)
     return click.argument("losses", metavar="LOSSES")(column_options(command))
+
+
+missing_option = click.option(
+    "--missing", type=click.Choice(["refuse", "drop", "allow"]), default="refuse",
+    show_default=True,
+    help="Cells that some learner lacks: refuse, or drop them for all.",
+)  # fmt: skip
 
 
 def column_options(command: Command) -> Command:
     """How to read a table of losses."""
+    for option in reversed(
+        (
+            click.option("--metric", metavar="NAME", help="Which, where the table holds several."),
+            click.option(
+                "--layout", type=click.Choice(["long", "wide", "cv-results"]),
+                help="One row per loss, one column per learner, or one column per split.",
+            ),
+            click.option(
+                "--where", metavar="COL=VALUE", multiple=True, callback=_pairs,
+                help="Only the rows that hold VALUE in COL. Repeat it.",
+            ),
+        )
+    ):  # fmt: skip
+        command = option(command)
     for role in reversed(ROLES):
         command = click.option(
             f"--{role}-column",
@@ -39,8 +76,30 @@ def column_options(command: Command) -> Command:
     return click.option(
         "--higher-is-better/--lower-is-better",
         default=None,
-        help="The numbers are scores, not losses. Taken from the column's name by default.",
+        help="The numbers are scores, or losses. Taken from the metric's name where that tells.",
     )(command)
+
+
+def _pairs(*called: Any) -> dict[str, str]:
+    """``COL=VALUE`` as a pair."""
+    found = {}
+    for text in called[-1]:
+        column, equals, value = text.partition("=")
+        if not equals or not column.strip():
+            raise click.UsageError(f"--where must be COL=VALUE; got {text!r}.")
+        found[column.strip()] = value.strip()
+    return found
+
+
+def reading_options(options: dict[str, Any]) -> dict[str, Any]:
+    """What `bestofk.read_losses` takes among the values of the options, taken out."""
+    found = {role: options.pop(f"{role}_column", None) for role in ROLES}
+    for name in ("metric", "layout", "design", "where", "higher_is_better"):
+        found[name] = options.pop(name, None)
+    learners = options.pop("learners", None)
+    if isinstance(learners, str):
+        found["learners"] = [name.strip() for name in learners.split(",") if name.strip()]
+    return {name: value for name, value in found.items() if value not in (None, {})}
 
 
 def decision_options(command: Command) -> Command:
@@ -196,13 +255,20 @@ def df_value(df: str | None) -> float | str | None:
         ) from None
 
 
-def read_table(path: str, columns: dict[str, str | None], higher_is_better: bool | None) -> Losses:
+def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """The table of losses that the options describe."""
     from bestofk.losses import read_losses
+    from bestofk.losses.direction_and_design import UnknownDirectionError
 
-    given = {role: columns[f"{role}_column"] for role in ROLES}
-    roles: dict[str, Any] = {role: column for role, column in given.items() if column}
-    return read_losses(path, higher_is_better=higher_is_better, **roles)
+    try:
+        return read_losses(path, missing="refuse" if missing == "refuse" else "allow", **reading)
+    except UnknownDirectionError:
+        typed = shlex.join(command_line())
+        raise click.UsageError(
+            f"{path}: nothing tells whether higher or lower numbers are better: "
+            f"'{typed} --higher-is-better' takes them as scores, '{typed} --lower-is-better' as "
+            "losses."
+        ) from None
 
 
 @contextmanager
@@ -234,3 +300,99 @@ def _escaped(line: str) -> str:
     if line.isprintable():
         return line
     return "".join(c if c.isprintable() else dumps(c)[1:-1] for c in line)
+
+
+_SPECIAL = {
+    ("higher_is_better", "True"): "--higher-is-better",
+    ("higher_is_better", "False"): "--lower-is-better",
+    ("guard", "True"): "--guard",
+    ("guard", "False"): "--no-guard",
+}
+_NAMES = {
+    "prior": "prefer", "random_state": "seed", "n_jobs": "jobs", "resamples": "samples",
+}  # fmt: skip
+"""Keywords whose option has another name."""
+_ADVICE = re.compile(
+    r"""(?<![\w.-])(?P<name>[a-z][a-z_]*)=(?P<value>'[^']*'|"[^"]*"|\{[^{}]*\}|True|False|None|"""
+    r"""\[[^\[\]]*\]|\.\.\.|-?[\d.]+)"""
+)
+
+
+def option_of(verb: str, keyword: str) -> str | None:
+    """The option of a verb that a keyword of the library has; None where it has none."""
+    options = options_of(verb)
+    name = _NAMES.get(keyword, keyword).replace("_", "-")
+    for option in (f"--{name}", f"--{name}-column"):
+        if option in options:
+            return option
+    return None
+
+
+def options_of(verb: str) -> tuple[str, ...]:
+    """All options of a verb."""
+    from bestofk.cli.app import bestofk
+
+    command = bestofk.get_command(click.Context(bestofk), verb)
+    if command is None:
+        return ()
+    return tuple(
+        text
+        for parameter in command.params
+        if isinstance(parameter, click.Option)
+        for text in (*parameter.opts, *parameter.secondary_opts)
+    )
+
+
+def as_typed(message: str, verb: str) -> str:
+    """A message in which keywords that the verb has an option for are those options.
+
+    Examples
+    --------
+    >>> as_typed("pass missing='drop' or metric='roc auc', higher_is_better=True.", "order")
+    "pass --missing drop or --metric 'roc auc', --higher-is-better."
+    >>> as_typed("keep one with where={'constraint': '1h'}.", "order")
+    'keep one with --where constraint=1h.'
+    >>> as_typed("SVC(C=10, random_state=3) failed (random_state=4)", "order")
+    'SVC(C=10, random_state=3) failed (--seed 4)'
+    """
+
+    def typed(found: re.Match[str]) -> str:
+        name, value = found["name"], found["value"]
+        if _inside_call(message[: found.start()]):
+            return found[0]
+        special = _SPECIAL.get((name, value))
+        if special is not None:
+            return special if special in options_of(verb) else found[0]
+        option = option_of(verb, name)
+        if option is None or value in ("True", "False", "None"):
+            return found[0]
+        return f"{option} {_value(value)}"
+
+    return _ADVICE.sub(typed, message)
+
+
+def _inside_call(before: str) -> bool:
+    """Whether the text ends within the parentheses of a call, such as a learner's."""
+    depth = 0
+    for place in range(len(before) - 1, -1, -1):
+        if before[place] == ")":
+            depth += 1
+        elif before[place] == "(":
+            if not depth:
+                return place > 0 and (before[place - 1].isalnum() or before[place - 1] == "_")
+            depth -= 1
+    return False
+
+
+def _value(text: str) -> str:
+    """A value as it is typed."""
+    if text == "...":
+        return "..."
+    if text[0] in "{[":
+        from ast import literal_eval
+
+        held = literal_eval(text)
+        if isinstance(held, dict):
+            return " ".join(shlex.quote(f"{name}={value}") for name, value in held.items())
+        return shlex.quote(",".join(map(str, held)))
+    return shlex.quote(text[1:-1]) if text[0] in "'\"" else text

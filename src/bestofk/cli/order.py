@@ -14,6 +14,7 @@ from bestofk.cli.options import (
     echo_json,
     preference,
     read_table,
+    reading_options,
     report_option,
     table_options,
     warnings_as_lines,
@@ -23,13 +24,6 @@ from bestofk.cli.say import say, say_name
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
 @table_options
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "drop"]),
-    default="refuse",
-    show_default=True,
-    help="Cells that some learner lacks: refuse, or drop them for all.",
-)
 @report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="Print the order only, best first.")
@@ -40,13 +34,13 @@ def order(
     report_path: str | None,
     as_json: bool,
     quiet: bool,
-    higher_is_better: bool | None,
     **options: Any,
 ) -> None:
     """Say which learner of LOSSES to use, how the others rank, and why.
 
-    LOSSES is a table (CSV, TSV, Parquet, JSONL, ARFF; one row per loss, or one column per
-    learner) or the name of an embedded one (breast-cancer-10x10, digits-5x2).
+    LOSSES is a table of losses or scores (CSV, TSV, Excel, Parquet, JSONL, ARFF; one row per
+    loss, one column per learner, or scikit-learn's cv_results_) or the name of an embedded
+    one (breast-cancer-10x10, digits-5x2).
 
     \b
     Examples:
@@ -60,8 +54,9 @@ def order(
 
     check_report_path(report_path)
     asked = decision_arguments(options)
+    reading = reading_options(options)
     with warnings_as_lines():
-        table = read_table(losses, options, higher_is_better)
+        table = read_table(losses, reading, missing=missing)
         decision = decide(table, prior=preference(prefer, measured=False), missing=missing, **asked)
     if report_path is not None:
         decision.report(report_path, command=command_line())

@@ -135,8 +135,9 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         out.print()
         out.print(plain(f"{study.id}. {title}", style="bold"))
         sets = [f"{one_line(data.name)} ({data.rows} rows)" for data in spec.datasets]
+        judged = one_line(", ".join((spec.loss, *spec.also)))
         plan = (
-            f"{spec.plan}, loss {one_line(spec.loss)}, seed {spec.random_state}, "
+            f"{spec.plan}, loss {judged}, seed {spec.random_state}, "
             f"{_counted(spec.repetitions, 'repetition', 'repetitions')}"
         )
         out.print(plain(f"   begun      {study.created}"))

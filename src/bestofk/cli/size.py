@@ -10,7 +10,10 @@ from bestofk.cli.options import (
     column_options,
     df_value,
     echo_json,
+    missing_option,
+    option_of,
     read_table,
+    reading_options,
     warnings_as_lines,
 )
 from bestofk.cli.say import say
@@ -42,18 +45,11 @@ from bestofk.cli.say import say
 )
 @click.option("--control", metavar="NAME", help="That learner, for --family control.")
 @click.option("--correction", metavar="NAME", help="holm (default), bonferroni, none, ...")
-@click.option(
-    "--missing",
-    type=click.Choice(["refuse", "drop"]),
-    default="refuse",
-    show_default=True,
-    help="Cells that some learner lacks: refuse, or drop them for all.",
-)
+@missing_option
 @column_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def size(
     losses: str | None,
-    higher_is_better: bool | None,
     as_json: bool,
     df: str | None,
     **given: Any,
@@ -75,17 +71,18 @@ def size(
     """
     from bestofk.planning import plan_size
 
-    columns = {name: given.pop(name) for name in list(given) if name.endswith("_column")}
+    own = {name: given.pop(name) for name in ("design", "learners")}
+    reading = reading_options(given)
+    given |= own
     with warnings_as_lines():
         table = None
         if losses is None:
-            needs = {"df": df, "control": given["control"], "direction": higher_is_better}
-            for name, value in {**needs, **columns}.items():
+            needs = {"df": df, "control": given["control"], **reading}
+            for name, value in needs.items():
                 if value is not None:
-                    option = {"direction": "--higher-is-better"}.get(name, f"--{name}")
-                    raise click.UsageError(f"{option.replace('_', '-')} needs LOSSES; got none.")
+                    raise click.UsageError(f"{option_of('size', name)} needs LOSSES; got none.")
         else:
-            table = read_table(losses, columns, higher_is_better)
+            table = read_table(losses, reading, missing=given["missing"])
         plan = plan_size(table, df=df_value(df), **given)
     if as_json:
         echo_json({**plan.to_dict(), "account": [] if table is None else list(table.account)})

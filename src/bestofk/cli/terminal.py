@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bestofk.cli.options import as_typed
 from bestofk.cli.say import safe
 from bestofk.ordering.registry import decides_by
 from bestofk.planning.advice import advice
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from bestofk.ordering import Order, Standing
+    from bestofk.run.other_metrics import OtherMetric
     from bestofk.run.study import Cost, Study
 
 PICTURE_WIDTH = 28
@@ -68,13 +70,14 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
 def print_study(study: Study, account: Sequence[str]) -> None:
     """The verdict of a run with the same table, and what a fit costs."""
     out = console()
-    lines = study.explain().split("\n")
+    taken = {said: as_typed(said, "compare") for said in study.taken}
+    lines = [taken.get(line, line) for line in study.explain().split("\n")]
     out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(plain(line))
     out.print()
     if study.decision is not None:
-        out.print(learner_table(study.decision, out.width, study.costs))
+        out.print(learner_table(study.decision, out.width, study.costs, study.others))
         out.print()
         print_graph(out, study.decision)
     out.print(plain(" ".join(account), style="dim"))
@@ -91,7 +94,12 @@ def print_graph(out: Console, decision: Order) -> None:
         out.print()
 
 
-def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None = None) -> Table:
+def learner_table(
+    decision: Order,
+    width: int,
+    costs: Mapping[str, Cost] | None = None,
+    others: Sequence[OtherMetric] = (),
+) -> Table:
     """Every learner with its mean loss as a picture, and its verdict, in `width` columns."""
     from rich.table import Table
 
@@ -103,7 +111,9 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
     taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
     # what is left beside the other columns, two blanks between each
+    titles = [f"mean {other.name}" for other in others]
     room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
+    room -= sum(max(len(title), 9) + 2 for title in titles)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
@@ -111,14 +121,17 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     picture = min(room, PICTURE_WIDTH)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
+    for title in titles:
+        table.add_column(plain(title), justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
     for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
         mean = metric.shown(decision.means[name])
-        row: list[str | Text] = [str(place + 1), plain(called), f"{mean:.4f}"]
+        row: list[str | Text] = [str(place + 1), plain(called), decimals(mean, means)]
         if picture >= PICTURE_AT_LEAST:
             row.append(plain(bar(mean, means, picture)))
+        row += [_mean_of(other, str(name)) for other in others]
         row.append(plain(words))
         if costs is not None:
             fit_time = costs[str(name)].fit_time
@@ -128,6 +141,24 @@ def learner_table(decision: Order, width: int, costs: Mapping[str, Cost] | None 
     if more:
         table.add_row("", f"... and {more} more")
     return table
+
+
+def decimals(value: float, values: np.ndarray) -> str:
+    """A number with as many decimals as tell the numbers of its column apart; at least four.
+
+    Examples
+    --------
+    >>> decimals(0.25, np.array([0.25, 0.5])), decimals(2e-6, np.array([2e-6, 3e-6]))
+    ('0.2500', '2.00e-06')
+    """
+    largest = float(np.abs(values).max())
+    return f"{value:.4f}" if largest == 0 or largest >= 1e-3 else f"{value:.2e}"
+
+
+def _mean_of(other: OtherMetric, name: str) -> str:
+    if name not in other.means:
+        return "-"
+    return decimals(other.means[name], np.array(list(other.means.values())))
 
 
 def _verdict(decision: Order, name: object, standing: Standing | None) -> str:

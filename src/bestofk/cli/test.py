@@ -11,6 +11,7 @@ from bestofk.cli.options import (
     echo_json,
     level_options,
     read_table,
+    reading_options,
     table_options,
     warnings_as_lines,
 )
@@ -45,8 +46,8 @@ def one_test(
     df: str | None,
     seed: int,
     as_json: bool,
-    higher_is_better: bool | None,
-    **columns: Any,
+    missing: str,
+    **reading: Any,
 ) -> None:
     """Make one test on LOSSES: a pairwise one on all pairs, or one of all learners at once.
 
@@ -59,7 +60,7 @@ def one_test(
     from bestofk.ordering.one_test import run_test
 
     with warnings_as_lines():
-        table = read_table(losses, columns, higher_is_better)
+        table = read_table(losses, reading_options(reading), missing=missing)
         result = run_test(
             table,
             test,
@@ -68,6 +69,7 @@ def one_test(
             correction=correction,
             alpha=alpha,
             df=df_value(df),
+            missing=missing,
             random_state=seed,
         )
     if as_json:

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import one_of, refuse
+from bestofk.checks import refuse
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.data.schema import Schema, declared_values, encode_labels, is_categorical
+from bestofk.data.task import TASKS, take_target
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.presenting import without_effect
 
 if TYPE_CHECKING:
     import pandas as pd
 
-TASKS = ("classification", "regression")
 _ROWS_AT_ONCE = 4096
 
 
@@ -38,7 +38,8 @@ class DataSet:
     y : Series, shape (n,)
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
-        ``"classification"`` or ``"regression"``.
+        ``"classification"`` or ``"regression"``; ``"auto"``, the default, becomes one of them by
+        the values of `y`, see `bestofk.data.task.take_target`.
     account : tuple of str
         What was understood of the source, in sentences.
     groups : Series or None
@@ -47,6 +48,8 @@ class DataSet:
         How much each row counts, in fits and in the loss.
     folds : Series or None
         Which fold tests the row, for the plan ``"predefined:COLUMN"``.
+    taken : str
+        What the target was taken for, where its values do not make that evident.
 
     Examples
     --------
@@ -62,12 +65,20 @@ class DataSet:
     name: str
     X: pd.DataFrame
     y: pd.Series[Any]
-    task: str = "classification"
+    task: str = "auto"
     account: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
+    taken: str = ""
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if self.task in TASKS:
+            return
+        found = take_target(self.y, self.task)
+        object.__setattr__(self, "task", found.task)
+        object.__setattr__(self, "taken", self.taken or found.said)
 
     @property
     def schema(self) -> Schema:
@@ -174,7 +185,7 @@ def as_dataset(
     nominal: Iterable[Hashable] = (),
     numeric: Iterable[Hashable] = (),
     ignore: Iterable[Hashable] = (),
-    task: str = "classification",
+    task: str = "auto",
     groups: Any = None,
     sample_weight: Any = None,
     folds: Any = None,
@@ -194,8 +205,10 @@ def as_dataset(
         What reports call it.
     nominal, numeric, ignore : names of columns, optional
         Columns whose kind is stated, and columns to leave out.
-    task : str, optional
-        ``"classification"``, or ``"regression"`` for a target that is a number.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. Auto: text, truth values and categories are
+        labels, numbers with fractions are numbers; whole numbers are labels where there are two,
+        or at most 20 with five rows or more for each, and `DataSet.taken` says so.
     groups, sample_weight, folds : name of a column, or array of shape (n,), optional
         See `bestofk.data.with_row_columns`; a column that is named is no feature.
     copy : bool, optional
@@ -212,7 +225,6 @@ def as_dataset(
     >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
     {'x1': 'numeric', 'x2': 'nominal'}
     """
-    one_of(task, "task", TASKS)
     frame = _frame(X)
     _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
     frame = frame.drop(columns=list(ignore))
@@ -228,10 +240,11 @@ def as_dataset(
     X = None if set(nominal) else _floats_together(frame, copy=copy)
     if X is None:
         X = _settled(frame, nominal=set(nominal), numeric=set(numeric))
-    target = settle_target(y, n=len(X), task=task)
+    kind = take_target(_one_column(y), task)
+    target = settle_target(y, n=len(X), task=kind.task)
     found = settled_columns(taken, len(X))
     said = (*account, *said_of(found))
-    return DataSet(name=name, X=X, y=target, task=task, account=said, **found)
+    return DataSet(name=name, X=X, y=target, task=kind.task, account=said, taken=kind.said, **found)
 
 
 def _settled(
@@ -306,8 +319,7 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
     """The target as a categorical of at least two classes, or as numbers."""
     import pandas as pd
 
-    if isinstance(y, pd.DataFrame):
-        y = y.iloc[:, 0] if y.shape[1] == 1 else y.to_numpy()
+    y = _one_column(y)
     column = y if is_categorical(y) else np.asarray(y)
     if np.ndim(column) != 1 or len(column) != n:
         raise ArgumentError(
@@ -330,7 +342,7 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
             raise ArgumentError(
                 "y must hold class labels; got numbers with fractions "
                 f"({known[known != np.floor(known)][0]} ...): for a number to predict say "
-                "task='regression' (on the command line --regression)."
+                "task='regression'."
             )
     codes, classes = encode_labels(column)
     present = np.bincount(codes, minlength=len(classes)) > 0
@@ -340,6 +352,15 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
             f"{classes.tolist()[codes[0]] if n else None!r}."
         )
     return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
+
+
+def _one_column(y: Any) -> Any:
+    """A data frame of one column as that column."""
+    import pandas as pd
+
+    if isinstance(y, pd.DataFrame):
+        return y.iloc[:, 0] if y.shape[1] == 1 else y.to_numpy()
+    return y
 
 
 def _frame(X: Any) -> pd.DataFrame:

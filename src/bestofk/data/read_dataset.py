@@ -12,10 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import one_of, refuse
-from bestofk.data.dataset import TASKS, DataSet
+from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import with_row_columns
+from bestofk.data.task import ASKED, Taken, take_target
 from bestofk.errors import ArgumentError, TableError
 from bestofk.tables import Table, read_table
+from bestofk.tables.numerals import form_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +36,7 @@ def read_dataset(
     numeric: Sequence[str] = (),
     ignore: Sequence[str] = (),
     name: str | None = None,
-    task: str = "classification",
+    task: str = "auto",
     groups: str | None = None,
     sample_weight: str | None = None,
     folds: str | None = None,
@@ -51,9 +53,11 @@ def read_dataset(
         Columns whose kind is stated, and columns to leave out.
     name : str, optional
         What reports call it; by default the name of the file.
-    task : str, optional
-        ``"classification"`` (the target is a label even where it looks like a number) or
-        ``"regression"`` (it is a number).
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label, even where it looks like a number, or a number. Auto: text,
+        truth values and declared values are labels, numbers with fractions are numbers; whole
+        numbers are labels where there are two, or at most 20 with five rows or more for each, and
+        `DataSet.taken` says so.
     groups, sample_weight, folds : str, optional
         Columns that are no features: rows of one group are never on both sides of a split; how
         much each row counts; which fold tests it (for the plan ``"predefined:COLUMN"``).
@@ -84,7 +88,7 @@ def read_dataset(
     ([1.5, 0.7, nan], ['good', 'bad'])
     >>> folder.cleanup()
     """
-    one_of(task, "task", TASKS)
+    one_of(task, "task", ASKED)
     for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
         if isinstance(names, str):
             raise refuse(role, "a list of names of columns", names)
@@ -152,7 +156,8 @@ def dataset_of(
     target, account = _target(table, target, (*ignore, *apart))
     if table.n_rows == 0:
         raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
-    y = _target_column(table, target, task)
+    found = _taken(table, target, task)
+    y = _target_column(table, target, found.task)
     columns: dict[str, pd.Series[Any]] = {}
     left_out, constant, empty, texts, nearly = [], [], [], [], []
     for column in table.columns:
@@ -171,6 +176,8 @@ def dataset_of(
         elif distinct == 1 and len(cells) > 1:
             constant.append(column)
         columns[column] = cells
+        if not isinstance(cells.dtype, pd.CategoricalDtype) and table.number_form(column):
+            nearly.append(f"{column!r}: {form_words(table.number_form(column))}.")
         if isinstance(cells.dtype, pd.CategoricalDtype):
             texts.append(column)
     if not columns:
@@ -192,7 +199,7 @@ def dataset_of(
         account.append(f"Without any known value, kept: {_list(empty)}.")
     if ignore:
         account.append(f"Ignored as asked: {_list(list(ignore))}.")
-    data = DataSet(name=name, X=pd.DataFrame(columns), y=y, task=task)
+    data = DataSet(name=name, X=pd.DataFrame(columns), y=y, task=found.task, taken=found.said)
     if data.n_missing:
         account.append(f"{data.n_missing} cells are missing and stay so.")
     return replace(data, account=(*table.account, *account))
@@ -212,6 +219,16 @@ def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[st
         if word in lowered:
             return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."]
     return usable[-1], [f"The target is the last column, {usable[-1]!r}."]
+
+
+def _taken(table: Table, target: str, task: str) -> Taken:
+    """What the target is, as told or by its cells."""
+    if task != "auto":
+        return Taken(task, "")
+    missing = table.missing(target)
+    if missing.all() or not _is_numeric(table, target, missing):
+        return Taken("classification", "")
+    return take_target(table.numbers(target), task, name=repr(target))
 
 
 def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
@@ -238,7 +255,7 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
         )
     if y.nunique() == len(y) and len(y) >= _FEWEST_FOR_IDENTIFIER:
         kind = (
-            "number: for one to predict say task='regression' (on the command line --regression)"
+            "number: for one to predict say task='regression'"
             if table.is_numeric(target)
             else "label: it is no class, name the target"
         )

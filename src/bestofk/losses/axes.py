@@ -47,7 +47,7 @@ def as_mask(array: Floats, missing: Any) -> Mask:
     if missing is None:
         return np.zeros(array.shape, dtype=np.bool_)
     if isinstance(missing, str):
-        if missing_word(missing, ("refuse", "allow")) == "refuse":
+        if missing_word(missing) == "refuse":
             return np.zeros(array.shape, dtype=bool)
         return np.isnan(array)
     mask = np.asarray(missing)
@@ -190,9 +190,45 @@ def refuse_bad_cells(
     if np.isnan(value):
         raise ArgumentError(
             f"values must be numbers; got NaN for {where} ({int(bad.sum())} such of {bad.size}): "
-            "pass missing='allow' if that cell is missing."
+            "pass missing='allow' if that cell is missing, or missing='drop' to leave out what "
+            "some learner lacks."
         )
     raise ArgumentError(f"values must be finite; got {value} for {where}.")
+
+
+def drop_incomplete(
+    array: Floats, absent: Mask, sets: Sequence[str], design: Design
+) -> tuple[Floats, Mask, tuple[str, ...], Design, str]:
+    """What every learner has in full: of the data sets, or of one data set its runs or folds."""
+    k, n_sets, runs, _, _ = array.shape
+    if n_sets > 1:
+        # a cell that no learner has is lacked by none: data sets may have fewer folds than others
+        lacked = np.logical_and(absent.any(axis=0), ~absent.all(axis=0))
+        empty = absent.all(axis=(0, 2, 3, 4))
+        whole: Mask = np.asarray(~(lacked.any(axis=(1, 2, 3)) | empty), dtype=np.bool_)
+        what, axis = "data set", 1
+        left = tuple(name for name, kept in zip(sets, whole, strict=True) if kept)
+        settled = design
+    else:
+        left = tuple(sets)
+        by_fold: Mask = np.asarray(~absent.any(axis=(0, 1, 4)), dtype=np.bool_)
+        if runs > 1:
+            whole, what, axis = np.asarray(by_fold.all(axis=1)), "run", 2
+            settled = design.kept(np.repeat(whole[:, np.newaxis], design.folds, axis=1))
+        else:
+            whole, what, axis = by_fold[0], "fold", 3
+            settled = design.kept(by_fold) if whole.any() else design
+    if not whole.any():
+        raise ArgumentError(
+            f"missing='drop' leaves nothing: there is no {what} that all {k} learners have in full."
+        )
+    if whole.all():
+        return array, absent, tuple(sets), design, ""
+    gone = int((~whole).sum())
+    verb, it = ("was", "it") if gone == 1 else ("were", "them")
+    note = f"{gone} of {len(whole)} {what}s {verb} left out because some learner lacks {it}."
+    take = np.flatnonzero(whole)
+    return np.take(array, take, axis), np.take(absent, take, axis), left, settled, note
 
 
 def flip(array: Floats, absent: Mask) -> tuple[Floats, str, str]:

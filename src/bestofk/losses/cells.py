@@ -32,6 +32,12 @@ class Cells:
     notes: tuple[str, ...] = ()
     sizes: dict[str, Floats] = field(default_factory=dict)
     """``n_train`` and ``n_test`` of every cell, where known."""
+    tells_apart: Callable[[int, int], tuple[str, str] | None] = lambda _i, _j: None
+    """A column that is not read and tells two cells apart, with its value in the first."""
+    told_by: str = ""
+    """What tells the direction, where that is not what the numbers are called."""
+    instances: bool = False
+    """The folds are the instances of one test set."""
 
     def words(self, at: dict[str, int]) -> str:
         """The cell with those codes, in words."""
@@ -63,6 +69,7 @@ def some_cells(cells: Cells, keep: npt.NDArray[np.bool_]) -> Cells:
         values=cells.values[keep],
         levels={axis: some_levels(found, keep) for axis, found in cells.levels.items()},
         place=lambda i: cells.place(int(rows[i])),
+        tells_apart=lambda i, j: cells.tells_apart(int(rows[i]), int(rows[j])),
         sizes={role: size[keep] for role, size in cells.sizes.items()},
     )
 
@@ -137,6 +144,32 @@ def renumber_within_runs(cells: Cells) -> Cells:
     )
 
 
+def items_of_one_test_set(cells: Cells, dataset_told: bool) -> Cells:
+    """Rows of 0 and 1 alone are instances, whether they are unnumbered or named in any way.
+
+    A data set that has one loss per learner, and that loss 0 or 1, is an instance.
+    """
+    known = cells.values[~np.isnan(cells.values)]
+    if not len(known) or not np.isin(known, (0.0, 1.0)).all() or dataset_told:
+        return cells
+    if "fold" in cells.levels or "run" in cells.levels or "repetition" in cells.levels:
+        return cells
+    said = "Every number is 0 or 1: the rows were read as the instances of one test set."
+    sets = cells.levels.get("dataset")
+    if sets is None or len(sets.names) < 2:
+        if len(known) <= len(cells.levels["algorithm"].names):
+            return cells
+        numbered = number_unnumbered(cells)
+        return replace(numbered, notes=(*cells.notes, said), instances=True)
+    group, size = _group(cells, ("algorithm", "dataset"))
+    if (np.bincount(group, minlength=size) > 1).any():
+        return cells
+    levels = {axis: found for axis, found in cells.levels.items() if axis != "dataset"}
+    return replace(
+        cells, levels={**levels, "fold": sets}, notes=(*cells.notes, said), instances=True
+    )
+
+
 def _group(cells: Cells, axes: tuple[str, ...]) -> tuple[Codes, int]:
     """The rank of each cell's combination of levels, and how many combinations there are."""
     shape = tuple(len(cells.levels[axis].names) for axis in axes)
@@ -184,14 +217,14 @@ def fill_grid(cells: Cells, *, allow_missing: bool) -> tuple[Floats, dict[str, F
             first = int(empty.argmax())
             raise TableError(
                 f"{cells.place(first)} is empty ({int(empty.sum())} such of {len(empty)}): fill it "
-                "or pass missing='allow'."
+                "or pass missing='drop', which leaves out what some learner lacks."
             )
         if not counts.all():
             absent = int((counts == 0).argmax())
             raise TableError(
                 f"{cells.source}: there is no loss for {_group_words(ordered, absent)} "
                 f"({int((counts == 0).sum())} of {total} cells are missing): add the row or pass "
-                "missing='allow'."
+                "missing='drop', which leaves out what some learner lacks."
             )
     if empty.all():
         raise TableError(f"{cells.source}: there is no loss in the file: every cell is empty.")
@@ -209,10 +242,15 @@ def _refuse_duplicate(cells: Cells, group: Codes) -> None:
     first = int((group == group[second]).argmax())
     there = re.sub(r"^.*?: (?=(?:line|row) \d)", "", cells.place(first).split(", column")[0])
     here = cells.place(second).split(", column")[0]
+    telling = cells.tells_apart(first, second)
+    advice = "a column that tells the rows apart is missing or not recognised."
+    if telling is not None:
+        advice = (
+            f"the column {telling[0]!r} tells them apart: keep one with where={dict([telling])!r}."
+        )
     raise TableError(
         f"{here} repeats the cell of {there}: {_group_words(cells, int(group[second]))} "
-        f"({int(again.sum())} such): a column that tells the rows apart is missing or not "
-        "recognised."
+        f"({int(again.sum())} such): {advice}"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bestofk.checks import Floats
 from bestofk.errors import BestOfKWarning, TableError
 from bestofk.losses.axes import settle_design
 from bestofk.losses.cells import Cells, some_cells
-from bestofk.losses.roles import Direction
+from bestofk.losses.roles import Direction, direction_within
 from bestofk.plans.design import KINDS, SUBSETS, Design, Subsets
 from bestofk.tables.table import Table
 
@@ -29,36 +30,42 @@ def only_value(table: Table, column: str) -> str | None:
     return levels.names[0] if levels.names else None
 
 
+class UnknownDirectionError(TableError):
+    """Nothing tells whether larger or smaller numbers are better, and the answer hangs on it."""
+
+
 def direction_of_file(
     given: bool | None,
     direction: Direction,
     named: str,
-    layout: str,
-    source: str,
+    table: Table,
     account: list[str],
-) -> bool:
-    """Whether to flip, and the sentence on it."""
+    *,
+    scorers: bool = False,
+    told_by: str = "",
+) -> tuple[bool, str]:
+    """Whether to flip, what the numbers are called, and the sentence on it."""
     if given is not None:
         account.append(f"{'Higher' if given else 'Lower'} is better, as you say.")
-        return bool(given)
-    if layout == "cv-results":
+        return bool(given), named
+    if scorers:
         account.append("Higher is better, as for every scorer of scikit-learn.")
-        return True
+        return True, named
+    told = named
     if direction == "unknown":
-        what = "the layout" if layout == "wide" else f"the name {named!r}"
-        account.append(f"Lower is taken as better: {what} does not tell the direction.")
-        warnings.warn(
-            f"{source}: nothing tells whether lower or higher is better; the numbers were taken "
-            "as losses (lower is better): pass higher_is_better=True or False (on the command line "
-            "--higher-is-better or --lower-is-better).",
-            BestOfKWarning,
-            stacklevel=3,
-        )
-        return False
-    account.append(
-        f"{'Higher' if direction == 'score' else 'Lower'} is better, as the name {named!r} says."
-    )
-    return direction == "score"
+        within = direction_within(Path(table.source).stem) if table.from_file else None
+        if within is None:
+            raise UnknownDirectionError(
+                f"{table.source}: nothing tells whether higher or lower numbers are better: pass "
+                "higher_is_better=True (scores) or higher_is_better=False (losses)."
+            )
+        direction, word = within
+        told = table.source
+        named = word if named == "loss" else named
+    better = "Higher" if direction == "score" else "Lower"
+    says = f"names {told_by} say" if told_by else f"name {told!r} says"
+    account.append(f"{better} is better, as the {says}.")
+    return direction == "score", named
 
 
 def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
@@ -66,7 +73,8 @@ def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
     if design is None:
         warnings.warn(
             f"{source}: the rows carry no names; they were read as the folds of one run of "
-            "cross-validation: pass design=... or dataset=... to settle it.",
+            "cross-validation: pass design='cv' if that is right, design='resample' for random "
+            "splits or design='test-set' for the instances of one test set.",
             BestOfKWarning,
             stacklevel=3,
         )

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import TableError
 from bestofk.losses.cells import Cells, in_number_order, some_levels
-from bestofk.losses.roles import Direction, direction_of, normal, role_of
+from bestofk.losses.metric_column import (
+    all_as_losses,
+    listed,
+    metrics_by_dataset,
+    one_metric,
+    value_column,
+)
+from bestofk.losses.roles import Direction, direction_of, direction_within, normal, role_of
+from bestofk.losses.split_names import split_of, splits_among
+from bestofk.tables.numerals import form_words
 from bestofk.tables.table import MISSING_MARKERS, Levels, Table
 
 _NUMBERED = ("run", "fold", "repetition")
@@ -20,24 +30,20 @@ _SUMMARIES = {
     "average", "avg", "mean", "means", "median", "average_rank", "avg_rank", "mean_rank", "rank",
     "ranks", "average_ranks", "mean_ranks", "std", "sd", "overall", "total", "win_tie_loss",
 }  # fmt: skip
-_SPLIT = re.compile(r"^split(\d+)_test_(.+)$")
-_ASIDE = re.compile(
-    r"(?:^|_)(?:time|std|stddev|stdev|rank|train|training|size|seconds|memory|ram|count|start|end)"
-    r"(?:_|$)"
-)
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
 
 
 def choose_layout(table: Table, roles: dict[str, str]) -> str:
     """``"long"``, ``"wide"`` or ``"cv-results"``, from the names of the columns."""
-    if any(_SPLIT.match(column) for column in table.columns):
+    splits = splits_among(table.columns)
+    if splits:
+        if "algorithm" not in roles and len(splits) > 1 and not any(map(direction_of, splits)):
+            first = next(iter(splits.values()))[0][1]
+            raise TableError(
+                f"{table.source}: columns such as {first!r} hold a learner and a fold at once: "
+                "write one row per loss, with columns for the learner, the fold and the loss."
+            )
         return "cv-results"
-    if "algorithm" not in roles:
-        return "wide"
-    return "long"
+    return "wide" if "algorithm" not in roles else "long"
 
 
 def _axis_levels(table: Table, roles: dict[str, str], axes: Iterable[str]) -> dict[str, Levels]:
@@ -90,18 +96,23 @@ def long_cells(
     """One row per loss; gives the cells, what the numbers are called, and their direction."""
     keep: np.ndarray | None = None
     name = None
+    mixed: dict[str, Direction] = {}
     if "metric" in roles and roles["metric"] != roles.get("loss"):
         if metric is None and table.is_numeric(roles["metric"]) and "loss" not in roles:
             roles["loss"] = roles.pop("metric")
         else:
-            keep, name = _one_metric(table, roles["metric"], metric)
+            mixed = {} if metric is not None else metrics_by_dataset(table, roles)
+            if not mixed:
+                keep, name = one_metric(table, roles["metric"], metric)
     elif metric is not None:
         raise TableError(
             f"{table.source}: metric={metric!r} was asked for, but no column names metrics."
         )
-    column = roles.get("loss") or _value_column(table, roles)
+    column = roles.get("loss") or value_column(table, roles)
     roles["loss"] = column
     values = loss_numbers(table, column)
+    if len(set(mixed.values())) > 1:
+        values = all_as_losses(table, roles["metric"], mixed, values)
     levels = _axis_levels(table, roles, ("algorithm", "dataset", *_NUMBERED))
     several = len(levels["algorithm"].names) > 1
     if guessed_instance and several and len(levels["fold"].names) == table.n_rows:
@@ -120,7 +131,13 @@ def long_cells(
         place=lambda i: table.place(int(rows[i]), column),
         titles=_titles(roles),
         sizes=sizes,
+        tells_apart=lambda i, j: _telling(table, roles, int(rows[i]), int(rows[j])),
     )
+    if mixed:
+        kinds = set(mixed.values())
+        note = f"The data sets have metrics of their own ({listed(mixed)}): means over them mix."
+        cells = replace(cells, notes=(note,), told_by=listed(mixed))
+        return cells, column if len(kinds) == 1 else "loss", "loss" if "loss" in kinds else "score"
     named = name if name is not None else column
     direction = direction_of(named)
     if direction is None and name is not None:
@@ -128,51 +145,65 @@ def long_cells(
     return cells, named, direction or "unknown"
 
 
-def _one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarray | None, str]:
+def _telling(
+    table: Table, roles: dict[str, str], first: int, second: int
+) -> tuple[str, str] | None:
+    """A column without a role that tells two rows apart, and its value in the first."""
+    for column in table.columns:
+        if column in roles.values():
+            continue
+        levels = table.levels(column)
+        a, b = int(levels.codes[first]), int(levels.codes[second])
+        # a column of measurements tells any two rows apart
+        if a != b and min(a, b) >= 0 and 2 * len(levels.names) <= table.n_rows:
+            return column, levels.names[a]
+    return None
+
+
+def forget_seeds(table: Table, roles: dict[str, str]) -> None:
+    """Leave out a column of seeds where learner, data set and fold tell all rows apart."""
+    column = roles.get("run")
+    if column is None or "fold" not in roles or "seed" not in normal(column):
+        return
+    others = [roles[role] for role in ("algorithm", "dataset", "fold", "metric") if role in roles]
+    rows = zip(*(table.levels(other).codes.tolist() for other in others), strict=True)
+    if len(set(rows)) == table.n_rows:
+        roles.pop("run")
+
+
+def rows_of_splits(table: Table) -> tuple[Table, str | None, str]:
+    """The rows that are splits where the first column names some; the column, and the metric.
+
+    A frame whose rows are ``split0_test_score``, ... or ``fold1``, ... has other rows as well:
+    means, ranks, settings. These are left out. None where the first column names no splits.
+    """
+    column = table.columns[0] if table.columns else ""
+    if not column or table.is_typed_number(column) or role_of(column) is not None:
+        return table, None, ""
     levels = table.levels(column)
-    if metric is not None:
-        if metric not in levels.names:
-            raise TableError(
-                f"{table.source}: metric must be one of {_listed(levels.names)} (column "
-                f"{column!r}); got {metric!r}."
-            )
-        return levels.codes == levels.names.index(metric), metric
-    if len(levels.names) > 1:
-        row = int((levels.codes == 1).argmax())
-        raise TableError(
-            f"{table.place(row, column)} is another metric than the rows before: the column holds "
-            f"{_listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose one "
-            f"with metric={levels.names[0]!r}."
-        )
-    return None, levels.names[0] if levels.names else column
+    splits = splits_among(levels.names)
+    if len(splits) != 1 or len(levels.names) < table.n_rows:
+        return table, None, ""
+    ((metric, named),) = splits.items()
+    of_splits = {name for _, name in named}
+    if len(of_splits) < 2:
+        return table, None, ""
+    keep = np.array([levels.names[code] in of_splits for code in levels.codes], dtype=np.bool_)
+    others = [levels.names[code] for code in levels.codes[~keep]]
+    first = split_of(named[0][1])
+    if first is not None and first.scorer:
+        metric = metric or "score"
+    if not others:
+        return table, column, metric
+    note = f"Left out, since they are no splits: {listed(others[:12])}."
+    table = table.take(keep)
+    return replace(table, account=(*table.account, note)), column, metric
 
 
-def _value_column(table: Table, roles: dict[str, str]) -> str:
-    """The column of the losses in a long table."""
-    free = [column for column in table.columns if column not in roles.values()]
-    named = [column for column in free if direction_of(column) is not None]
-    tested = [column for column in named if not _ASIDE.search(normal(column))]
-    candidates = tested or named
-    exact = [column for column in candidates if normal(column) == "loss"]
-    if len(exact) == 1:
-        return exact[0]
-    if not candidates:
-        candidates = [
-            column
-            for column in free
-            if table.is_numeric(column) and not _ASIDE.search(normal(column))
-        ]
-    if len(candidates) == 1:
-        return candidates[0]
-    if not candidates:
-        raise TableError(
-            f"{table.source}: no column holds the losses (columns: {_listed(table.columns[:12])}): "
-            "name it with loss=..."
-        )
-    raise TableError(
-        f"{table.source}: the columns {_listed(candidates)} could each hold the losses: name one "
-        "with loss=..."
-    )
+def common_direction(learners: Sequence[str]) -> tuple[Direction, str] | None:
+    """The direction that the names of all columns of a wide table tell alike, and the word."""
+    found = [direction_within(name) for name in learners]
+    return found[0] if len(learners) > 1 and len(set(found)) == 1 else None
 
 
 def wide_cells(
@@ -200,15 +231,15 @@ def wide_cells(
         empty = [c for c in learners if not ours and table.missing(c).all()]
         if empty and len(empty) < len(learners):
             learners = [c for c in learners if c not in empty]
-            notes.append(f"Left out as empty: {_listed(empty)}.")
+            notes.append(f"Left out as empty: {listed(empty)}.")
     if not learners:
         raise TableError(
             f"{table.source}: no column holds the losses of a learner (columns: "
-            f"{_listed(table.columns[:12])})."
+            f"{listed(table.columns[:12])})."
         )
     if guessed and not ours and all(direction_of(column) is not None for column in learners):
         raise TableError(
-            f"{table.source}: no column names the learners, and {_listed(learners[:6])} look like "
+            f"{table.source}: no column names the learners, and {listed(learners[:6])} look like "
             "metrics: name the column of the learners with algorithm=..., or pass layout='wide' "
             "where each column is a learner."
         )
@@ -220,7 +251,7 @@ def wide_cells(
     keep = None if ours else _not_summaries(levels.get("dataset"))
     if keep is not None:
         left = [levels["dataset"].names[code] for code in levels["dataset"].codes[~keep]]
-        notes.append(f"Left out as summaries, not data sets: {_listed(left)}.")
+        notes.append(f"Left out as summaries, not data sets: {listed(left)}.")
         values, rows = values[keep], rows[keep]
         levels = {axis: some_levels(found, keep) for axis, found in levels.items()}
         sizes = {role: size[keep] for role, size in sizes.items()}
@@ -254,23 +285,25 @@ def _not_summaries(levels: Levels | None) -> np.ndarray | None:
 def cv_results_cells(
     table: Table, roles: dict[str, str], *, metric: str | None
 ) -> tuple[Cells, str, Direction]:
-    """scikit-learn's ``cv_results_``: one row per learner, one column per split; scorers rise."""
-    splits: dict[str, list[tuple[int, str]]] = {}
-    for column in table.columns:
-        match = _SPLIT.match(column)
-        if match:
-            splits.setdefault(match[2], []).append((int(match[1]), column))
+    """One row per learner, one column per split, as scikit-learn's ``cv_results_``."""
+    splits = splits_among(table.columns)
+    if not splits:
+        raise TableError(
+            f"{table.source}: no columns hold splits, such as 'split0_test_score' or 'fold1'."
+        )
     names = list(splits)
     if metric is None and len(names) > 1:
         raise TableError(
-            f"{table.source}: the splits were scored by {_listed(names)}: choose one with "
+            f"{table.source}: the splits were scored by {listed(names)}: choose one with "
             f"metric={names[0]!r}."
         )
     chosen = names[0] if metric is None else metric
     if chosen not in splits:
-        raise TableError(f"{table.source}: metric must be one of {_listed(names)}; got {metric!r}.")
-    columns = [column for _, column in sorted(splits[chosen])]
-    numbers = tuple(str(number) for number, _ in sorted(splits[chosen]))
+        raise TableError(f"{table.source}: metric must be one of {listed(names)}; got {metric!r}.")
+    columns = [column for _, column in splits[chosen]]
+    numbers = tuple(str(number) for number, _ in splits[chosen])
+    first = split_of(columns[0])
+    scorer = first is not None and first.scorer
     rows, width = table.n_rows, len(columns)
     by = roles.get("algorithm") or ("params" if "params" in table else None)
     settings = [c for c in table.columns if c.startswith("param_")]
@@ -286,6 +319,8 @@ def cv_results_cells(
         ]
         names_once = tuple(dict.fromkeys(words))
         levels = Levels(np.array([names_once.index(word) for word in words]), names_once)
+    elif words_of_rows := _names_of_rows(table, roles):
+        levels = table.levels(words_of_rows)
     else:
         levels = Levels(np.arange(rows), tuple(str(i) for i in range(rows)))
     found = {
@@ -303,7 +338,37 @@ def cv_results_cells(
         place=lambda i: table.place(i // width, columns[i % width]),
         titles={"fold": "split"},
     )
-    return cells, chosen, "score"
+    if scorer:
+        return cells, chosen, "score"
+    return cells, chosen or "loss", direction_of(chosen) or "unknown"
+
+
+def _names_of_rows(table: Table, roles: dict[str, str]) -> str | None:
+    """The first column of text that has no role and no empty cell."""
+    for column in table.columns:
+        if column in roles.values() or split_of(column) is not None:
+            continue
+        if not table.missing(column).any() and not table.is_numeric(column):
+            return column
+    return None
+
+
+def form_sentences(table: Table, cells: Cells, roles: dict[str, str]) -> list[str]:
+    """What was made of cells such as ``12.3 %`` and ``0.91 ± 0.02``."""
+    columns = (
+        [roles["loss"]]
+        if "loss" in roles
+        else [c for c in table.columns if c in cells.levels["algorithm"].names or split_of(c)]
+    )
+    forms = {table.number_form(column): column for column in reversed(columns)}
+    if "percent" in forms and len(forms) > 1:
+        other = next(column for form, column in forms.items() if form != "percent")
+        raise TableError(
+            f"{table.source}: the column {forms['percent']!r} holds percentages and {other!r} does "
+            "not: write both in one way."
+        )
+    words = [form_words(form) for form in forms if form]
+    return [f"{sentence[:1].upper()}{sentence[1:]}." for sentence in words]
 
 
 def unused_columns(table: Table, roles: dict[str, str], layout: str) -> tuple[str, ...]:
@@ -317,6 +382,6 @@ def looks_like_role(name: str) -> bool:
     """Whether a learner's column would be taken for something else in a wide file."""
     return (
         role_of(name) is not None
-        or bool(_SPLIT.match(name))
+        or split_of(name) is not None
         or bool(_NO_NAME.fullmatch(normal(name)))
     )

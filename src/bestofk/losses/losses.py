@@ -51,15 +51,15 @@ class Losses:
         ``"bootstrap"``, ``"test-set"``, ``"scores"``) takes its sizes from the axes; ``"5x2"``
         or ``"10x10"`` also parts one row of runs x folds losses into runs. When None:
         cross-validation where there are several folds, else scores of unknown origin.
-    missing : {"refuse", "allow"} or array_like of bool
-        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. A mask of the shape
-        of `values` marks them itself.
+    missing : {"refuse", "drop", "allow"} or array_like of bool
+        ``"refuse"``: no cell may be NaN. ``"allow"``: NaN marks a missing cell. ``"drop"``: data
+        sets (of one data set runs or folds) that some learner lacks are left out. A mask marks
+        missing cells itself.
     higher_is_better : bool
         True: `values` are scores, and become losses here, once: ``1 - score`` where all lie
         within [0, 1], else the negative.
     loss_name : str
-        What the numbers are, for sentences and axes; of a score that was flipped it becomes
-        ``"1 - score"`` or ``"-score"``.
+        What the numbers are; of a flipped score it becomes ``"1 - score"`` or ``"-score"``.
     account : sequence of str
         Sentences of what was understood before, such as a reader's.
     subset_values : array_like, optional
@@ -73,14 +73,10 @@ class Losses:
         Read-only floats in the order of `dims`, always all five; NaN only where `missing`.
     dims : tuple of str
         ``("algorithm", "dataset", "run", "fold", "repetition")``.
-    algorithms, datasets : tuple of str
-        The names.
-    design : Design
-        How the losses came about.
+    algorithms, datasets, design, loss_name
+        As given, or as understood.
     missing : ndarray
         Read-only, True where a cell is missing.
-    loss_name : str
-        What the numbers are.
     account : tuple of str
         What was understood, in sentences.
     subset_values : ndarray or None
@@ -133,6 +129,9 @@ class Losses:
         sets = clean_names(datasets, array.shape[1], "datasets", "data set", alone="data")
         axes.refuse_bad_cells(array, absent, learners, sets)
         sentences = [*account]
+        if isinstance(missing, str) and missing == "drop" and absent.any():
+            array, absent, sets, settled, note = axes.drop_incomplete(array, absent, sets, settled)
+            sentences += [note] if note else []
         if not isinstance(higher_is_better, bool | np.bool_):
             raise ArgumentError(
                 f"higher_is_better must be True or False; got {higher_is_better!r}."

@@ -8,7 +8,7 @@ from typing import TypeVar
 from bestofk.checks import Floats
 
 Number = TypeVar("Number", float, Floats)
-_CALLED = {"zero-one": "error"}
+_CALLED = {"zero-one": "error", "r2": "R²"}
 """Losses that have a name of their own in sentences."""
 
 
@@ -54,6 +54,11 @@ class Metric:
         return "larger" if self.higher_is_better else "smaller"
 
     @property
+    def direction(self) -> str:
+        """``smaller is better`` or ``larger is better``."""
+        return f"{self.smaller} is better"
+
+    @property
     def mean(self) -> str:
         """``mean error``."""
         return f"mean {self.name}"
@@ -72,5 +77,5 @@ def metric_of(loss_name: str) -> Metric:
     for start, offset in (("1 - ", 1.0), ("-", 0.0)):
         name = loss_name.removeprefix(start)
         if name != loss_name and name.strip():
-            return Metric(name=name, higher_is_better=True, offset=offset)
+            return Metric(name=_CALLED.get(name, name), higher_is_better=True, offset=offset)
     return Metric(name=_CALLED.get(loss_name, loss_name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,13 @@ import numpy as np
 from bestofk.checks import missing_word, one_of, refuse
 from bestofk.errors import TableError, UnknownNameError
 from bestofk.losses import layouts
-from bestofk.losses.cells import Cells, fill_grid, number_unnumbered, renumber_within_runs
+from bestofk.losses.cells import (
+    Cells,
+    fill_grid,
+    items_of_one_test_set,
+    number_unnumbered,
+    renumber_within_runs,
+)
 from bestofk.losses.direction_and_design import (
     design_of_file,
     direction_of_file,
@@ -22,12 +29,18 @@ from bestofk.losses.direction_and_design import (
 )
 from bestofk.losses.example_losses import EXAMPLES, example_path
 from bestofk.losses.losses import Losses
-from bestofk.losses.roles import Direction, assign_roles
+from bestofk.losses.roles import Direction, assign_roles, direction_of
 from bestofk.plans.design import Design
 from bestofk.tables.read_table import read_table
 from bestofk.tables.table import Table
 
 LAYOUTS = ("long", "wide", "cv-results")
+READING = (
+    "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
+    "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
+    "delimiter", "encoding", "format",
+)  # fmt: skip
+"""What says how to read, wherever a table of losses is taken; `missing` goes on to the test."""
 
 
 def read_losses(
@@ -48,6 +61,7 @@ def read_losses(
     design: Design | str | None = None,
     layout: str | None = None,
     missing: str = "refuse",
+    where: Mapping[str, str] | None = None,
     loss_name: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -58,12 +72,12 @@ def read_losses(
     Parameters
     ----------
     source : path, pandas.DataFrame, Table, mapping or name of an example
-        What `bestofk.tables.read_table` reads: CSV, TSV, Parquet, JSON lines, ARFF. The name of
-        an embedded example (see `bestofk.losses.example_losses`) where no such file exists.
+        What `bestofk.tables.read_table` reads: CSV, TSV, Excel, Parquet, JSON lines, ARFF. The name
+        of an embedded example (see `bestofk.losses.example_losses`) where no such file exists.
     higher_is_better : bool, optional
-        True: the numbers are scores and become losses. None: the name of the column decides where
-        it is clear (accuracy, auc, f1, ...; error, loss, mse, ...); where it is not, the numbers
-        are taken as losses with a warning.
+        True: the numbers are scores and become losses. None: the name of the metric, its column or
+        the file decides where it is clear (accuracy, auc, f1, score, ...; error, loss, mse, ...);
+        where it is not, the table is refused.
     algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
         The column that plays the role; guessed from the names of the columns when None.
     metric : str, optional
@@ -74,9 +88,13 @@ def read_losses(
         How the losses came about, as in `Losses`.
     layout : str, optional
         ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
-        (scikit-learn's ``split0_test_score`` columns, one row per learner); guessed when None.
-    missing : {"refuse", "allow"}
-        Empty and absent cells are an error, or are declared missing.
+        (one row per learner, one column per split, such as scikit-learn's ``split0_test_score``
+        or ``fold1``); guessed when None.
+    missing : {"refuse", "drop", "allow"}
+        Empty and absent cells are an error; what some learner lacks is left out; or such cells are
+        declared missing.
+    where : mapping of column to value, optional
+        Only the rows that hold these values, such as ``{"constraint": "1h8c"}``.
     loss_name : str, optional
         What the numbers are called; the name of their column when None.
     delimiter, encoding, format : str, optional
@@ -90,13 +108,13 @@ def read_losses(
     Raises
     ------
     TableError
-        With one sentence that names the line and the column.
+        With one sentence that names the line and the column; also where nothing tells whether
+        larger or smaller numbers are better.
 
     Warns
     -----
     BestOfKWarning
-        Where nothing tells whether smaller or larger is better, and where the rows of a wide
-        table carry no names.
+        Where the rows of a wide table carry no names.
 
     Examples
     --------
@@ -114,10 +132,14 @@ def read_losses(
     Every score became the loss 1 - score.
     Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
     """
-    missing = missing_word(missing, ("refuse", "allow"))
+    missing = missing_word(missing)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
     table = _as_table(source, delimiter=delimiter, encoding=encoding, format=format)
+    table = _only_rows(table, where)
+    table, splits, split_metric = layouts.rows_of_splits(table)
+    if splits is not None and (fold or dataset or instance or algorithm) is None:
+        fold = splits
     roles = assign_roles(
         table,
         {
@@ -136,6 +158,8 @@ def read_losses(
     if layout is None:
         layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
     one_of(layout, "layout", LAYOUTS)
+    if layout == "long" and run is None:
+        layouts.forget_seeds(table, roles)
     if learners is not None:
         learners = _known_columns(table, learners)
     notes: tuple[str, ...] = ()
@@ -154,7 +178,10 @@ def read_losses(
         )
     elif layout == "wide":
         cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
-        named, direction = "loss", "unknown"
+        named, direction = split_metric or "loss", direction_of(split_metric) or "unknown"
+        shared = layouts.common_direction(cells.levels["algorithm"].names)
+        if direction == "unknown" and shared is not None:
+            direction, named = shared
     else:
         cells, named, direction = layouts.cv_results_cells(table, roles, metric=metric)
     if "loss_name" in roles:
@@ -165,14 +192,24 @@ def read_losses(
         account.append(f"Not used: {', '.join(map(repr, unused))}.")
     if "loss" in roles and table.decimal_mark(roles["loss"]) == ",":
         account.append("The numbers have decimal commas.")
-    flip = direction_of_file(higher_is_better, direction, named, layout, table.source, account)
-    cells, parts = parts_of_rows(table, roles, cells)
+    account += layouts.form_sentences(table, cells, roles)
+    scorers = layout == "cv-results" and direction == "score"
+    flip, named = direction_of_file(
+        higher_is_better, direction, named, table, account, scorers=scorers,
+        told_by=cells.told_by,
+    )  # fmt: skip
+    account += cells.notes
+    cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
+    if design is None:
+        cells = items_of_one_test_set(cells, dataset_told=dataset is not None)
     before = cells
     cells = renumber_within_runs(number_unnumbered(cells))
     if cells is not before and layout == "wide" and "dataset" not in roles:
         warn_unnamed_rows(table.source, design, account)
     account += cells.notes
-    values, sizes = fill_grid(cells, allow_missing=missing == "allow")
+    values, sizes = fill_grid(cells, allow_missing=missing != "refuse")
+    if cells.instances:
+        design = "test-set"
     values, settled = design_of_file(table, roles, values, sizes, design, account)
     subset_values = None
     if parts is not None and not isinstance(design, Design):
@@ -213,6 +250,16 @@ def _as_table(source: Any, **how: Any) -> Table:
     raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
 
 
+def _only_rows(table: Table, where: Mapping[str, str] | None) -> Table:
+    """The rows that hold the given values in the given columns."""
+    for column, value in (where or {}).items():
+        levels = table.levels(column)
+        if str(value) not in levels.names:
+            raise UnknownNameError(f"value of {column!r}", value, levels.names, table.source)
+        table = table.take(levels.codes == levels.names.index(str(value)))
+    return table
+
+
 def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
     names = (learners,) if isinstance(learners, str) else tuple(learners)
     for name in names:
@@ -236,10 +283,7 @@ def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
         shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
         parts.append(f"{len(names)} columns of learners ({shown_names})")
     else:
-        parts.append(
-            f"one row per learner, {len(cells.levels['fold'].names)} columns of splits "
-            f"(scikit-learn's cv_results_)"
-        )
+        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} columns of splits")
     shown = {
         r: w for r, w in words.items() if r in roles and (layout != "cv-results" or r == "dataset")
     }

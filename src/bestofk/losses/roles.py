@@ -13,7 +13,7 @@ Direction = Literal["loss", "score", "unknown"]
 ROLE_NAMES: dict[str, tuple[str, ...]] = {
     "algorithm": (
         "algorithm", "learner", "classifier", "estimator", "model", "method", "system", "algo",
-        "regressor", "predictor", "scheme", "approach", "technique", "clf", "pipeline",
+        "regressor", "predictor", "scheme", "approach", "technique", "clf", "pipeline", "framework",
     ),
     "dataset": (
         "dataset", "data_set", "data", "datasets", "task", "problem", "benchmark", "domain",
@@ -61,12 +61,19 @@ _SCORE_WORDS = {
     "percent_correct", "exact_match", "em", "matthews_corrcoef", "cohen_kappa", "jaccard", "iou",
     "dice", "explained_variance", "likelihood", "log_likelihood", "reward", "return", "hits",
     "area_under_roc", "gini", "top_1", "top1", "top_5", "top5", "chrf", "win_rate", "pass",
-    "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman",
+    "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman", "score",
+    "scores", "rewards", "accuracies", "accuracy_score", "success", "success_rate", "wins",
 }  # fmt: skip
 _OPEN_WORDS = {
-    "score", "scores", "value", "values", "result", "results", "performance", "metric_value",
-    "metric", "measure", "measurement", "estimate", "outcome", "y",
+    "value", "values", "result", "results", "performance", "metric_value", "metric", "measure",
+    "measurement", "estimate", "outcome", "y",
 }  # fmt: skip
+_SURE_WORDS = {
+    "accuracy", "accuracies", "acc", "auc", "auroc", "f1", "r2", "score", "scores", "correct",
+    "reward", "rewards", "error", "errors", "loss", "losses", "rmse", "mse", "mae", "logloss",
+    "perplexity",
+}  # fmt: skip
+"""Words that tell the direction even as a part of the name of a file or a learner's column."""
 _PREFIX = re.compile(r"^(?:test|mean|avg|average|median|cv|val|valid|validation|eval|key)_(?=.)")
 _SUFFIX = re.compile(r"(?<=.)_(?:mean|avg|average|test|val|value|score|rate|name|id|pct|percent)$")
 
@@ -114,6 +121,26 @@ def direction_of(name: str) -> Direction | None:
         if shorter == word:
             return None
         word = shorter
+
+
+def direction_within(name: str) -> tuple[Direction, str] | None:
+    """The direction that a word in a longer name tells, and the word; None where none or both do.
+
+    Examples
+    --------
+    >>> direction_within("cifar_accuracy.csv"), direction_within("llm.csv")
+    (('score', 'accuracy'), None)
+    >>> direction_within("error_scores.csv") is None
+    True
+    """
+    words = [word for word in normal(name).split("_") if word in _SURE_WORDS]
+    found = {direction_of(word) for word in words}
+    if "log_loss" in normal(name):
+        return "loss", "log_loss"
+    if len(found) != 1:
+        return None
+    direction = found.pop()
+    return None if direction is None else (direction, words[0])
 
 
 def assign_roles(table: Table, given: dict[str, str | None]) -> dict[str, str]:

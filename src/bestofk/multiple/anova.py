@@ -28,6 +28,7 @@ from bestofk.multiple.sentences import (
 )
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import open_level
+from bestofk.spoken_metric import spoken
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["AnovaResult", "anova"]
@@ -82,7 +83,7 @@ class AnovaResult(MultipleResult):
         if np.ndim(self.pvalue):
             return batch_words("analysis of variance", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"{everybody(len(named))} have the same expected loss"
+        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
         numbers = (
             f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
             f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"

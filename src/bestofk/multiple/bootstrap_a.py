@@ -28,6 +28,7 @@ from bestofk.rearrange.draws import drawn_tails
 from bestofk.rearrange.grid import place
 from bestofk.rearrange.signs import mean_difference, two_sided
 from bestofk.rearrange.tails import sum_tails
+from bestofk.spoken_metric import spoken
 from bestofk.wording import capitalised, counted, number, pvalue_words
 
 LISTED = 12
@@ -105,12 +106,12 @@ class BootstrapPairs(MultipleResult):
                 continue
             estimate = float(self.estimates[k])
             if estimate == 0:
-                relation = f"{named[i]} and {named[j]} have the same mean loss"
+                relation = f"{named[i]} and {named[j]} have the same {spoken().mean}"
             else:
                 better, worse = (i, j) if estimate < 0 else (j, i)
                 relation = (
-                    f"{named[better]} has a smaller mean loss than {named[worse]}, by "
-                    f"{number(abs(estimate))}"
+                    f"{named[better]} has a {spoken().smaller} {spoken().mean} than "
+                    f"{named[worse]}, by {number(abs(estimate))}"
                 )
             sentences.append(
                 f"{relation} ({pvalue_words(float(self.pvalues[k]))}, adjusted "
@@ -226,8 +227,8 @@ class BootstrapAResult(MultipleResult):
             f"({origin(self.method, self.resamples)}; p-values adjusted for "
             f"{learners} tests with {CORRECTIONS[self.correction].words}): "
             + (
-                f"the hypothesis that all learners have the same mean loss is rejected at level "
-                f"{alpha:g}."
+                f"the hypothesis that all learners have the same {spoken().mean} is rejected at "
+                f"level {alpha:g}."
                 if rejected.any()
                 else f"no learner differs significantly from the mean of all at level {alpha:g}."
             )
@@ -239,11 +240,11 @@ class BootstrapAResult(MultipleResult):
             if abs(estimate - centre) <= noise:
                 place_words = "the mean of all learners"
             else:
-                side = "below" if estimate < centre else "above"
-                place_words = f"{side} the mean of all learners, {number(centre)}"
+                side = spoken().side(below=estimate < centre)
+                place_words = f"{side} the mean of all learners, {number(spoken().value(centre))}"
             sentences.append(
-                f"{named[a]} has a mean loss of {number(estimate)}, {place_words} "
-                f"({pvalue_words(float(self.pvalues[a]))}, adjusted "
+                f"{named[a]} has a {spoken().mean} of {number(spoken().value(estimate))}, "
+                f"{place_words} ({pvalue_words(float(self.pvalues[a]))}, adjusted "
                 f"{pvalue_words(float(self.adjusted_pvalues[a]), alpha)}; "
                 f"{'significant' if rejected[a] else 'not significant'})."
             )

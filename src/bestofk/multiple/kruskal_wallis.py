@@ -22,6 +22,7 @@ from bestofk.multiple.sentences import (
 )
 from bestofk.pairwise.result import FloatOrArray, scalar_or_array
 from bestofk.presenting import open_level
+from bestofk.spoken_metric import spoken
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["KruskalWallisResult", "kruskal_wallis"]
@@ -65,13 +66,14 @@ class KruskalWallisResult(MultipleResult):
         if np.ndim(self.pvalue):
             return batch_words("Kruskal-Wallis test", self.pvalue, alpha, len(named))
         p = float(self.pvalue)
-        claim = f"the losses of {everybody(len(named))} have the same distribution"
+        what = "losses" if spoken().name == "loss" else spoken().name
+        claim = f"the {what} of {everybody(len(named))} have the same distribution"
         numbers = (
             f"Kruskal-Wallis test, H = {number(float(self.statistic))}, df = {self.df:g}, "
             f"{pvalue_words(p, alpha)}"
         )
         return (
-            f"{extremes_words(self.mean_ranks, named, 'mean rank of losses')} "
+            f"{extremes_words(self.mean_ranks, named, f'mean rank of {what}')} "
             f"{hypothesis_words(p, alpha, claim, numbers)}"
         )
 

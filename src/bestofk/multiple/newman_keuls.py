@@ -18,6 +18,7 @@ from bestofk.multiple.learners_table import learners_by_columns, read_only, stud
 from bestofk.multiple.sentences import learner_names
 from bestofk.multiple.studentized_range import quantile
 from bestofk.presenting import Presented, decided_level
+from bestofk.spoken_metric import spoken
 from bestofk.wording import joined, number, shortened
 
 __all__ = ["NewmanKeulsResult", "RangeWindow", "newman_keuls", "underline_ends"]
@@ -108,8 +109,8 @@ class NewmanKeulsResult(Presented):
         decided_level(alpha, self.alpha)
         named = learner_names(names, len(self.order))
         K = len(named)
-        said = [f"{named[i]} ({number(float(self.means[i]))})" for i in self.order]
-        sentences = [f"By ascending mean loss the learners are {shortened(said)}."]
+        said = [f"{named[i]} ({number(spoken().value(float(self.means[i])))})" for i in self.order]
+        sentences = [f"By {spoken().ascending} {spoken().mean} the learners are {shortened(said)}."]
         where = f"Newman-Keuls test at level {self.alpha:g}, {self.df:g} degrees of freedom"
         if self.underlines and len(self.underlines[0]) == K:
             between = "the two" if K == 2 else "any of them"

@@ -22,6 +22,7 @@ from bestofk.multiple.result import MultipleResult, columns_of_tests
 from bestofk.multiple.sentences import everybody, extremes_words, hypothesis_words, learner_names
 from bestofk.multiple.sphericity import Epsilons, Mauchly, epsilons, mauchly
 from bestofk.presenting import open_level
+from bestofk.spoken_metric import spoken
 from bestofk.wording import number, pvalue_words
 
 __all__ = ["RepeatedMeasuresResult", "repeated_measures_anova"]
@@ -86,7 +87,7 @@ class RepeatedMeasuresResult(MultipleResult):
         """
         alpha = open_level(alpha)
         named = learner_names(names, len(self.means))
-        claim = f"{everybody(len(named))} have the same expected loss"
+        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
         e = self.epsilons.greenhouse_geisser
         numbers = (
             f"repeated-measures analysis of variance over {self.blocks} blocks, "

@@ -9,9 +9,12 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
+from bestofk.spoken_metric import spoken
 from bestofk.wording import capitalised, joined, number, pvalue_words, shortened
 
 _LISTED = 10
+MEAN_LOSS = "mean loss"
+"""What is spoken of in the reader's metric, where that is known."""
 
 
 EQUALLY_RIGHT = "{} have the same probability of a right answer"
@@ -41,6 +44,10 @@ def hypothesis_words(pvalue: float, alpha: float, claim: str, numbers: str) -> s
 
 def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
     """Who has the smallest and who the largest of `values`; what rounding makes is the same."""
+    turned = what == MEAN_LOSS and spoken().higher_is_better
+    if what == MEAN_LOSS:
+        what = spoken().mean
+        values = np.array([spoken().value(value) for value in values.tolist()])
     low, high = float(values.min()), float(values.max())
     noise = 1e-12 * max(abs(low), abs(high))
     if high - low <= noise:
@@ -49,6 +56,13 @@ def extremes_words(values: Floats, names: Sequence[str], what: str) -> str:
     smallest, have = _holders(values, low, names, noise)
     largest, _ = _holders(values, high, names, noise)
     least, most = ("smaller", "larger") if len(names) == 2 else ("smallest", "largest")
+    if turned:
+        # the best comes first
+        high_have = _holders(values, high, names, noise)[1]
+        return capitalised(
+            f"{largest} {high_have} the {most} {what} ({number(high)}), {smallest} the {least} "
+            f"({number(low)})."
+        )
     return capitalised(
         f"{smallest} {have} the {least} {what} ({number(low)}), {largest} the {most} "
         f"({number(high)})."
@@ -90,7 +104,8 @@ def pairs_words(
     said = []
     for i, j in pairs[found[:_LISTED]].tolist():
         first, second = (i, j) if locations[i] <= locations[j] else (j, i)
-        relation = "against" if locations[i] == locations[j] else "below"
+        below = "below" if what != MEAN_LOSS else spoken().side(below=True)
+        relation = "against" if locations[i] == locations[j] else below
         said.append(f"{names[first]} {relation} {names[second]}")
     said = [
         f"{words} ({pvalue_words(own, alpha)})"
@@ -98,9 +113,8 @@ def pairs_words(
     ]
     more = f" and {found.size - _LISTED} more" if found.size > _LISTED else ""
     listing = f"{', '.join(said)}{more}" if more else joined(said)
+    smaller = f"smaller {what}" if what != MEAN_LOSS else f"{spoken().smaller} {spoken().mean}"
     if len(p) == 1:
-        return f"The two differ {level} (the smaller {what} first): {listing}."
+        return f"The two differ {level} (the {smaller} first): {listing}."
     verb = "differs" if found.size == 1 else "differ"
-    return (
-        f"Of the {len(p)} pairs, {found.size} {verb} {level} (the smaller {what} first): {listing}."
-    )
+    return f"Of the {len(p)} pairs, {found.size} {verb} {level} (the {smaller} first): {listing}."

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 
 from bestofk.adjust import CORRECTIONS
-from bestofk.checks import RandomState, generator, one_of, positive, probability, refuse
+from bestofk.checks import (
+    RandomState,
+    generator,
+    missing_word,
+    one_of,
+    positive,
+    probability,
+    refuse,
+)
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.multiple.registry import MULTIPLE_TESTS
 from bestofk.ordering.evidence.family import FAMILIES
@@ -32,7 +40,6 @@ from bestofk.pairwise.bayesian.posterior import rope_half_width
 from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 
-MISSING = ("refuse", "drop")
 OPTIONAL = ("correction", "family", "control", "margin", "rope", "guard")
 """Options that not every procedure takes; None leaves them to the procedure."""
 
@@ -93,7 +100,7 @@ class Decision:
         self._set("df", _checked_df(self.df))
         self._set("alpha", probability(self.alpha, "alpha"))
         self._set("test_arguments", dict(self.test_arguments))
-        one_of(self.missing, "missing", MISSING)
+        self._set("missing", missing_word(self.missing))
         generator(self.random_state)
         self._check_test()
         self._refuse_what_does_not_apply(entry)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy as np
 from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState, one_of, probability, side
 from bestofk.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.losses.metric import Metric
 from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.ordering.evidence.as_problem import as_problem
+from bestofk.ordering.evidence.as_problem import as_problem, refuse_unknown
 from bestofk.ordering.evidence.choose_test import SITUATION_WORDS, choose_test
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.evidence.family import Family
@@ -23,6 +25,7 @@ from bestofk.ordering.words.pair_sentences import claims_words
 from bestofk.ordering.words.sentences import correction_words
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.presenting import Presented, decided_level, renamed, renamed_text
+from bestofk.spoken_metric import speaking_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -38,6 +41,7 @@ class TestReport(Presented):
     result: Any
     """The `Evidence` of all pairs, or the result of the test's own function."""
     words: str
+    metric: Metric = field(default_factory=Metric)
 
     @property
     def pvalue(self) -> Any:
@@ -70,12 +74,33 @@ class TestReport(Presented):
             "design": self.design,
             "alpha": self.alpha,
             "learners": list(self.names),
-        }
+            "metric": {
+                "name": self.metric.name, "higher_is_better": self.metric.higher_is_better
+            },
+        }  # fmt: skip
         if isinstance(self.result, Evidence):
             body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
         else:
-            body = {name: one for name, one in self.result.to_dict().items() if name != "test"}
+            held = self.result.to_dict()
+            body = {name: one for name, one in held.items() if name != "test"}
+            if self.metric.higher_is_better:
+                body |= _in_metric(body, self.metric)
         return {**head, **body, "explanation": self.words, "version": __version__}
+
+
+def _in_metric(held: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
+    """The means, differences and intervals of a result in the user's metric."""
+    found: dict[str, Any] = {}
+    for name in ("mean", "means"):
+        if held.get(name) is not None:
+            found[name] = metric.shown(np.asarray(held[name], dtype=float)).tolist()
+    if isinstance(held.get("estimate"), float):
+        found["estimate"] = metric.difference(held["estimate"])
+    ends = [held.get("low"), held.get("high")]
+    if any(isinstance(end, float) for end in ends):
+        low, high = (None if end is None else 0.0 - end for end in reversed(ends))
+        found |= {"low": low, "high": high}
+    return found
 
 
 def run_test(
@@ -87,7 +112,9 @@ def run_test(
     correction: str = "holm",
     alpha: float = 0.05,
     df: float | str | None = None,
+    missing: str = "refuse",
     random_state: RandomState = 0,
+    **reading: Any,
 ) -> TestReport:
     """Make one test on a table of losses.
 
@@ -103,6 +130,10 @@ def run_test(
         As for the test.
     correction : str
         Over all pairs.
+    missing : {"refuse", "drop", "allow"}
+        As for `bestofk.order`.
+    **reading
+        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
 
     Returns
     -------
@@ -117,7 +148,8 @@ def run_test(
     23.339
     """
     alpha = probability(alpha, "alpha")
-    problem = as_problem(losses, prior=LISTED)
+    problem = as_problem(losses, prior=LISTED, missing=missing, arguments=reading)
+    refuse_unknown(reading, "run_test")
     if test in PAIRWISE_TESTS:
         if pair is not None:
             return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
@@ -154,7 +186,8 @@ def _one_pair(
     )
     values = problem.sample(choice.axes)
     result = choice(values[places[0]], values[places[1]], alternative)
-    words = result.explain(names=pair, alpha=alpha)
+    with _speaking(problem):
+        words = result.explain(names=pair, alpha=alpha)
     return TestReport(
         test=test,
         design=problem.describe(),
@@ -162,16 +195,23 @@ def _one_pair(
         names=pair,
         result=result,
         words=f"{words}\n{_from_words(problem)}",
+        metric=problem.metric,
     )
 
 
 def _from_words(problem: Problem) -> str:
-    """What the losses are, and how they come from the user's numbers."""
+    """What was tested, and in which direction it is good."""
     metric = problem.metric
-    flipped = ""
-    if metric.higher_is_better:
-        flipped = f" Losses are {f'{metric.offset:g} - ' if metric.offset else '-'}{metric.name}."
-    return f"From {problem.describe()}.{flipped}"
+    better = f" Larger {metric.name} is better." if metric.higher_is_better else ""
+    return f"From {problem.describe()}.{better}"
+
+
+def _speaking(problem: Problem) -> AbstractContextManager[None]:
+    """Sentences in the user's metric, where that is not a loss."""
+    metric = problem.metric
+    if not metric.higher_is_better:
+        return nullcontext()
+    return speaking_of(metric.name, higher_is_better=True, offset=metric.offset)
 
 
 def _all_pairs(
@@ -204,6 +244,7 @@ def _all_pairs(
         names=problem.names,
         result=evidence,
         words=words,
+        metric=problem.metric,
     )
 
 
@@ -231,7 +272,8 @@ def _all_learners(
     if entry.takes_names:
         arguments["names"] = names
     result = function(_table(problem, entry), **arguments)
-    words = result.explain(names=names, alpha=alpha)
+    with _speaking(problem):
+        words = result.explain(names=names, alpha=alpha)
     return TestReport(
         test=entry.name,
         design=problem.describe(),
@@ -239,6 +281,7 @@ def _all_learners(
         names=problem.names,
         result=result,
         words=f"{words}\n{_from_words(problem)}",
+        metric=problem.metric,
     )
 
 

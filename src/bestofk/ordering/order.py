@@ -9,7 +9,7 @@ from typing import Any
 from bestofk.adjust import CORRECTIONS
 from bestofk.checks import RandomState
 from bestofk.ordering.decision import Decision
-from bestofk.ordering.evidence.as_problem import as_problem
+from bestofk.ordering.evidence.as_problem import as_problem, reading_arguments
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.preference import Prior
 from bestofk.ordering.registry import PROCEDURES
@@ -34,8 +34,10 @@ def order(
     rope: float | None = None,
     guard: bool | None = None,
     missing: str = "refuse",
+    higher_is_better: bool | None = None,
+    design: Any = None,
     random_state: RandomState = 0,
-    **test_arguments: Any,
+    **arguments: Any,
 ) -> Order:
     """Say which learner to use, how the others rank, and why.
 
@@ -70,12 +72,18 @@ def order(
     guard : bool, optional
         Pass over a candidate while a preferred learner that was struck out has the smaller mean;
         True by default, False as published.
-    missing : {"refuse", "drop"}
-        What to do with cells that some learner lacks.
+    missing : {"refuse", "drop", "allow"}
+        Cells that some learner lacks: an error (also with ``"allow"``, since learners are compared
+        on the same cells), or left out for all.
+    higher_is_better : bool, optional
+        The numbers of a file, a data frame or an array are scores (True) or losses (False). None:
+        arrays are losses, and of tables the names tell, or they are refused.
+    design : Design or str, optional
+        How the numbers of a file, a data frame or an array came about, as for `Losses`.
     random_state : int, Generator or None
         For tests that draw.
-    **test_arguments
-        More for the test.
+    **arguments
+        More for `read_losses`, such as ``algorithm="model"`` or ``metric="auc"``, and for the test.
 
     Returns
     -------
@@ -93,14 +101,15 @@ def order(
     >>> decision.recommended, decision.order
     ('medium', ('medium', 'large', 'small'))
     """
-    return decide(
-        losses,
-        Decision(
-            prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
-            family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
-            random_state=random_state, test_arguments=test_arguments,
-        ),
+    reading = reading_arguments(arguments)
+    reading |= {"higher_is_better": higher_is_better, "design": design}
+    decision = Decision(
+        prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+        family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
+        random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
+    problem = as_problem(losses, prior=decision.prior, missing=missing, arguments=reading)
+    return decide(problem, decision)
 
 
 def decide(losses: Any, decision: Decision) -> Order:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bestofk.checks import Alternative
+from bestofk.spoken_metric import spoken
 from bestofk.wording import number
 
 
@@ -23,12 +24,12 @@ def verdict(
     contradicts the sign of the estimate, that is said.
     """
     if estimate == 0:
-        first = f"{a} and {b} have the same mean loss ({details})."
+        first = f"{a} and {b} have the same {spoken().mean} ({details})."
     else:
         better, worse = (a, b) if estimate < 0 else (b, a)
         first = (
-            f"{better} has a smaller mean loss than {worse}, by {number(abs(estimate))} "
-            f"({details})."
+            f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, by "
+            f"{number(abs(estimate))} ({details})."
         )
     rejected = pvalue <= alpha
     level = f"at level {alpha:g}"
@@ -39,9 +40,11 @@ def verdict(
             else f"There is no evidence of a difference {level}."
         )
     else:
-        relation = "at most" if alternative == "greater" else "at least"
+        most = (alternative == "greater") != spoken().higher_is_better
+        relation = "at most" if most else "at least"
         outcome = "is rejected" if rejected else "is not rejected"
-        second = f"The hypothesis that the loss of {a} is {relation} that of {b} {outcome} {level}."
+        what = f"the {spoken().name} of {a} is {relation} that of {b}"
+        second = f"The hypothesis that {what} {outcome} {level}."
     if direction and direction * estimate <= 0:
         better = b if direction > 0 else a
         although = "although the means are the same" if estimate == 0 else "against the means"

@@ -161,7 +161,7 @@ def plan_size(
     if isinstance(losses, Order):
         study = pairs_of_order(losses, test, given, **wanted)
     else:
-        problem = as_problem(losses, missing=missing)
+        problem = as_problem(losses, missing=missing, arguments=given)
         study = pairs_of_problem(problem, test, given, **wanted)
     return _from_losses(study, rows=rows, difference=difference, power=power, only=only)
 

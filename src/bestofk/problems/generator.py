@@ -72,4 +72,4 @@ def dataset_of(encoded: Encoded, name: str) -> DataSet:
             columns[f"x{place + 1}"] = column
     labels = pd.Index([str(label) for label in encoded.classes.tolist()])
     y = pd.Series(pd.Categorical.from_codes(encoded.y, categories=labels), name="class")
-    return DataSet(name=name, X=pd.DataFrame(columns), y=y)
+    return DataSet(name=name, X=pd.DataFrame(columns), y=y, task="classification")

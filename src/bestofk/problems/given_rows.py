@@ -80,7 +80,7 @@ class ShuffledLabels(DataProblem):
             X, y = self.data.X, self.data.y
         codes = rng.permutation(y.cat.codes.to_numpy())
         labels = pd.Categorical.from_codes(codes, categories=y.cat.categories)
-        return DataSet(name=name, X=X, y=pd.Series(labels, name="class"))
+        return DataSet(name=name, X=X, y=pd.Series(labels, name="class"), task="classification")
 
     def describe(self) -> str:
         some = "" if self.rows is None else f"{self.rows} rows of "
@@ -151,6 +151,7 @@ class Degraded(DataProblem):
             name=name,
             X=self.data.X.iloc[kept].reset_index(drop=True),
             y=self.data.y.iloc[kept].reset_index(drop=True),
+            task=self.data.task,
         )
 
     def describe(self) -> str:

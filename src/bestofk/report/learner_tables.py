@@ -14,11 +14,16 @@ from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import level_words
 from bestofk.report.output_table import Column, OutputTable
+from bestofk.run.other_metrics import OtherMetric
 from bestofk.run.study import Cost, FailedCell
 from bestofk.wording import number
 
 
-def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> OutputTable:
+def learners_table(
+    order: Order,
+    costs: Mapping[str, Cost] | None = None,
+    others: Sequence[OtherMetric] = (),
+) -> OutputTable:
     """Every learner: its place, its mean, how it stands to the recommended one, and its cost."""
     names = list(order.order if len(order.order) > 1 else order.prior)
     ranked = len(order.order) > 1
@@ -32,6 +37,15 @@ def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Out
             kind="number",
             cells=[metric.shown(order.means[name]) for name in names],
         ),
+    ]
+    columns += [
+        Column(
+            key=f"mean_{other.name.replace(' ', '_')}",
+            title=f"Mean {other.name}",
+            kind="number",
+            cells=[other.means.get(str(name)) for name in names],
+        )
+        for other in others
     ]
     if ranked:
         places = list(range(1, len(names) + 1))

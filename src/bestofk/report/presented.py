@@ -38,7 +38,7 @@ def table_of(value: Result) -> OutputTable:
     if isinstance(value, Study):
         if value.decision is None:
             return costs_table(value.costs)
-        return learners_table(value.decision, value.costs)
+        return learners_table(value.decision, value.costs, value.others)
     if isinstance(value, Order):
         return learners_table(value)
     if isinstance(value, TestReport):

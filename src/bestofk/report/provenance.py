@@ -40,7 +40,12 @@ def facts_of(
     if study is not None:
         facts += [
             ("Plan", f"{study.plan} ({study.losses.design.describe()})"),
-            ("Loss", study.loss),
+            (
+                "Loss",
+                study.loss
+                if not study.others
+                else f"{study.loss} (decides), " + ", ".join(other.loss for other in study.others),
+            ),
             ("Seed", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
@@ -171,7 +176,7 @@ def _compare_call(order: Order | None, study: Study) -> str:
         f"data={[one.name for one in spec.datasets]!r}",
         f"plan={spec.plan!r}",
         f"repetitions={spec.repetitions}",
-        f"loss={spec.loss!r}",
+        f"loss={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
     if study.options is not None:

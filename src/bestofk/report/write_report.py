@@ -193,6 +193,8 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     lines += advice(order)
     if study is not None:
         lines[0] = " ".join(filter(None, [lines[0], study.account()]))
+        lines[1:1] = study.taken
+        lines += [other.explain() for other in study.others]
         lines += study.warnings
         if study.replication is not None:
             lines += paragraphs(study.replication.explain(), names)
@@ -203,7 +205,7 @@ def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> 
     costs = None if study is None else study.costs
     found = []
     if order is not None:
-        found.append(learners_table(order, costs))
+        found.append(learners_table(order, costs, () if study is None else study.others))
         if len(order.evidence):
             found.append(_pairs(order))
     elif costs is not None:

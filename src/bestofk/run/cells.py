@@ -139,6 +139,8 @@ class CellResult:
     warnings: tuple[str, ...] = ()
     predictions: bytes | None = None
     """Predictions of the test rows, where they were asked for."""
+    also: tuple[CellResult, ...] = ()
+    """What the same model came to by other losses, each under its own key."""
 
     def __post_init__(self) -> None:
         if (self.loss is None) == (self.failure is None):

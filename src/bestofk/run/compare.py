@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,13 +16,14 @@ from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
 from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import conclude
-from bestofk.run.contenders import as_contenders
+from bestofk.run.conclude import ByOtherLoss, conclude
+from bestofk.run.contenders import as_contenders, check_task
 from bestofk.run.default_plan import default_plan
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import has_instances, instance_losses
-from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.evaluation.loss_functions import as_losses
+from bestofk.run.evaluation.scorers import check_losses
 from bestofk.run.evaluation.time_needed import more_time
 from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
@@ -44,6 +45,7 @@ def compare(
     y: Any = None,
     *,
     data: Any = None,
+    task: str = "auto",
     plan: Any = None,
     groups: Any = None,
     sample_weight: Any = None,
@@ -88,6 +90,10 @@ def compare(
         One data set; or
     data : data sets
         A `DataSet`, a file, the name of an embedded set, or a list of them.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. Auto: text, truth values and categories are
+        labels, numbers with fractions are numbers; whole numbers are labels where there are two,
+        or at most 20 with five rows or more for each, and the verdict says so.
     plan : str, splitter, pairs of rows or Plan, optional
         ``"10x5+nested"``, ``"10x10"``, ``"5x2"``, ``"kfold:10"``, ``"holdout:0.33"``,
         ``"resample:30:0.1"``, ``"loo"``, ``"bootstrap:200"``, ``"group-kfold:5"``,
@@ -102,8 +108,12 @@ def compare(
         How much each row counts: in the fits of learners that take weights, and in the loss.
     repetitions : int
         The same folds again with another learner seed, for stochastic learners.
-    loss : str, callable or cost matrix, optional
-        By default ``"zero-one"`` for labels and ``"squared"`` for numbers.
+    loss : str, callable, cost matrix, or list of them, optional
+        A name of ``bestofk losses`` or of a scorer of scikit-learn (``"accuracy"``, ``"roc_auc"``,
+        ``"f1:yes"``, ``"r2"``), what `make_scorer` made, a callable ``loss(y_true, y_pred)`` or
+        ``scorer(estimator, X, y)``, or costs (rows are the truth). Of several the first decides,
+        and all are reported from the same fits. By default ``"zero-one"`` for labels and
+        ``"squared"`` for numbers.
     prior : sequence, mapping or str, optional
         What you prefer before the data speak: learners, most preferred first; prices by name;
         ``"listed"``; or what is measured: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for
@@ -154,8 +164,9 @@ def compare(
     made = None if plan is None else make_plan(plan, random_state=random_state)
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if made is None else made.column or None}  # fmt: skip
-    datasets = as_datasets(X, y, data, columns=columns)
+    datasets = as_datasets(X, y, data, task=task, columns=columns)
     contenders = as_contenders(learners, task=datasets[0].task)
+    check_task(contenders, datasets)
     names = tuple(contender.name for contender in contenders)
     if prior is None and learners is None:
         prior = PanelOrder(names=names)  # type: ignore[assignment]
@@ -198,7 +209,14 @@ def compare(
     def again(seed: int) -> Study | None:
         other = reseeded(made, seed)
         repeated = _experiment(
-            contenders, datasets, other, loss, repetitions, seed, False, execution.threads
+            contenders,
+            datasets,
+            other,
+            experiment.loss,
+            repetitions,
+            seed,
+            False,
+            execution.threads,
         )
         asked = replace(decision, random_state=seed)
         try:
@@ -233,11 +251,15 @@ def _experiment(
     classes = datasets[0].classes if datasets[0].task == "classification" else None
     chosen = ("zero-one" if classes is not None else "squared") if loss is None else loss
     splits = splits_for(plan, datasets)
+    first, *others = as_losses(chosen, classes=classes)
+    for one in datasets:
+        check_losses((first, *others), one, classes)
     return Experiment(
         contenders=contenders,
         datasets=datasets,
         splits=splits,
-        loss=as_loss(chosen, classes=classes),
+        loss=first,
+        also=tuple(others),
         repetitions=repetitions,
         random_state=random_state,
         # one split is tested by its instances
@@ -262,6 +284,7 @@ def _compared(
     spec = replace(
         # splits of your own are named when they are made
         study_of(experiment, plan=plan.spec if plan.source is None else None, command=command),
+        taken=_taken(experiment),
         notes=(*_plan_notes(experiment), *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         replicates=replicates,
@@ -278,10 +301,25 @@ def _compared(
         decision=decision,
         notes=notes,
         finer=partial(instance_losses, experiment, results) if has_instances(experiment) else None,
+        others=_by_other_losses(experiment, results),
         too_little=too_little,
         store=where,
     )
     return study, spec
+
+
+def _by_other_losses(
+    experiment: Experiment, results: Mapping[Place, CellResult]
+) -> dict[str, ByOtherLoss]:
+    """What the same models came to by the other losses; where rows can be tested, by rows."""
+    found = {}
+    for number, other in enumerate(experiment.others):
+        own = {place: result.also[number] for place, result in results.items() if result.also}
+        finer = None
+        if has_instances(other):
+            finer = partial(instance_losses, other, results)
+        found[other.loss.name] = ByOtherLoss(results=own, finer=finer)
+    return found
 
 
 def _record(spec: StudySpec, execution: Execution, **found: Any) -> StudySpec:
@@ -382,6 +420,16 @@ def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
         return ()
     named = {one.name: one.estimator for one in experiment.contenders}
     return tuple(weight_notes(named, experiment.loss))
+
+
+def _taken(experiment: Experiment) -> tuple[str, ...]:
+    """What targets of whole numbers were taken for."""
+    several = len(experiment.datasets) > 1
+    return tuple(
+        f"{one.name}: {one.taken}" if several else one.taken
+        for one in experiment.datasets
+        if one.taken
+    )
 
 
 def _plan_notes(experiment: Experiment) -> tuple[str, ...]:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bestofk.errors import BestOfKError, RunError
 from bestofk.losses.losses import Losses
+from bestofk.losses.metric import metric_of
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
+from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
+from bestofk.run.other_metrics import OtherMetric, other_metric
 from bestofk.run.store.stored_study import StudySpec
-from bestofk.run.study import FailedCell, Study
+from bestofk.run.study import Cost, FailedCell, Study
+from bestofk.wording import joined
 
 TOLERATED_FAILURES = 0.1
 """A learner that fails in a larger share of its cells is left out of the decision."""
@@ -30,13 +34,15 @@ def conclude(
     notes: tuple[str, ...] = (),
     finer: Callable[[Sequence[int]], Losses | None] | None = None,
     too_little: str = "",
+    others: Mapping[str, ByOtherLoss] | None = None,
     store: str = "memory",
 ) -> Study:
     """The study of `spec` from what came of its cells, decided as `decision` asks.
 
     `design` is that of the first data set's splits; `finer` may give losses by test instance of
-    the learners that are compared, in place of one number each, where there is but one split.
-    `too_little` says what a budget should have been that ended too early.
+    the learners that are compared, in place of one number each, where there is but one split;
+    `others` are the cells by other losses. `too_little` says what a budget should have been that
+    ended too early.
     """
     # engines and stores give their results in no certain order
     results = {place: results[place] for place in sorted(results, key=_turn)}
@@ -81,13 +87,50 @@ def conclude(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=_setting(spec),
+        taken=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,
         spec=spec,
         store=store,
         options=decision,
+        others=tuple(
+            _by_another(spec, name, held, compared, design, decision, costs, decided)
+            for name, held in (others or {}).items()
+        ),
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ByOtherLoss:
+    """The cells of a study by another loss; `finer` as for `conclude`."""
+
+    results: Mapping[Place, CellResult]
+    finer: Callable[[Sequence[int]], Losses | None] | None = None
+
+
+def _by_another(
+    spec: StudySpec,
+    loss: str,
+    held: ByOtherLoss,
+    compared: Sequence[int],
+    design: Design,
+    decision: Decision,
+    costs: Mapping[str, Cost],
+    decided: Order | None,
+) -> OtherMetric:
+    """What another loss says of the learners that are compared and that it can judge."""
+    results = {place: held.results[place] for place in sorted(held.results, key=_turn)}
+    other = replace(spec, loss=loss)
+    left_out = _left_out(other, results)
+    kept = [place for place in compared if spec.learners[place].name not in left_out]
+    losses, _ = complete_part(other, results, kept, design)
+    if losses is not None and held.finer is not None:
+        losses = held.finer(kept) or losses
+    recommended = None if decided is None or decided.best is None else str(decided.best)
+    metric = metric_of(loss_shown(loss))
+    lacking = [spec.learners[place].name for place in compared if place not in kept]
+    return other_metric(loss, losses, decision, costs, recommended, metric, lacking)
 
 
 def _turn(place: Place) -> tuple[int, ...]:
@@ -143,5 +186,15 @@ def _setting(spec: StudySpec) -> tuple[str, ...]:
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
     return (
         f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{spec.plan}{again}, loss {spec.loss}, seed {spec.random_state}.",
+        f"{spec.plan}{again}, {_judged_by(spec)}, seed {spec.random_state}.",
     )
+
+
+def _judged_by(spec: StudySpec) -> str:
+    """``loss zero-one``, ``metric accuracy (larger is better)``, and others."""
+    metric = metric_of(loss_shown(spec.loss))
+    words = f"metric {metric.name} ({metric.direction})"
+    if not metric.higher_is_better:
+        words = f"loss {loss_shown(spec.loss) if ':' in spec.loss else spec.loss}"
+    more = [metric_of(loss_shown(name)).name for name in spec.also]
+    return f"{words}, also {joined(more)}" if more else words

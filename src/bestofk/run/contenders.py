@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from bestofk.data.dataset import DataSet
+from bestofk.data.task import is_whole
 from bestofk.errors import ArgumentError, RunError
 from bestofk.learners.specification import named_learners
 from bestofk.run.experiment import Contender, UnavailableEstimator
@@ -45,6 +47,47 @@ def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Conte
             f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
         )
     return tuple(Contender.of(name, estimator) for name, estimator in named.items())
+
+
+def check_task(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -> None:
+    """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
+    from sklearn.base import is_classifier, is_regressor
+
+    data = datasets[0]
+    numbers = data.task == "regression"
+    for contender in contenders:
+        estimator = contender.estimator
+        if isinstance(estimator, UnavailableEstimator):
+            continue
+        try:
+            wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
+        except Exception:  # whatever a stranger's class raises; its fits will say
+            continue
+        if wrong:
+            raise ArgumentError(_wrong_kind(contender.name, data))
+
+
+def _wrong_kind(learner: str, data: DataSet) -> str:
+    if data.task == "regression":
+        values = data.y.to_numpy(dtype=float)
+        is_one, holds = "a classifier", f"numbers ({len(set(values.tolist()))} different values)"
+        give, other, possible = "regressors", "classes with task='classification'", is_whole(values)
+    else:
+        is_one, holds = "a regressor", f"{len(data.classes)} classes"
+        give, other = "classifiers", "numbers with task='regression'"
+        possible = all(_is_numeral(label) for label in data.classes.tolist())
+    also = f", or take the target as {other}" if possible else ""
+    return (
+        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}{also}."
+    )
+
+
+def _is_numeral(label: Any) -> bool:
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 class WithoutDefaults(UnavailableEstimator):

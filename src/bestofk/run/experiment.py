@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from bestofk.code_identity.identity import Identity
@@ -64,6 +65,7 @@ class Experiment:
     splits: tuple[Splits, ...]
     """One for each data set."""
     loss: Loss
+    """The one that decides."""
     repetitions: int
     random_state: int
     keep_predictions: bool = False
@@ -71,6 +73,8 @@ class Experiment:
     """Threads that the libraries beneath a learner may use in one fit."""
     keep_first: bool = False
     """Keep the predictions of the first fold, for a run that may not come to the second."""
+    also: tuple[Loss, ...] = ()
+    """Other losses that the same models are judged by."""
     _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
     _ways: dict[int, Identity] = field(default_factory=dict, repr=False)
 
@@ -85,6 +89,27 @@ class Experiment:
             fold=place.fold,
             repetition=place.repetition,
         )
+
+    @cached_property
+    def others(self) -> tuple[Experiment, ...]:
+        """The same experiment by each of the other losses: their cells have keys of their own."""
+        return tuple(
+            replace(
+                self,
+                loss=loss,
+                also=(),
+                keep_predictions=False,
+                keep_first=False,
+                _splits_keys={},
+                _ways={},
+            )
+            for loss in self.also
+        )
+
+    @property
+    def losses(self) -> tuple[Loss, ...]:
+        """All losses, the one that decides first."""
+        return (self.loss, *self.also)
 
     def splits_key(self, dataset: int, run: int, fold: int) -> str:
         """The seed that learners draw from, the rows of a split, and the way of evaluation.

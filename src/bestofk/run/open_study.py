@@ -16,7 +16,7 @@ from bestofk.ordering.given_test import StoredTest
 from bestofk.ordering.preference import PanelOrder
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
-from bestofk.run.conclude import conclude
+from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.contenders import is_panel
 from bestofk.run.experiment import Place
 from bestofk.run.replicate import Replication
@@ -163,16 +163,7 @@ def _reopened(
     store: Store, spec: StudySpec, decision: Decision, record: StoredDecision | None
 ) -> Study:
     where = store.shown_url
-    results = {
-        Place(
-            learner=learner,
-            dataset=dataset,
-            run=result.key.run,
-            fold=result.key.fold,
-            repetition=result.key.repetition,
-        ): result
-        for learner, dataset, result in store.cells_of(spec)
-    }
+    results = _cells(store, spec)
     if not results:
         raise StoreError(f"{where}: nothing of {spec.title!r} was evaluated yet.")
     if spec.kind == "holdout" and len(spec.datasets) == 1:
@@ -186,11 +177,28 @@ def _reopened(
         design=_design(spec, results),
         decision=decision,
         notes=_notes(spec, record, len(results)),
+        others={
+            loss: ByOtherLoss(results=_cells(store, replace(spec, loss=loss))) for loss in spec.also
+        },
         store=where,
     )
     if record is None or record.replication is None:
         return study
     return replace(study, replication=Replication(**record.replication))
+
+
+def _cells(store: Store, spec: StudySpec) -> dict[Place, CellResult]:
+    """The cells of a study by its loss."""
+    return {
+        Place(
+            learner=learner,
+            dataset=dataset,
+            run=result.key.run,
+            fold=result.key.fold,
+            repetition=result.key.repetition,
+        ): result
+        for learner, dataset, result in store.cells_of(spec)
+    }
 
 
 def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:

@@ -17,9 +17,16 @@ from bestofk.plans.known_rows import QUANTILES
 from bestofk.plans.plan import Plan
 from bestofk.plans.splits import Splits
 
+_KINDS = {"classification": "labels", "regression": "numbers"}
+
 
 def as_datasets(
-    X: Any, y: Any, data: Any, *, columns: Mapping[str, Any] | None = None
+    X: Any,
+    y: Any,
+    data: Any,
+    *,
+    task: str = "auto",
+    columns: Mapping[str, Any] | None = None,
 ) -> tuple[DataSet, ...]:
     """Data sets from arrays, data frames, files, names of embedded sets, or a list of them.
 
@@ -32,7 +39,7 @@ def as_datasets(
         if X is None or y is None:
             raise ArgumentError("X and y (or data) must be given.")
         # used for the length of a call, and every learner gets slices
-        return (as_dataset(X, y, task=_task(y), copy=False, **columns),)
+        return (as_dataset(X, y, task=task, copy=False, **columns),)
     listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
     if not listed:
         raise ArgumentError("data must hold at least one data set; got none.")
@@ -42,23 +49,32 @@ def as_datasets(
                 f"{role} of {len(listed)} data sets must be the name of a column that they have; "
                 f"got {type(given).__name__}."
             )
-    datasets = tuple(_dataset(one, columns) for one in listed)
+    datasets = tuple(_dataset(one, task, columns) for one in listed)
     names = [one.name for one in datasets]
     for name in names:
         if names.count(name) > 1:
             raise ArgumentError(f"data sets must have names of their own; got {name!r} twice.")
     if len({one.task for one in datasets}) > 1:
-        raise ArgumentError("data sets must all have labels, or all numbers to predict.")
+        kinds = ", ".join(f"{one.name!r} {_KINDS[one.task]}" for one in datasets)
+        raise ArgumentError(
+            f"data sets must all have labels, or all numbers to predict; got {kinds}: say "
+            "task='classification' or task='regression' where the numbers allow both."
+        )
     return datasets
 
 
-def _dataset(given: Any, columns: Mapping[str, Any]) -> DataSet:
+def _dataset(given: Any, task: str, columns: Mapping[str, Any]) -> DataSet:
     if isinstance(given, DataSet):
+        if task not in ("auto", given.task):
+            raise ArgumentError(
+                f"{given.name!r} is a data set for {given.task}; got task={task!r}: leave task out."
+            )
         return with_row_columns(given, **columns)
     if isinstance(given, str | os.PathLike):
         named = {role: one for role, one in columns.items() if isinstance(one, str)}
         others = {role: one for role, one in columns.items() if role not in named}
-        return with_row_columns(dataset_of(given, **named), **others)
+        asked = {} if task == "auto" else {"task": task}
+        return with_row_columns(dataset_of(given, **asked, **named), **others)
     raise ArgumentError(
         f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
     )
@@ -72,6 +88,8 @@ def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
     text = os.fspath(source)
     if text in DATASETS and not Path(text).exists():
         columns = {role: options.pop(role, None) for role in ROLES}
+        if options.get("task") in (None, "auto", DATASETS[text].task):
+            options.pop("task", None)
         for option, value in options.items():
             if value:
                 raise ArgumentError(
@@ -131,13 +149,3 @@ def _refuse_weightless(splits: Splits, weights: Floats) -> None:
                     f"sample_weight: all {side} rows of run {run + 1}, fold {fold + 1} have the "
                     "weight 0; leave such rows out of the data."
                 )
-
-
-def _task(y: Any) -> str:
-    """A target of numbers with fractions is to be predicted as a number."""
-    column = np.asarray(y)
-    if column.dtype.kind == "f":
-        known = column[np.isfinite(column)]
-        if (known != np.floor(known)).any():
-            return "regression"
-    return "classification"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
     from bestofk.ordering.decision import Decision
     from bestofk.ordering.evidence.evidence import Evidence
+    from bestofk.run.other_metrics import OtherMetric
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 
@@ -115,6 +116,8 @@ class Study(Reported):
     loss: str
     random_state: int
     setting: tuple[str, ...]
+    taken: tuple[str, ...] = ()
+    """What the target was taken for, where its values do not make that evident."""
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
@@ -126,6 +129,8 @@ class Study(Reported):
     store: str = "memory"
     replication: Replication | None = None
     options: Decision | None = None
+    others: tuple[OtherMetric, ...] = ()
+    """What other metrics say of the same models, where several were asked for."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -195,12 +200,13 @@ class Study(Reported):
         if names is not None:
             called = renamed(names, self.losses.algorithms)
             return renamed_text(self.explain(), called)
-        parts = [self.headline()]
+        parts = [self.headline(), *self.taken]
         reasons = self._reasons()
         if len(reasons) > FEW + 1:
             parts.append(f"Failed: {'; '.join(reasons)}.")
         if self.decision is not None:
             parts.extend(self.decision.explain().split("\n")[1:])
+        parts.extend(other.explain() for other in self.others)
         parts.extend(self.notes)
         if self.decision is not None:
             parts.extend(expectation(self.decision))
@@ -237,12 +243,35 @@ class Study(Reported):
             "expected": None if self.decision is None else expectation_to_dict(self.decision),
             "plan": self.plan,
             "loss": self.loss,
+            "metrics": self._metrics(),
             "seed": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
-            "notes": [*body.get("notes", []), *self.dropped, *self.notes, *self.warnings],
+            "notes": [
+                *body.get("notes", []),
+                *self.taken,
+                *self.dropped,
+                *self.notes,
+                *self.warnings,
+            ],
             "headline": self.headline(),
             "explanation": self.explain(),
         }
+
+    def _metrics(self) -> list[dict[str, Any]]:
+        """All metrics, the one that decides first, in the user's direction."""
+        metric = self.losses.metric
+        means = {} if self.decision is None else self.decision.means
+        first = {
+            "loss": self.loss,
+            "name": metric.name,
+            "higher_is_better": metric.higher_is_better,
+            "means": {str(name): float(metric.shown(mean)) for name, mean in means.items()},
+            "recommended": self.best,
+            "agrees": None if self.best is None else True,
+            "undecided": self.undecided,
+        }
+        kept = tuple(first)
+        return [first, *({name: other.to_dict()[name] for name in kept} for other in self.others)]
 
     def to_json(self) -> str:
         """The study as one strict JSON object."""

@@ -1,7 +1,8 @@
-"""Cells to floats, with a point or a comma before the decimals."""
+"""Cells to floats: with a point or a comma before the decimals, as a percentage, with a spread."""
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -13,6 +14,12 @@ DecimalMark = Literal[".", ","]
 
 _COMMA_NUMBER = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _MAYBE_THOUSANDS = r"^[+-]?[1-9]\d{0,2},\d{3}$"
+_NUMERAL = r"[+-]?(?:\d[\d,.]*|[.,]\d+)(?:[eE][+-]?\d+)?"
+_PERCENT = rf"^({_NUMERAL})\s*(?:%|percent|pct)$"
+_SPREAD = rf"^({_NUMERAL})\s*%?\s*(?:(?:±|\+/-|\+-|\\pm)\s*{_NUMERAL}|\(\s*{_NUMERAL}\s*\))\s*(%?)$"
+_THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})*(?:\.\d+)?$"
+_SURE_THOUSANDS = r"^[+-]?\d{1,3}(?:,\d{3})+\.\d+$|^[+-]?\d{1,3}(?:,\d{3}){2,}$"
+Form = Literal["", "percent", "spread", "thousands"]
 
 
 class Numbers(NamedTuple):
@@ -22,6 +29,8 @@ class Numbers(NamedTuple):
     mark: DecimalMark
     bad_row: int | None
     reason: str
+    form: Form = ""
+    """Whether the cells are percentages, carry a spread, or part their thousands by commas."""
 
 
 def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str | None) -> Numbers:
@@ -56,6 +65,9 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     floats = _cast(text)
     if floats is not None:
         return Numbers(floats, ".", None, "")
+    decorated = _decorated(text, delimiter=delimiter)
+    if decorated is not None:
+        return decorated
     if delimiter is not None and delimiter != ",":
         commas = pc.match_substring_regex(text, _COMMA_NUMBER).fill_null(False)
         doubtful = pc.match_substring_regex(text, _MAYBE_THOUSANDS).fill_null(False)
@@ -78,12 +90,84 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     return Numbers(np.empty(0), ".", _first_bad(text), "")
 
 
+def _decorated(text: Any, *, delimiter: str | None) -> Numbers | None:
+    """Percentages, means with a spread and parted thousands; None where the cells are none of it.
+
+    All cells of a column are of one form: ``12.3 %`` among ``0.4`` could be anything.
+    """
+    import pyarrow.compute as pc
+
+    present = pc.is_valid(text)
+    place = pc.index(present, True).as_py()
+    first = "" if place < 0 else text[place].as_py()
+    for form, pattern in (("percent", _PERCENT), ("spread", _SPREAD)):
+        if not re.match(pattern, first):
+            continue
+        fits = pc.match_substring_regex(text, pattern).fill_null(True)
+        if not pc.all(fits).as_py():
+            row = pc.index(fits, False).as_py()
+            return Numbers(np.empty(0), ".", row, f" of the form {first!r}, as the cells before")
+        parts = pc.replace_substring_regex(text, pattern, r"\1")
+        none = np.zeros(len(text), dtype=np.bool_)
+        inner = parse_numbers(
+            parts, none | ~np.array(present.to_numpy(zero_copy_only=False)), delimiter=delimiter
+        )
+        hundredths = form == "percent" or first.rstrip().endswith("%")
+        values = inner.values / 100.0 if hundredths and inner.bad_row is None else inner.values
+        named: Form = "percent" if form == "percent" else "spread"
+        return inner._replace(values=values, form=named)
+    if not re.match(r"[+-]?\d{1,3}(?:[.,]|$)", first):
+        return None
+    found = _parted_thousands(text)
+    if found is not None:
+        return Numbers(found, ".", None, "", "thousands")
+    found = _parted_thousands(_swapped(text))
+    if found is not None and delimiter != ",":
+        return Numbers(found, ",", None, "", "thousands")
+    doubtful = pc.match_substring_regex(text, _MAYBE_THOUSANDS).fill_null(True)
+    if delimiter != ";" and pc.all(doubtful).as_py():
+        row = pc.index(present, True).as_py()
+        reason = " (a comma between thousands and one before decimals look alike)"
+        return Numbers(np.empty(0), ".", row, reason)
+    return None
+
+
+def _swapped(text: Any) -> Any:
+    """Points for commas and commas for points."""
+    import pyarrow.compute as pc
+
+    parted = pc.replace_substring(text, ".", "\0")
+    return pc.replace_substring(pc.replace_substring(parted, ",", "."), "\0", ",")
+
+
+def _parted_thousands(text: Any) -> Floats | None:
+    """The floats where commas part thousands in every cell, and in one beyond doubt."""
+    import pyarrow.compute as pc
+
+    fits = pc.match_substring_regex(text, _THOUSANDS).fill_null(True)
+    sure = pc.match_substring_regex(text, _SURE_THOUSANDS).fill_null(False)
+    if not (pc.all(fits).as_py() and pc.any(sure).as_py()):
+        return None
+    return _cast(pc.replace_substring(text, ",", ""))
+
+
+def form_words(form: Form) -> str:
+    """What was made of cells of a form, in a sentence without its subject."""
+    return {
+        "": "",
+        "percent": "percentages were read as fractions (12.3 % is 0.123)",
+        "spread": "the number before the spread was read, and the spread was left out",
+        "thousands": "the marks between thousands were left out",
+    }[form]
+
+
 def count_numbers(text: Any) -> int:
     """How many cells look like a number, with a point or a comma."""
     import pyarrow.compute as pc
 
     looks = pc.match_substring_regex(
-        pc.utf8_trim_whitespace(text), r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?$|^[+-]?inf"
+        pc.utf8_trim_whitespace(text),
+        r"^[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?(\s*%)?(\s*(±|\+/-|\().*)?$|^[+-]?inf",
     )
     return int(pc.sum(looks).as_py() or 0)
 

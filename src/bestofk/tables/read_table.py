@@ -12,7 +12,7 @@ from bestofk.checks import one_of
 from bestofk.errors import TableError
 from bestofk.tables.table import Table
 
-FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff")
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
 _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -27,8 +27,8 @@ _SUFFIXES = {
 _LARGE = 1 << 25
 """Bytes of text above which it is not kept for messages."""
 _KNOWN_BINARY = (
-    (b"PK\x03\x04", "a zip archive (an Excel workbook is one): export it as CSV"),
-    (b"\xd0\xcf\x11\xe0", "an old Office file: export it as CSV"),
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"\xd0\xcf\x11\xe0", "an old Office file: save it as .xlsx or CSV"),
     (b"%PDF", "a PDF"),
     (b"SQLite format 3\0", "an SQLite data base"),
     (b"\x89HDF", "an HDF5 file"),
@@ -50,15 +50,16 @@ def read_table(
     Parameters
     ----------
     path : path
-        CSV, TSV or other delimited text with a header, Parquet, JSON lines (also a JSON array of
-        objects or an object of columns), or ARFF; text may be compressed with gzip.
+        CSV, TSV or other delimited text with a header, Excel (.xlsx, one sheet), Parquet, JSON
+        lines (also a JSON array of objects or an object of columns), or ARFF; text may be
+        compressed with gzip.
     delimiter : str, optional
         One character; found in the text when None (comma, semicolon, tab or pipe).
     encoding : str, optional
         Found when None: UTF-8, UTF-16 and UTF-32 by their marks, else Latin-1.
     format : str, optional
-        ``"csv"``, ``"tsv"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``; by content and
-        suffix when None.
+        ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``; by
+        content and suffix when None.
 
     Returns
     -------
@@ -75,7 +76,8 @@ def read_table(
     -----
     Lines without content are skipped. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null``
     and ``None`` in any case count as missing. Numbers may have a decimal comma where the comma is
-    not the delimiter.
+    not the delimiter. A column of percentages (``12.3 %``) is read as fractions, one of means with
+    their spread (``0.91 ± 0.02``) as the means.
 
     Examples
     --------
@@ -91,6 +93,7 @@ def read_table(
     >>> folder.cleanup()
     """
     from bestofk.tables.text import decode, decompress
+    from bestofk.tables.workbook import is_workbook, read_workbook
 
     if format is not None:
         one_of(format, "format", FORMATS)
@@ -116,6 +119,10 @@ def read_table(
         from bestofk.tables.columnar import read_parquet
 
         return read_parquet(data, source, file_size=file_size)
+    if is_workbook(data) and format in (None, "xlsx"):
+        return read_workbook(data, source)
+    if format == "xlsx":
+        raise TableError(f"{source}: not an Excel workbook, or a damaged one.")
     if encoding is None:
         for magic, what in _KNOWN_BINARY:
             if data.startswith(magic):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import TableError, UnknownNameError
-from bestofk.tables.numerals import DecimalMark, parse_numbers
+from bestofk.tables.numerals import DecimalMark, Form, parse_numbers
 
 MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
 """What stands for a missing cell, in any case of letters and with blanks around it."""
@@ -38,6 +38,18 @@ class Levels(NamedTuple):
 
     codes: Codes
     names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class KeptRows:
+    """Where rows that were kept of others stood among those."""
+
+    rows: npt.NDArray[np.int64]
+    locate: Callable[[int], int] | None
+
+    def __call__(self, row: int) -> int:
+        place = int(self.rows[row])
+        return place + 1 if self.locate is None else self.locate(place)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -126,6 +138,22 @@ class Table:
         return cls.from_columns(columns, source=source)
 
     @property
+    def from_file(self) -> bool:
+        """Whether the source is the name of a file, not of something in memory."""
+        return not self.source.startswith("the ")
+
+    def take(self, keep: npt.NDArray[np.bool_]) -> Table:
+        """The rows that are marked; errors name the lines that they had."""
+        import pyarrow as pa
+
+        rows = np.flatnonzero(keep)
+        return replace(
+            self,
+            cells={name: column.filter(pa.array(keep)) for name, column in self.cells.items()},
+            locate=KeptRows(rows=rows, locate=self.locate),
+        )
+
+    @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(self.cells)
@@ -143,7 +171,11 @@ class Table:
 
     def place(self, row: int, column: str | None = None) -> str:
         """Where a cell stands: file, line (or row, counted from 1) and column."""
-        position = f"row {row + 1}" if self.locate is None else f"line {self.locate(row)}"
+        kept = self.locate
+        if isinstance(kept, KeptRows) and kept.locate is None:
+            position = f"row {kept.rows[row] + 1}"
+        else:
+            position = f"row {row + 1}" if kept is None else f"line {kept(row)}"
         where = f"{self.source}: {position}"
         return where if column is None else f"{where}, column {column!r}"
 
@@ -232,6 +264,14 @@ class Table:
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).mark
+
+    def number_form(self, column: str) -> Form:
+        """Whether the numbers of the column are percentages, carry a spread, and so on."""
+        if self.is_typed_number(column):
+            return ""
+        return parse_numbers(
+            self._column(column), self.missing(column), delimiter=self.delimiter
+        ).form
 
 
 def size_words(rows: int, columns: int) -> str:

@@ -248,6 +248,6 @@ def test_real_data(name: str) -> None:
         pytest.skip("BESTOFK_DATA is not set: no data sets to read")
     from bestofk.data import read_dataset
 
-    data = read_dataset(Path(folder) / "uci" / f"{name}.csv", target="class")
+    data = read_dataset(Path(folder) / "uci" / f"{name}.csv", target="class", task="classification")
     splits = plan("5x2", random_state=1).materialise(data.n, data.y)
     assert_equal(data.encoded(), splits)

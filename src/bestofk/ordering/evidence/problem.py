@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Bools, Floats, finite_array, one_of
+from bestofk.checks import Bools, Floats, finite_array, missing_word
 from bestofk.errors import ArgumentError, DesignError
 from bestofk.losses.metric import Metric
 from bestofk.ordering.preference import NO_PREFERENCE, Name, Preference, Prior, arrange
@@ -133,7 +133,7 @@ def _means(values: Floats) -> Floats:
 
 def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "refuse") -> Problem:
     """A table of losses with its design, put into the order of preference."""
-    one_of(missing, "missing", ("refuse", "drop"))
+    missing = missing_word(missing)
     names = losses.algorithms
     if len(names) < 2:
         raise ArgumentError(
@@ -148,11 +148,11 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         # only means are tested: data sets may have been run with different numbers of folds
         array = np.nanmean(values, axis=(2, 3, 4))
     else:
-        if missing == "refuse":
+        if missing != "drop":
             raise DesignError(
                 f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
-                f"{_first_missing(losses)} among them: missing='drop' compares on what all "
-                "learners have, and 'bootstrap-b' takes missing cells as intervals."
+                f"{_first_missing(losses)} among them, and learners are compared on the same "
+                "cells: missing='drop' leaves out what some learner lacks."
             )
         per_fold, design, note = _drop_incomplete(losses)
         said = (note,)

@@ -11,7 +11,7 @@ from bestofk.errors import DesignError
 from bestofk.multiple import anova, newman_keuls
 from bestofk.multiple.anova import OneWayParts, anova_of, one_way_parts
 from bestofk.multiple.newman_keuls import underline_ends_of
-from bestofk.ordering.evidence.as_problem import as_ordered
+from bestofk.ordering.evidence.as_problem import as_ordered, refuse_unknown
 from bestofk.ordering.evidence.gather import no_pairs
 from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.evidence.problem_stack import Asked, ProblemStack
@@ -23,7 +23,12 @@ from bestofk.wording import in_words, number, pvalue_words
 
 
 def anova_choice(
-    losses: Any, *, alpha: float = 0.05, prior: Prior = None, missing: str = "refuse"
+    losses: Any,
+    *,
+    alpha: float = 0.05,
+    prior: Prior = None,
+    missing: str = "refuse",
+    **reading: Any,
 ) -> Order:
     """Take the most preferred learner if ANOVA sees no difference between any of them.
 
@@ -32,7 +37,7 @@ def anova_choice(
 
     Parameters
     ----------
-    losses, alpha, prior, missing
+    losses, alpha, prior, missing, **reading
         As for `multitest`.
 
     Returns
@@ -53,7 +58,8 @@ def anova_choice(
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
     True
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    refuse_unknown(reading, "anova_choice")
     alpha = probability(alpha, "alpha")
     result = anova(_samples(problem))
     name = problem.names[0]
@@ -79,7 +85,12 @@ def anova_choice(
 
 
 def newman_keuls_choice(
-    losses: Any, *, alpha: float = 0.05, prior: Prior = None, missing: str = "refuse"
+    losses: Any,
+    *,
+    alpha: float = 0.05,
+    prior: Prior = None,
+    missing: str = "refuse",
+    **reading: Any,
 ) -> Order:
     """Take the most preferred of those that Newman-Keuls does not tell from the first.
 
@@ -89,7 +100,7 @@ def newman_keuls_choice(
 
     Parameters
     ----------
-    losses, alpha, prior, missing
+    losses, alpha, prior, missing, **reading
         As for `multitest`.
 
     Returns
@@ -108,7 +119,8 @@ def newman_keuls_choice(
     >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    refuse_unknown(reading, "newman_keuls_choice")
     alpha = probability(alpha, "alpha")
     result = newman_keuls(_samples(problem), alpha)
     names = problem.names

@@ -78,7 +78,7 @@ def cheapest_adequate(
     >>> multitest(losses).recommended
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
     if margin is None:
         raise ArgumentError(
             "procedure 'cheapest-adequate' needs a margin: the difference that does not matter, "

@@ -68,7 +68,7 @@ def most_wins(
     >>> dict(most_wins(losses, test="5x2cv-f").counts)
     {0: 0, 1: 2, 2: 1}
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
     if family == "prior":
         raise ArgumentError(
             "family='prior' tests one direction of each pair, and wins need both: take "

@@ -79,12 +79,12 @@ def multitest(
     df : float, "calibrated", Calibration or path, optional
         Degrees of freedom, for tests that take them; what `bestofk.lab.calibrate` measured, or
         the file that holds it.
-    missing : {"refuse", "drop"}
-        What to do with cells that some learner lacks.
+    missing : {"refuse", "drop", "allow"}
+        As for `bestofk.order`.
     random_state : int, Generator or None
         For tests that draw.
     **test_arguments
-        More for the test.
+        More for the test; for a file or data frame also what `read_losses` takes.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def multitest(
     >>> decision.candidates
     ((1, 2), (2,), (0,))
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
         problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",

@@ -70,7 +70,7 @@ def test_first(
     >>> test_first(losses, test="5x2cv-t").best
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing)
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
     names, means = problem.names, problem.means()
     first = int(_smallest(means))
     family = Family(

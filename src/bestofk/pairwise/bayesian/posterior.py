@@ -11,6 +11,7 @@ import numpy as np
 from bestofk.checks import Alternative, refuse
 from bestofk.pairwise.result import FloatOrArray, PairwiseResult, scalar_or_array, two_names
 from bestofk.presenting import open_level
+from bestofk.spoken_metric import spoken
 from bestofk.wording import number
 
 
@@ -82,22 +83,22 @@ class PosteriorResult(PairwiseResult):
             return _explain_many(self, a, b, alpha)
         estimate = float(self.estimate)
         if estimate == 0:
-            first = f"{a} and {b} have the same mean loss ({self.test})."
+            first = f"{a} and {b} have the same {spoken().mean} ({self.test})."
         else:
             better, worse = (a, b) if estimate < 0 else (b, a)
             first = (
-                f"{better} has a smaller mean loss than {worse}, by {number(abs(estimate))} "
-                f"({self.test})."
+                f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, by "
+                f"{number(abs(estimate))} ({self.test})."
             )
         margin = f" by more than {self.rope_width:g}" if self.rope_width else ""
         claims = {
-            f"{a} has the smaller loss{margin}": float(self.left),
-            f"{b} has the smaller loss{margin}": float(self.right),
+            f"{a} has the {spoken().smaller} {spoken().name}{margin}": float(self.left),
+            f"{b} has the {spoken().smaller} {spoken().name}{margin}": float(self.right),
         }
         equivalent = (
             f"the two differ by at most {self.rope_width:g}"
             if self.rope_width
-            else "the two have the same loss"
+            else f"the two have the same {spoken().name}"
         )
         if self.rope_width or float(self.rope) > 0:
             claims[equivalent] = float(self.rope)

@@ -75,7 +75,10 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
     import bestofk as bk
 
     files = locate("keel", datasets, request.data)
-    data = [bk.read_dataset(path, target="class", name=name) for name, path in files.items()]
+    data = [
+        bk.read_dataset(path, target="class", name=name, task="classification")
+        for name, path in files.items()
+    ]
     # several threads on matrices of this size only wait for each other
     with threadpool_limits(1):
         study = bk.compare(

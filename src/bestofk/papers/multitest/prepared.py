@@ -68,7 +68,9 @@ def recipe() -> dict[str, dict[str, Any]]:
 def prepare(name: str, path: Path) -> Prepared:
     """Read a data set as the paper did."""
     told = recipe()[name]
-    data = read_dataset(path, target="class", name=name, ignore=told.get("drop", ()))
+    data = read_dataset(
+        path, target="class", name=name, ignore=told.get("drop", ()), task="classification"
+    )
     return prepared_of(data, told)
 
 

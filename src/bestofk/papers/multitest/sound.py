@@ -50,7 +50,7 @@ def sound_errors(task: SoundRun) -> Counts:
     from bestofk.learners.registry import learner
     from bestofk.plans.plan import plan
 
-    data = read_dataset(task.path, target="class", name=task.name)
+    data = read_dataset(task.path, target="class", name=task.name, task="classification")
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])
     splits = plan(PLAN, random_state=seed).materialise(data.n, data.y)
     codes = data.encoded().y

@@ -62,10 +62,24 @@ class ComparisonTask(Task[Place, CellResult]):
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
         found = store.get(keys, predictions=experiment.keep_predictions)
-        return {key: result for key, result in found.items() if experiment.serves(result)}
+        served = {key: result for key, result in found.items() if experiment.serves(result)}
+        return self._with_others(store, items, served) if experiment.also else served
+
+    def _with_others(
+        self, store: Store, items: Mapping[str, Place], served: Mapping[str, CellResult]
+    ) -> dict[str, CellResult]:
+        """Those that the store has by every loss; what one of them lacks is fitted again."""
+        others = self.experiment.others
+        keys = {key: [other.key(items[key]) for other in others] for key in served}
+        held = store.get([one for own in keys.values() for one in own], predictions=False)
+        return {
+            key: replace(served[key], also=tuple(held[one.digest] for one in own))
+            for key, own in keys.items()
+            if all(one.digest in held for one in own)
+        }
 
     def keep(self, store: Store, result: CellResult) -> None:
-        store.put([result])
+        store.put([replace(result, also=()), *result.also] if result.also else [result])
 
     def label(self, item: Place) -> str:
         learner, dataset = self.names(item)

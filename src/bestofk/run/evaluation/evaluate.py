@@ -12,17 +12,16 @@ from typing import Any
 import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
-from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
 from bestofk.run.evaluation.judge import (
+    Judge,
     UnscoredError,
     checked_predictions,
     codes_of,
-    loss_of,
-    probabilities_of,
+    sentence_of,
 )
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
 from bestofk.run.evaluation.predictions import pack
@@ -41,6 +40,8 @@ WHOLE_PLAN_FROM = 10_000
 Below, fits are as quick, and each is timed for itself."""
 
 
+_OF_FAILURES = ("n_train", "n_test", "warnings", "also")
+"""What is known of a cell without a loss."""
 FIRST = (0, 0, 0)
 """The run, fold and repetition whose model is weighed."""
 
@@ -67,6 +68,7 @@ class _Shared:
     """A model that serves the two folds of a nested run."""
 
     model: Any = None
+    fit_time: float = 0.0
 
 
 class Evaluator(ItemEvaluator[Place, CellResult]):
@@ -205,9 +207,12 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             test = splits.test(place.run, place.fold)
             codes = predicted[place.run, place.fold]
             labels = rows.classes[codes]
-            yield CellResult(
-                key=experiment.key(place),
-                loss=weighted(experiment.loss, rows.y[test], labels, weights=parts.weights(test)),
+            yield self._result(
+                place,
+                [
+                    weighted(loss, rows.y[test], labels, weights=parts.weights(test))
+                    for loss in experiment.losses
+                ],
                 fit_time=model.fit_time,
                 predict_time=model.predict_time,
                 size=model.size if _turn(place) == FIRST else None,
@@ -238,19 +243,33 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                     if not self._trusted(place.learner):
                         around.enter_context(kept_surroundings())
                     runner = self._runner(place.dataset, place.learner)
-                    found = self._fit(runner, key, fold, shared)
-                return CellResult(key=key, **known, **found, warnings=_said(caught))
+                    verdicts, spent = self._fit(runner, key, fold, shared)
+                return self._result(place, verdicts, **known, **spent, warnings=_said(caught))
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
-                failure = Failure(kind="memory", reason=_sentence(raised))
+                failure = Failure(kind="memory", reason=sentence_of(raised))
             except ImportError as raised:
-                failure = Failure(kind="missing", reason=_sentence(raised), detail=missing(raised))
+                failure = Failure(
+                    kind="missing", reason=sentence_of(raised), detail=missing(raised)
+                )
             except BaseException as raised:  # a stranger's class may raise anything
                 if isinstance(raised, KeyboardInterrupt) and _hears_the_user():
                     raise
-                failure = Failure(kind="raised", reason=_sentence(raised))
-        return CellResult(key=key, loss=None, failure=failure, **known, warnings=_said(caught))
+                failure = Failure(kind="raised", reason=sentence_of(raised))
+        failures = [failure] * len(experiment.losses)
+        return self._result(place, failures, **known, warnings=_said(caught))
+
+    def _result(
+        self, place: Place, verdicts: Sequence[float | Failure], **known: Any
+    ) -> CellResult:
+        """A cell by every loss: what the model came to, or why it did not."""
+        experiment = self.experiment
+        also = tuple(
+            _judged(other.key(place), verdict, **{**known, "predictions": None})
+            for other, verdict in zip(experiment.others, verdicts[1:], strict=True)
+        )
+        return _judged(experiment.key(place), verdicts[0], **known, also=also)
 
     def _trusted(self, learner: int) -> bool:
         if learner not in self._trusts:
@@ -262,7 +281,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
 
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
-    ) -> dict[str, Any]:
+    ) -> tuple[list[float | Failure], dict[str, Any]]:
         experiment, rows = self.experiment, fold.rows
         if runner.writes:
             X_train, X_test, y_train = fold.own_form(runner.form)
@@ -280,7 +299,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
-                shared.model = model
+                shared.model, shared.fit_time = model, time.perf_counter() - begin
         fitted = time.perf_counter()
         if runner.form == "encoded":
             predicted = rows.classes[model.predict_encoded(X_test)]
@@ -289,24 +308,21 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         done = time.perf_counter()
         predicted = checked_predictions(predicted, len(fold.test), rows)
         fit_time = fitted - begin
-        probabilities = None
-        if experiment.loss.needs == "probabilities" or (
-            experiment.keep_predictions and hasattr(model, "predict_proba")
-        ):
-            probabilities = probabilities_of(model, X_test, runner.form, rows, experiment.loss)
-        loss = loss_of(experiment.loss, model, X_test, fold, predicted, probabilities, runner.form)
-        if not np.isfinite(loss):
-            raise UnscoredError("nan", f"the loss {experiment.loss.name!r} came out as {loss}.")
-        return {
-            "loss": loss,
+        # a model that serves two folds was fitted in the first, and as slowly for the second
+        seconds = (fit_time if shared is None else shared.fit_time, done - fitted)
+        judge = Judge(model, X_test, fold, runner.form, predicted, seconds)
+        verdicts = [judge.loss(loss) for loss in experiment.losses]
+        spent: dict[str, Any] = {
             "fit_time": fit_time,
             "predict_time": done - fitted,
             # of one fold alone, whatever the clock says and whatever was resumed
             "size": model_size(model) if _turn(key) == FIRST else None,
-            "predictions": pack(codes_of(predicted, rows), probabilities)
-            if experiment.keeps_predictions(key)
-            else None,
         }
+        if experiment.keeps_predictions(key) and not isinstance(verdicts[0], Failure):
+            asked = hasattr(model, "predict_proba")
+            probabilities = judge.probabilities(experiment.loss) if asked else None
+            spent["predictions"] = pack(codes_of(predicted, rows), probabilities)
+        return verdicts, spent
 
     def _seed(self, key: CellKey, shared: _Shared | None) -> int:
         """The seed of a cell's model; that of the first fold where a run has but one model."""
@@ -316,6 +332,13 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
 def evaluate(experiment: Experiment, places: Iterable[Place]) -> Iterator[CellResult]:
     """The result of every place of an experiment."""
     return Evaluator(experiment).evaluate(places)
+
+
+def _judged(key: CellKey, verdict: float | Failure, **known: Any) -> CellResult:
+    if isinstance(verdict, Failure):
+        known = {name: value for name, value in known.items() if name in _OF_FAILURES}
+        return CellResult(key=key, loss=None, failure=verdict, **known)
+    return CellResult(key=key, loss=verdict, **known)
 
 
 def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
@@ -330,7 +353,7 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
         and splits.n * len(splits) >= WHOLE_PLAN_FROM
         and not splits.leaves_out
         and not seed_names(estimator)
-        and experiment.loss.needs == "labels"
+        and all(loss.needs == "labels" for loss in experiment.losses)
         and experiment.datasets[dataset].task == "classification"
     )
 
@@ -406,26 +429,10 @@ def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
 def _said(caught: Caught) -> tuple[str, ...]:
     if not caught:
         return ()
-    lines = (f"{w.category.__name__}: {_told(w.message)}" for w in caught)
+    lines = (f"{w.category.__name__}: {first_line(str(w.message))}" for w in caught)
     return tuple(dict.fromkeys(lines))[:WARNINGS_KEPT]
 
 
 def _hears_the_user() -> bool:
     """Whether an interruption may come from the keyboard, and not from the learner itself."""
     return signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
-
-
-def _sentence(raised: BaseException) -> str:
-    text = _told(raised)
-    if isinstance(raised, BestOfKError):
-        return text
-    return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
-
-
-def _told(what: object) -> str:
-    """What an error or a warning says, on one line; some cannot be told."""
-    try:
-        line = " ".join(str(what).split())
-    except Exception:  # whatever a stranger's class raises
-        return ""
-    return line if len(line) <= 300 else line[:297] + "..."

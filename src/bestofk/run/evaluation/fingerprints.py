@@ -34,7 +34,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     are prepared for learners that want numbers without gaps, and the threads of a fit.
     """
     from bestofk.learners.for_data import for_data
-    from bestofk.run.evaluation.judge import checked_predictions, loss_of
+    from bestofk.run.evaluation.judge import Judge, checked_predictions
 
     kinds = [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]
@@ -42,7 +42,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
     plain = set(data.kinds.values()) == {"numeric"} and not data.n_missing
     prepared = () if plain else (for_data,)
-    found = identify(loss.of, loss.needs, kinds, labels, loss_of, checked_predictions, *prepared)
+    found = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
     return Identity(digest=text_digest(f"{found.digest} {threads}"), unknown=found.unknown)
 
 

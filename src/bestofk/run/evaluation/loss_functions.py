@@ -1,7 +1,6 @@
 """Losses of one fold: from predictions to one number, smaller is better.
 
-A loss is a literal entry of `LOSSES`, the name of a scikit-learn scorer (turned round once, here)
-or a callable ``loss(y_true, y_pred)``.
+A loss is a literal entry of `LOSSES`, a cost matrix, or a scorer or callable (see `scorers`).
 """
 
 from __future__ import annotations
@@ -14,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import Floats, refuse
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.errors import ArgumentError
 from bestofk.registry import Registry
+from bestofk.run.evaluation.scorers import FALLING, RISING
 
 Task = Literal["classification", "regression"]
 Labels = npt.NDArray[Any]
-Needs = Literal["labels", "probabilities", "ranking", "model"]
+Needs = Literal["labels", "probabilities", "ranking", "model", "costs"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class Loss:
 
     `of` takes what `needs` says: ``"labels"``: (y_true, y_pred); ``"probabilities"``:
     (codes of the true classes, probabilities (n, C)); ``"ranking"``: (true where positive,
-    scores); ``"model"``: (fitted estimator, X, y), as scikit-learn's scorers.
+    scores); ``"model"``: (fitted estimator, X, y), as scikit-learn's scorers; ``"costs"``: (seconds
+    of the fit, seconds of the predictions).
     """
 
     name: str
@@ -49,25 +50,43 @@ def loss_shown(name: str) -> str:
     --------
     >>> loss_shown("accuracy"), loss_shown("neg_mean_squared_error"), loss_shown("auc")
     ('1 - accuracy', 'mean squared error', '1 - AUC')
+    >>> loss_shown("f1:yes"), loss_shown("score:mine.gain"), loss_shown("callable:mine.regret")
+    ('1 - f1 of yes', '-gain', 'regret')
     """
     if name in LOSSES:
         return LOSSES[name].shown or name
-    if name.startswith("callable:"):
-        return name.rpartition(".")[2].strip("<>") or "loss"
+    kind, _, called = name.partition(":")
+    if kind in ("callable", "score"):
+        shown = called.partition("(")[0].rpartition(".")[2].strip("<>") or "loss"
+        return f"-{shown}" if kind == "score" else shown
     if name.startswith("cost:"):
         return "cost"
     if name.startswith("neg_"):
         return name.removeprefix("neg_").replace("_", " ")
     if name.startswith("pinball:"):
         return name.replace(":", " loss of the quantile ")
-    if name in _UNBOUNDED:
-        return name.replace("_", " ")
-    return f"1 - {name.replace('_', ' ')}"
+    plain, of_class = kind.replace("_", " "), f" of {called}" if called else ""
+    if kind in FALLING:
+        return plain
+    return f"{'-' if kind in RISING else '1 - '}{plain}{of_class}"
+
+
+def listed_metric(name: str) -> dict[str, Any]:
+    """What a loss is called when it is shown, and its direction there."""
+    from bestofk.losses.metric import metric_of
+
+    metric = metric_of(loss_shown(name))
+    return {"shown": metric.name, "higher_is_better": metric.higher_is_better}
 
 
 def zero_one(y_true: Labels, y_pred: Labels) -> float:
     """Share of wrong labels, as wrong / n."""
     return int(np.count_nonzero(wrong(y_true, y_pred))) / len(y_true)
+
+
+def one_minus_accuracy(y_true: Labels, y_pred: Labels) -> float:
+    """1 minus the share of right labels."""
+    return 1.0 - float(np.mean(y_true == y_pred))
 
 
 def squared(y_true: Floats, y_pred: Floats) -> float:
@@ -170,7 +189,12 @@ def pinball(quantile: float) -> Loss:
 
 def cost_matrix(costs: Any, classes: Labels) -> Loss:
     """Mean cost of predicting column j where row i is true, in the order of `classes`."""
-    matrix = np.asarray(costs, dtype=np.float64)
+    if hasattr(costs, "columns") and hasattr(costs, "index"):
+        costs = _in_order(costs, classes)
+    try:
+        matrix = np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse("loss as a cost matrix", "numbers", costs) from None
     if matrix.shape != (len(classes), len(classes)) or not np.isfinite(matrix).all():
         raise ArgumentError(
             f"loss as a cost matrix must be {len(classes)} x {len(classes)} finite numbers, rows "
@@ -198,6 +222,29 @@ def _shortest(number: float) -> str:
     return repr(number).removesuffix(".0")
 
 
+def _in_order(costs: Any, classes: Labels) -> Any:
+    """A data frame of costs, its rows and columns in the order of the classes."""
+    labels = np.asarray(classes).tolist()
+    texts = [str(label) for label in labels]
+    for side, named in (("rows", costs.index), ("columns", costs.columns)):
+        given = [str(name) for name in named]
+        if sorted(given) != sorted(texts):
+            raise ArgumentError(
+                f"loss as a cost matrix must name the classes {', '.join(texts)} in its {side} "
+                f"(rows are the truth); got {', '.join(given)}."
+            )
+    costs = costs.set_axis([str(name) for name in costs.index], axis=0)
+    return costs.set_axis([str(name) for name in costs.columns], axis=1).loc[texts, texts]
+
+
+def _fit_seconds(fit: float, _: float) -> float:
+    return fit
+
+
+def _predict_seconds(_: float, predict: float) -> float:
+    return predict
+
+
 LOSSES: Registry[Loss] = Registry(
     "loss",
     Loss(
@@ -207,6 +254,15 @@ LOSSES: Registry[Loss] = Registry(
         needs="labels",
         of=zero_one,
         each=wrong,
+    ),
+    Loss(
+        name="accuracy",
+        summary="1 - share of right labels",
+        task="classification",
+        needs="labels",
+        of=one_minus_accuracy,
+        each=wrong,
+        shown="1 - accuracy",
     ),
     Loss(
         name="log-loss",
@@ -249,6 +305,22 @@ LOSSES: Registry[Loss] = Registry(
         each=absolute_errors,
         shown="absolute error",
     ),
+    Loss(
+        name="fit_time",
+        summary="seconds of a fit",
+        task=None,
+        needs="costs",
+        of=_fit_seconds,
+        shown="fit time in s",
+    ),
+    Loss(
+        name="predict_time",
+        summary="seconds of the predictions of a fold",
+        task=None,
+        needs="costs",
+        of=_predict_seconds,
+        shown="predict time in s",
+    ),
 )
 
 
@@ -260,25 +332,21 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     if isinstance(loss, Loss):
         found = loss
     elif isinstance(loss, str):
-        found = _by_name(loss)
+        found = _by_name(loss, classes)
     elif callable(loss):
-        found = Loss(
-            name=f"callable:{getattr(loss, '__module__', '?')}.{_called(loss)}",
-            summary="given by the caller",
-            task=None,
-            needs="labels",
-            of=_of_callable(loss),
-        )
+        from bestofk.run.evaluation.scorers import callable_loss
+
+        found = callable_loss(loss)
     elif np.ndim(loss) == 2 and classes is not None:
         found = cost_matrix(loss, classes)
     else:
-        raise refuse("loss", "a name, a callable or a cost matrix", loss)
+        raise refuse("loss", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
     if found.task is not None and found.task != task:
         fit = [name for name, entry in LOSSES.items() if entry.task == task]
         raise ArgumentError(
             f"loss {found.name!r} is for {found.task}, and the target makes this a {task} task: "
-            f"losses for it are {', '.join(fit)}."
+            f"losses for it are {', '.join(fit)}; 'bestofk losses' lists all."
         )
     if found.name == "auc" and classes is not None and len(classes) != 2:
         raise ArgumentError(
@@ -288,29 +356,26 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     return found
 
 
-def _of_callable(loss: Callable[..., Any]) -> Callable[..., float]:
-    """The caller's loss; with weights where it takes them."""
-    if _takes_weights(loss):
-        return lambda y_true, y_pred, sample_weight=None: float(
-            loss(y_true, y_pred)
-            if sample_weight is None
-            else loss(y_true, y_pred, sample_weight=sample_weight)
-        )
-    return lambda y_true, y_pred: float(loss(y_true, y_pred))
+def as_losses(given: Any, *, classes: Labels | None) -> tuple[Loss, ...]:
+    """One loss or several, the first of which decides."""
+    if isinstance(given, list | tuple) and any(
+        isinstance(one, str | Loss) or callable(one) or np.ndim(one) == 2 for one in given
+    ):
+        found = tuple(as_loss(one, classes=classes) for one in given)
+    else:
+        found = (as_loss(given, classes=classes),)
+    names = [loss.name for loss in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"loss must name each metric once; got {name!r} twice.")
+    return found
 
 
-def _takes_weights(function: Any) -> bool:
-    from inspect import signature
-
-    try:
-        return "sample_weight" in signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def _by_name(name: str) -> Loss:
-    if name in LOSSES:
-        return LOSSES[name]
+def _by_name(name: str, classes: Labels | None) -> Loss:
+    plain = _ALIASES.get(name.lower().replace("_", "-"), name)
+    for known in (plain, plain.replace("_", "-")):
+        if known in LOSSES:
+            return LOSSES[known]
     if name.startswith("pinball:"):
         try:
             return pinball(float(name.removeprefix("pinball:")))
@@ -318,40 +383,15 @@ def _by_name(name: str) -> Loss:
             if isinstance(wrong, ArgumentError):
                 raise
             raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", name) from None
-    from sklearn.metrics import get_scorer_names
+    from bestofk.run.evaluation.scorers import scorer_loss
 
-    scorers = get_scorer_names()
-    if name not in scorers:
-        raise UnknownNameError("loss", name, [*LOSSES, "pinball:Q", *scorers])
-    return _from_scorer(name)
+    return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
 
 
-def _from_scorer(name: str) -> Loss:
-    from sklearn.metrics import get_scorer
-
-    scorer = get_scorer(name)
-    # 1 - score for scores that end at 1, the negative for the others (neg_... and unbounded ones)
-    turned = 0.0 if name.startswith("neg_") or name in _UNBOUNDED else 1.0
-
-    def unweighted(model: Any, X: Any, y: Any) -> float:
-        return turned - float(scorer(model, X, y))
-
-    def of(model: Any, X: Any, y: Any, sample_weight: Floats | None = None) -> float:
-        if sample_weight is None:
-            return unweighted(model, X, y)
-        return turned - float(scorer(model, X, y, sample_weight=sample_weight))
-
-    return Loss(
-        name=name,
-        summary=f"{'1 - ' if turned else '-'}scikit-learn's {name}",
-        task=None,
-        needs="model",
-        of=of if _takes_weights(scorer._score_func) else unweighted,
-    )
-
-
-_UNBOUNDED = frozenset({"max_error"})
-
-
-def _called(function: Any) -> str:
-    return str(getattr(function, "__qualname__", type(function).__name__))
+_ALIASES = {
+    "error": "zero-one", "error-rate": "zero-one", "0-1": "zero-one", "zero-one-loss": "zero-one",
+    "mse": "squared", "squared-error": "squared", "mae": "absolute", "absolute-error": "absolute",
+    "rmse": "neg_root_mean_squared_error", "logloss": "log-loss", "cross-entropy": "log-loss",
+    "mape": "neg_mean_absolute_percentage_error", "roc-auc-score": "roc_auc", "r2-score": "r2",
+}  # fmt: skip
+"""Names by which people know a loss that has another one here."""

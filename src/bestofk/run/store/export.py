@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from bestofk.checks import refuse
 from bestofk.errors import StoreError
+from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.tables.spreadsheet import as_text_cell
@@ -77,7 +78,7 @@ def study_columns(store: Store, spec: StudySpec) -> Columns:
         "stratified": [None if spec.stratified is None else str(spec.stratified).lower()]
         * len(places),
         "n_groups": [spec.groups] * len(places),
-        "loss_name": [spec.loss] * len(places),
+        "loss_name": [loss_shown(spec.loss)] * len(places),
         "failure": [None if failure is None else failure.kind for failure in failures],
         "reason": [None if failure is None else failure.reason for failure in failures],
         "fit_time": all_of("fit_time"),

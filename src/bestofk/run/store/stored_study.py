@@ -85,13 +85,18 @@ class StudySpec:
     """The kind of the design (see `bestofk.plans.design`)."""
     stratified: bool | None
     loss: str
+    """The one that decides."""
     repetitions: int
     random_state: int
+    also: tuple[str, ...] = ()
+    """Other losses by which the same models were judged."""
     versions: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     """The words of the command line, if there was one; passwords in it are hidden."""
     notes: tuple[str, ...] = ()
     """What a reader must know of the splits."""
+    taken: tuple[str, ...] = ()
+    """What the target was taken for, where its values do not make that evident."""
     caution: str | None = None
     """What the test is known to do to learners such as these; None where that is not known."""
     n_train: tuple[int, ...] | None = None
@@ -113,6 +118,8 @@ class StudySpec:
         work = asdict(replace(self, decisions=()))
         for name in _NOT_WORK:
             del work[name]
+        if not self.also:
+            del work["also"]  # as earlier versions knew the work
         for learner in work["learners"]:
             del learner["settings"]  # its fingerprint says it, without addresses in memory
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
@@ -138,7 +145,7 @@ class StudySpec:
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
             for data in found["datasets"]
         )
-        for name in ("command", "notes", "n_train", "n_test"):
+        for name in ("also", "command", "notes", "taken", "n_train", "n_test"):
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         found["decisions"] = tuple(
@@ -176,7 +183,7 @@ def subsets_of(plan: str) -> Subsets | None:
 _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
-    "title", "versions", "command", "notes", "caution", "n_train", "n_test", "groups",
+    "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
     "replicates", "decisions",
 )  # fmt: skip
 """Fields that do not say what is to be run."""
@@ -282,6 +289,7 @@ def study_of(
         kind=designs[0].kind,
         stratified=designs[0].stratified,
         loss=experiment.loss.name,
+        also=tuple(loss.name for loss in experiment.also),
         repetitions=experiment.repetitions,
         random_state=experiment.random_state,
         versions=_versions(),

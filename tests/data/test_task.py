@@ -1,0 +1,119 @@
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+
+import bestofk as bk
+from bestofk.cli.app import run as main
+from bestofk.data.dataset import as_dataset
+from bestofk.data.task import take_target
+from bestofk.errors import ArgumentError
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (list("abab"), "classification"),
+        ([True, False], "classification"),
+        (pd.Categorical([1, 2, 3]), "classification"),
+        (np.array([0.5, 2.0]), "regression"),
+        (np.array([0, 1, 1]), "classification"),
+        (np.array([-1.0, 1.0]), "classification"),
+        (np.array([1, 2, None], dtype=object), "classification"),
+        (np.repeat(np.arange(20), 5), "classification"),
+        (np.repeat(np.arange(21), 50), "regression"),
+        (np.arange(3), "regression"),
+        (np.array([1, "b"], dtype=object), "classification"),
+    ],
+)
+def test_what_targets_are(y, task):
+    assert take_target(y, "auto").task == task
+
+
+@given(st.lists(st.integers(-50, 50), min_size=1, max_size=60))
+def test_whole_numbers_are_classes_only_where_few_and_it_is_said(values):
+    found = take_target(values, "auto")
+    count = len(set(values))
+    few = count <= 2 or (count <= 20 and 5 * count <= len(values))
+    assert found.task == ("classification" if few else "regression")
+    assert (f"({count} different values)" in found.said) == (count > 2)
+    # the type does not matter, and what is told holds
+    assert take_target(np.array(values, dtype=float), "auto") == found
+    assert take_target(values, "regression") == ("regression", "")
+
+
+@pytest.fixture
+def whole(tmp_path):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(60, 2))
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.round(20 * x[:, 0] + x[:, 1])})
+    frame["y"] = frame["y"].astype(int)
+    path = tmp_path / "numbers.csv"
+    frame.to_csv(path, index=False)
+    return path, frame
+
+
+REGRESSORS = ["m=sklearn.dummy:DummyRegressor", "r=sklearn.linear_model:Ridge"]
+QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+
+
+def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
+    path, frame = whole
+    count = frame["y"].nunique()
+    said = f"taken as numbers ({count} different values): regression"
+    study = bk.compare(REGRESSORS, frame[["a", "b"]], frame["y"], **QUICK)
+    assert study.recommended == "r"
+    assert study.explain().split("\n")[1].startswith(f"y {said}")
+    learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
+    words = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
+    assert main(words) == 0
+    second = capsys.readouterr().out.split("\n")[1]
+    assert second == f"'y' {said}; --task classification takes them as classes."
+    # the advice works
+    assert (
+        main([*words[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"]) == 0
+    )
+
+
+def test_the_panel_for_numbers(whole, capsys):
+    assert main(["compare", str(whole[0]), "--plan", "5x2", "--engine", "serial", "--quiet"]) == 0
+    assert "ridge" in capsys.readouterr().out.split()
+
+
+@pytest.mark.parametrize("data", ["data", "X and y"])
+def test_a_study_is_told_what_it_is(whole, data):
+    path, frame = whole
+    given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
+    study = bk.compare(["max", "nmc"], task="classification", **given, **QUICK)
+    assert study.taken == ()
+    assert study.losses.metric.name == "error"
+    with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
+        bk.compare(["max", "nmc"], data=bk.load("iris"), task="regression", **QUICK)
+
+
+def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
+    _, frame = whole
+    X, y = frame[["a", "b"]], frame["y"]
+    with pytest.raises(ArgumentError) as caught:
+        bk.compare(["max", "nmc"], X, y, **QUICK)
+    assert str(caught.value) == (
+        f"max is a classifier, and the target of 'data' holds numbers ({y.nunique()} different "
+        "values): give regressors, or take the target as classes with task='classification'."
+    )
+    with pytest.raises(
+        ArgumentError, match=r"m is a regressor, .* 2 classes: give classifiers[.]$"
+    ):
+        bk.compare(REGRESSORS, X, np.where(y > 0, "up", "down"), **QUICK)
+    with pytest.raises(ArgumentError, match="or take the target as numbers with task='regression'"):
+        bk.compare(REGRESSORS, X, (y > 0).astype(int), **QUICK)
+    assert bk.compare(REGRESSORS, X, (y > 0).astype(int), task="regression", **QUICK).recommended
+
+
+def test_the_constructor_settles_it_too():
+    X = pd.DataFrame({"x": np.arange(30.0)})
+    data = bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)))
+    assert (data.task, data.taken[:16]) == ("regression", "y taken as numbe")
+    assert bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="classification").taken == ""
+    assert as_dataset(X, np.arange(30), task="regression").taken == ""
+    with pytest.raises(ArgumentError, match="task must be one of 'auto', 'classification'"):
+        bk.DataSet(name="d", X=X, y=pd.Series(np.arange(30)), task="ranking")

@@ -1,0 +1,210 @@
+"""Losses of scorers and callables: their values are scikit-learn's, their direction the user's."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import (
+    brier_score_loss,
+    f1_score,
+    get_scorer,
+    make_scorer,
+    mean_absolute_error,
+    r2_score,
+)
+from sklearn.model_selection import cross_val_score
+from sklearn.naive_bayes import GaussianNB
+
+import bestofk as bk
+from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk.run.evaluation.loss_functions import as_loss, as_losses, listed_metric, loss_shown
+
+QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+CANCER = load_breast_cancer()
+X, Y = CANCER.data[:150, :5], CANCER.target_names[CANCER.target[:150]].astype(str)
+NUMBERS = load_diabetes()
+P, Q = NUMBERS.data[:120], NUMBERS.target[:120]
+CLASSIFIERS = {"bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=300)}
+REGRESSORS = {"weak": Ridge(alpha=10.0), "ridge": Ridge()}
+
+
+def folds(X, y):
+    made = bk.plan("kfold:3", random_state=0).materialise(len(y), y)
+    return [(made.train(0, fold), made.test(0, fold)) for fold in range(3)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "accuracy", "balanced_accuracy", "roc_auc", "neg_log_loss", "f1_macro", "f1_weighted",
+        "matthews_corrcoef", "d2_log_loss_score",
+    ],
+)  # fmt: skip
+def test_values_of_classification_are_those_of_scikit_learn(name):
+    study = bk.compare(CLASSIFIERS, X, Y, loss=name, **QUICK)
+    ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
+    sign = -1.0 if name.startswith("neg_") else 1.0
+    for row, learner in zip(ours, CLASSIFIERS.values(), strict=True):
+        theirs = cross_val_score(learner, X, Y, cv=folds(X, Y), scoring=name)
+        np.testing.assert_allclose(row, sign * theirs, rtol=1e-12)
+    assert study.losses.metric.higher_is_better is (sign > 0)
+
+
+def test_the_brier_score_is_the_same_for_either_class():
+    ours = bk.compare(CLASSIFIERS, X, Y, loss="neg_brier_score", **QUICK).losses.by_fold()
+    for label in ("benign", "malignant"):
+        made = make_scorer(brier_score_loss, response_method="predict_proba", pos_label=label)
+        theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=made)
+        np.testing.assert_allclose(ours[0, 0], theirs)
+
+
+@pytest.mark.parametrize("name", ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error"])
+def test_values_of_regression_are_those_of_scikit_learn(name):
+    study = bk.compare(REGRESSORS, P, Q, loss=name, task="regression", **QUICK)
+    ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
+    sign = -1.0 if name.startswith("neg_") else 1.0
+    made = bk.plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
+        name="d", X=pd.DataFrame(P), y=pd.Series(Q), task="regression").y)  # fmt: skip
+    cv = [(made.train(0, fold), made.test(0, fold)) for fold in range(3)]
+    for row, learner in zip(ours, REGRESSORS.values(), strict=True):
+        theirs = cross_val_score(learner, P, Q, cv=cv, scoring=name)
+        np.testing.assert_allclose(row, sign * theirs, rtol=1e-12)
+
+
+def test_the_class_that_counts_is_told_or_evident():
+    study = bk.compare(CLASSIFIERS, X, Y, loss="f1:malignant", **QUICK)
+    mine = make_scorer(f1_score, pos_label="malignant")
+    theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=mine)
+    np.testing.assert_allclose(1 - study.losses.by_fold()[0, 0], theirs)
+    assert study.losses.metric.name == "f1 of malignant"
+    with pytest.raises(ArgumentError) as caught:
+        bk.compare(CLASSIFIERS, X, Y, loss="average_precision", **QUICK)
+    assert str(caught.value) == (
+        "loss 'average_precision' counts one of the two classes, and their names do not tell "
+        "which: loss='average_precision:benign' or loss='average_precision:malignant'."
+    )
+    # advice works, and the rows of the rarer class decide
+    assert bk.compare(CLASSIFIERS, X, Y, loss="average_precision:malignant", **QUICK).recommended
+    with pytest.raises(UnknownNameError, match="no class 'bengin': did you mean 'benign'"):
+        bk.compare(CLASSIFIERS, X, Y, loss="f1:bengin", **QUICK)
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive"),
+    [
+        ([0, 1], 1), ([-1, 1], 1), (["1", "0"], "1"), (["yes", "no"], "yes"),
+        (["neg", "pos"], "pos"), ([False, True], True), ([1, 2], None), (["a", "b"], None),
+    ],
+)  # fmt: skip
+def test_which_class_is_positive(classes, positive):
+    if positive is None:
+        with pytest.raises(ArgumentError, match="do not tell which"):
+            as_loss("recall", classes=np.array(classes))
+        return
+    assert as_loss("recall", classes=np.array(classes)).name == f"recall:{positive}"
+
+
+def mine(y_true, y_pred):
+    return float(np.mean(y_true != y_pred))
+
+
+def scorer(estimator, X, y):
+    return float(estimator.score(X, y))
+
+
+def test_callables_of_every_kind():
+    plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).losses.by_fold()
+    by_mine = bk.compare(CLASSIFIERS, X, Y, loss=mine, **QUICK)
+    np.testing.assert_array_equal(by_mine.losses.by_fold(), plain)
+    assert (by_mine.losses.metric.name, by_mine.losses.metric.higher_is_better) == ("mine", False)
+    by_scorer = bk.compare(CLASSIFIERS, X, Y, loss=scorer, **QUICK)
+    np.testing.assert_allclose(by_scorer.losses.by_fold(), plain - 1.0)
+    assert by_scorer.losses.metric.higher_is_better
+    assert "mean scorer" in by_scorer.explain()
+    assert by_scorer.recommended == by_mine.recommended
+    made = make_scorer(mean_absolute_error, greater_is_better=False)
+    study = bk.compare(REGRESSORS, P, Q, loss=made, **QUICK)
+    same = bk.compare(REGRESSORS, P, Q, loss="absolute", **QUICK)
+    np.testing.assert_allclose(study.losses.by_fold(), same.losses.by_fold())
+    assert study.losses.metric.name == "mean_absolute_error"
+
+
+def test_a_function_that_is_known_for_a_score_rises():
+    study = bk.compare(REGRESSORS, P, Q, loss=r2_score, **QUICK)
+    same = bk.compare(REGRESSORS, P, Q, loss="r2", **QUICK)
+    assert study.recommended == same.recommended
+    assert study.losses.metric.higher_is_better
+    np.testing.assert_allclose(study.losses.by_fold() + 1.0, same.losses.by_fold())
+
+
+@pytest.mark.parametrize(
+    ("loss", "sentence"),
+    [
+        ("f1", "cannot judge the 3 classes of 'iris'.*loss='f1_macro' takes the mean"),
+        ("roc_auc", "loss='roc_auc_ovr' averages one against the rest"),
+        ("neg_mean_squared_log_error", "cannot judge the 3 classes of 'iris'"),
+        (lambda y_true: 0.0, r"must take \(y_true, y_pred\), or \(estimator, X, y\).*takes 1"),
+        (lambda y_true, y_pred: y_true == y_pred, "it gave an array of shape"),
+        (lambda y_true, y_pred: 1 / 0, "ZeroDivisionError"),
+        ("squared", "is for regression.*'bestofk losses' lists all"),
+        (3.5, "a name, a callable, a cost matrix or a list of them"),
+        (["accuracy", "accuracy"], "each metric once; got 'accuracy' twice"),
+        ("f1_macro:setosa", "takes no class"),
+    ],
+)
+def test_refused_before_the_first_fit(loss, sentence):
+    class Never(GaussianNB):
+        def fit(self, X, y):
+            raise AssertionError("fitted")
+
+    with pytest.raises(ArgumentError, match=sentence):
+        bk.compare({"a": Never(), "b": Never()}, data="iris", loss=loss, on_failure="stop", **QUICK)
+
+
+@pytest.mark.parametrize("advised", ["f1_macro", "roc_auc_ovr"])
+def test_the_advice_works(advised):
+    learners = {"bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=300)}
+    assert bk.compare(learners, data="iris", loss=advised, **QUICK).recommended
+
+
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [("log_loss", "log-loss"), ("mse", "squared"), ("mae", "absolute"), ("error", "zero-one"),
+     ("mean_absolute_error", "neg_mean_absolute_error"), ("rmse", "neg_root_mean_squared_error")],
+)  # fmt: skip
+def test_names_that_people_use(name, same):
+    classes = np.array(["a", "b"]) if same in ("log-loss", "zero-one") else None
+    assert as_loss(name, classes=classes).name == same
+
+
+def test_every_scorer_is_shown_in_its_own_direction():
+    from sklearn.metrics import get_scorer_names
+
+    for name in get_scorer_names():
+        rises = listed_metric(name)["higher_is_better"]
+        assert rises is (get_scorer(name)._sign > 0), name
+        assert not listed_metric(name)["shown"].startswith(("neg_", "neg ", "-", "1 -"))
+
+
+def test_a_cost_matrix_by_names_in_any_order():
+    costs = pd.DataFrame(
+        [[0, 5.0], [1, 0]], index=["malignant", "benign"], columns=["malignant", "benign"]
+    )
+    turned = costs.loc[["benign", "malignant"], ["benign", "malignant"]]
+    classes = np.array(["benign", "malignant"])
+    one, other = (as_loss(c, classes=classes) for c in (costs, turned))
+    assert one.name == other.name
+    # a benign case taken for malignant costs 1, a malignant one taken for benign 5
+    truth = np.array(["benign", "malignant", "malignant", "benign"])
+    said = np.array(["malignant", "benign", "malignant", "benign"])
+    assert one.of(truth, said) == (1 + 5) / 4
+    with pytest.raises(ArgumentError, match=r"must name the classes benign, malignant in its rows"):
+        as_loss(costs.rename(index={"benign": "begnin"}), classes=classes)
+    assert len(as_losses([costs, "accuracy"], classes=classes)) == 2
+    assert as_losses([[0, 1], [5, 0]], classes=classes)[0].name.startswith("cost:")
+
+
+def test_names_are_shown_without_their_packages():
+    assert loss_shown("score:sklearn.metrics._regression.fbeta(beta=2)") == "-fbeta"
+    assert loss_shown("callable:__main__.<lambda>") == "lambda"

@@ -1,0 +1,141 @@
+"""Several metrics from the same fits: the first decides, all are reported."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.svm import LinearSVC
+
+import bestofk as bk
+from bestofk.cli.app import run as main
+
+QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+LOSSES = ["accuracy", "log-loss", "fit_time"]
+
+
+class Fits(GaussianNB):
+    count = 0
+
+    def fit(self, X, y):
+        type(self).count += 1
+        return super().fit(X, y)
+
+
+def learners(first=Fits):
+    return {
+        "bayes": first(), "logistic": LogisticRegression(max_iter=500), "svc": LinearSVC(dual=False)
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def study():
+    return bk.compare(learners(), data="iris", loss=LOSSES, **QUICK)
+
+
+def test_every_metric_is_as_if_it_were_alone(study):
+    Fits.count = 0
+    again = bk.compare(learners(), data="iris", loss=LOSSES, **QUICK)
+    assert Fits.count == 10
+    for name in LOSSES[:2]:
+        chosen = {k: v for k, v in learners().items() if k != "svc" or name != "log-loss"}
+        alone = bk.compare(chosen, data="iris", loss=name, **QUICK)
+        means = {n: float(alone.losses.metric.shown(m)) for n, m in alone.decision.means.items()}
+        held = next(one for one in again.to_dict()["metrics"] if one["loss"] == name)
+        assert held["means"] == means
+        assert held["recommended"] == alone.recommended
+    assert study.others[0].means == again.others[0].means
+
+
+def test_what_is_said(study):
+    probabilities, times = study.others
+    assert probabilities.lacking == ("svc",)
+    assert "svc has no value" in probabilities.explain()
+    assert "svc" in study.order
+    assert set(times.means) == set(learners())
+    assert all(0 < mean < 10 for mean in times.means.values())
+    words = study.explain()
+    assert "metric accuracy (larger is better), also log-loss and fit time in s" in words
+    assert words.count("would be recommended") == 2
+    frame = study.to_frame()
+    assert {"mean_accuracy", "mean_log-loss", "mean_fit_time_in_s"} <= set(frame.columns)
+    assert np.isnan(frame.set_index("learner").loc["svc", "mean_log-loss"])
+    json.dumps(study.to_dict(), allow_nan=False)
+
+
+def test_a_metric_that_decides_otherwise_says_so():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=300) > 1.0, "yes", "no")
+    # never says yes: right most of the time, and of no use for finding a yes
+    from sklearn.dummy import DummyClassifier
+
+    always = DummyClassifier(strategy="constant", constant="no")
+    eager = LogisticRegression(class_weight={"yes": 200.0, "no": 1.0})
+    study = bk.compare(
+        {"never": always, "eager": eager}, X, y, loss=["accuracy", "recall"], **QUICK
+    )
+    (recall,) = study.others
+    assert (study.recommended, recall.recommended, recall.agrees) == ("never", "eager", False)
+    assert "eager would be recommended instead (mean" in study.explain()
+
+
+def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
+    store = tmp_path / "s.db"
+    names = ["accuracy", "log-loss"]
+    first = bk.compare(learners(), data="iris", loss=names, store=store, **QUICK)
+    Fits.count = 0
+    again = bk.compare(learners(), data="iris", loss=names, store=store, **QUICK)
+    assert Fits.count == 0
+    assert bk.open_study(store).explain() == first.explain() == again.explain()
+    # either alone is there too, and what is new is fitted once more
+    assert bk.compare(learners(), data="iris", loss="log-loss", store=store, **QUICK)
+    assert Fits.count == 0
+    bk.compare(learners(), data="iris", loss=["accuracy", "brier"], store=store, **QUICK)
+    assert Fits.count == 10
+
+
+@pytest.mark.parametrize("engine", ["serial", "processes"])
+def test_engines_agree(study, engine):
+    other = bk.compare(
+        learners(GaussianNB), data="iris", loss=LOSSES[:2], **{**QUICK, "engine": engine}
+    )
+    assert other.others[0].means == study.others[0].means
+    assert other.losses == study.losses
+
+
+def test_whole_plans_and_one_test_set():
+    one = bk.compare(["max", "nn"], data="iris", loss=["zero-one", "accuracy"], **QUICK)
+    assert one.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
+    split = bk.compare(
+        ["max", "nn"], data="iris", loss=["zero-one", "accuracy", "brier"],
+        **{**QUICK, "plan": "holdout:0.4"},
+    )  # fmt: skip
+    accuracy, brier = split.others
+    assert accuracy.agrees
+    assert brier.recommended is None
+    assert "nothing can be decided" in brier.explain()
+
+
+def test_the_command_line(tmp_path, capsys):
+    costs = tmp_path / "costs.csv"
+    costs.write_text(
+        "truth,virginica,setosa,versicolor\nsetosa,1,0,1\nversicolor,2,1,0\nvirginica,0,1,9\n"
+    )
+    words = ["compare", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x2", "--engine",
+             "serial", "--json"]  # fmt: skip
+    assert main([*words, "--loss", "accuracy,log_loss", "--loss", "f1_macro"]) == 0
+    held = json.loads(capsys.readouterr().out)
+    assert [one["loss"] for one in held["metrics"]] == ["accuracy", "log-loss", "f1_macro"]
+    assert main([*words, "--cost", str(costs), "--loss", "accuracy"]) == 0
+    held = json.loads(capsys.readouterr().out)
+    assert [one["name"] for one in held["metrics"]] == ["cost", "accuracy"]
+    assert main(["compare", "iris", "--plan", "5x2", "--loss", "f1"]) == 2
+    assert "--loss f1_macro takes the mean over the classes" in capsys.readouterr().err
+    page = tmp_path / "r.html"
+    assert main([*words[:-1], "--loss", "accuracy,f1_macro", "--report", str(page)]) == 0
+    assert "Mean f1 macro" in page.read_text()
+    out = capsys.readouterr().out
+    assert "mean f1 macro" in out
+    assert "By f1 macro (larger is better)" in out
