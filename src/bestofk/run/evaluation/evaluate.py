@@ -21,6 +21,7 @@ from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
     codes_of,
+    first_line,
     sentence_of,
 )
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
