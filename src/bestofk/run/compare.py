@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import whole
+from bestofk.checks import one_of, whole
 from bestofk.data.dataset import DataSet
 from bestofk.errors import RunError
+from bestofk.learners.preparation.ready_learner import PREPARE, refuse_preparation
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
@@ -22,6 +23,7 @@ from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.evaluation.preparation import preparation_of
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place
 from bestofk.run.progress import Progress, observer
@@ -65,6 +67,7 @@ def compare(
     budget: float | None = None,
     on_failure: str = "record",
     keep_predictions: bool = False,
+    prepare: str = "auto",
     replicate: int = 0,
     command: Sequence[str] = (),
 ) -> Study:
@@ -114,6 +117,10 @@ def compare(
         how often the best and the whole order came out the same.
     keep_predictions : bool
         Keep what was predicted for every test row.
+    prepare : {"auto", "none"}
+        Learners that take numbers only get nominal columns as 1-of-n inputs and missing numbers
+        filled by the mean, both learnt from the training rows of each fold; the study says for
+        which. ``"none"`` refuses instead.
     command : sequence of str
         The words of the command line, if there was one, for the store and the report; passwords
         in it are hidden.
@@ -143,6 +150,8 @@ def compare(
         random_state=random_state,
     )  # fmt: skip
     decision.check_learners(names)
+    if one_of(prepare, "prepare", PREPARE) == "none":
+        refuse_preparation({one.name: one.estimator for one in contenders}, datasets)
     execution = Execution(
         n_jobs=n_jobs, engine=engine, scheduler=scheduler, timeout=timeout, budget=budget,
         store=store, progress=progress, on_failure=on_failure, keep_predictions=keep_predictions,
@@ -219,6 +228,7 @@ def _compared(
         study_of(experiment, plan=plan.spec, command=command),
         notes=_plan_notes(experiment),
         caution=_caution(experiment, plan),
+        preparation=preparation_of(experiment),
         replicates=replicates,
         decisions=(asked,),
     )

@@ -12,6 +12,7 @@ from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
+from bestofk.run.evaluation.preparation import amended
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.store.stored_study import StudySpec
@@ -82,6 +83,8 @@ def conclude(
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,
+        data_account=spec.account,
+        preparation=amended(spec, results),
         spec=spec,
         store=store,
         options=decision,
