@@ -231,10 +231,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
     def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
         experiment = self.experiment
         key = experiment.key(place)
-        known: dict[str, Any] = {
-            "n_train": distinct_rows(fold.train),
-            "n_test": len(fold.test),
-        }
+        known: dict[str, Any] = fold.sizes
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:

@@ -11,6 +11,7 @@ from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
 from bestofk.data.whole_rows import take_rows
+from bestofk.plans.splits import distinct_rows
 
 Labels = npt.NDArray[Any]
 
@@ -53,6 +54,7 @@ class Fold:
 
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
+        self.sizes = {"n_train": distinct_rows(train), "n_test": len(test)}
         self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
         if self.y_test.dtype == np.float32:
             self.y_test = _shared(self.y_test.astype(np.float64))  # to be judged by
