@@ -107,7 +107,8 @@ def compare(
     random_state : int
         Fixes the splits and the seeds of all learners.
     progress : bool or "log"
-        A live bar on a terminal; ``"log"``: lines.
+        A live bar on a terminal or in a notebook, a line every half minute elsewhere;
+        ``"log"``: lines every ten seconds.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up.
     on_failure : {"record", "stop"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from bestofk.errors import Interrupted
@@ -66,6 +67,8 @@ def run_task(
     if deadline is not None:
         wanted = _rounds_until(deadline, task.rounds(missing), begin)
     with watcher:
+        if type(watcher) is not Progress:
+            watcher.expects(Counter(map(task.label, missing)))
         watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
         run = engine.run(task, wanted, total=len(missing), deadline=deadline)
         try:
@@ -74,7 +77,9 @@ def run_task(
                 results.update(dict.fromkeys(group, result))
                 if store is not None:
                     task.keep(store, result)
-                watcher.item(label=task.label(group[0]), failed=task.failed(result))
+                label = task.label(group[0])
+                watcher.took(label=label, seconds=task.seconds(result))
+                watcher.item(label=label, failed=task.failed(result))
                 error = None if stop is None else stop(group[0], result)
                 if error is not None:
                     raise error
