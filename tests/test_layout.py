@@ -42,6 +42,8 @@ ACROSS = {
     "test_english.py", "losses/test_door.py",
     "kernels/test_same_bits.py", "kernels/test_signatures.py", "learners/c45/test_cuts.py",
     "learners/logistic/test_exponential.py",
+    "newcomers/test_boosting.py", "newcomers/test_brought_learners.py",
+    "newcomers/test_data_sets.py", "newcomers/test_frames.py",
     "ordering/evidence/test_evidence_once.py", "presenting/test_result_laws.py",
 }  # fmt: skip
 # the modules of these verbs hold several

@@ -62,7 +62,8 @@ def test_estimators_that_can_take_the_columns_get_them() -> None:
 
 def test_missing_numbers_stay_for_estimators_that_take_them() -> None:
     X = mixed()
-    model = for_data(HistGradientBoostingClassifier(), X)
+    assert isinstance(for_data(HistGradientBoostingClassifier(), X), HistGradientBoostingClassifier)
+    model = for_data(HistGradientBoostingClassifier(categorical_features=None), X)
     prepared = model.named_steps["preparation"].fit_transform(X)
     assert np.isnan(prepared[1, 0])
     assert for_data(HistGradientBoostingClassifier(), X[["a", "c"]]).__class__ is (

@@ -3,7 +3,7 @@ import io
 import pytest
 
 from bestofk.run import progress
-from bestofk.run.progress import Bar, Lines, Progress, observer
+from bestofk.run.progress import Bar, Lines, NotebookBar, Progress, TimeLeft, observer
 
 
 class Terminal(io.StringIO):
@@ -11,9 +11,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_bar_on_a_terminal_and_silence_elsewhere():
+def test_a_bar_on_a_terminal_and_lines_elsewhere():
     assert isinstance(observer(True, Terminal()), Bar)
-    assert type(observer(True, io.StringIO())) is Progress
+    assert observer(True, io.StringIO()).every == 30.0
+    assert observer("log", io.StringIO()).every == 10.0
     assert type(observer(False, Terminal())) is Progress
     assert isinstance(observer("log", io.StringIO()), Lines)
     mine = Progress()
@@ -25,14 +26,18 @@ def test_lines_tell_fits_rate_time_left_failures_and_who_is_at_work(monkeypatch)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     stream = io.StringIO()
     with Lines(stream) as lines:
+        lines.expects({"nn on iris": 40})
         lines.start(total=50, done=10)
         for cell in range(20):
             now[0] += 1.0
+            lines.took(label="nn on iris", seconds=0.5)
             lines.item(label="nn on iris", failed=cell == 3)
     said = stream.getvalue().splitlines()
     assert said[0] == "bestofk: 10 of 50 fits are in the store already"
     # a line every ten seconds, one cell a second
-    assert said[1] == "bestofk: 20 of 50 fits, 1 per second, 30 s left, 1 failed, now nn on iris"
+    assert (
+        said[1] == "bestofk: 20 of 50 fits, 1 per second, about 30 s left, 1 failed, now nn on iris"
+    )
     assert len(said) == 3
 
 
@@ -67,3 +72,76 @@ def test_a_comparison_tells_only_what_was_asked(capsys, progress_of):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == ""  # three folds are done before the first line is due
+
+
+def test_the_estimate_waits_for_every_learner_and_is_right_for_slow_ones():
+    # in folds of a quick and a slow learner: 0.01 s and 1 s a fit, 100 fits of each
+    left = TimeLeft({"quick": 100, "slow": 100})
+    said = []
+    elapsed = 0.0
+    for _ in range(100):
+        for label, seconds in (("quick", 0.01), ("slow", 1.0)):
+            elapsed += seconds
+            left.done(label, seconds)
+            said.append((left.seconds(elapsed=elapsed), 101 - elapsed))
+    assert said[0][0] is None
+    known = [(estimate, truth) for estimate, truth in said if estimate is not None]
+    assert len(known) > 150
+    assert max(abs(estimate - truth) for estimate, truth in known) < 1e-6
+
+
+def test_the_first_fit_which_pays_for_imports_does_not_spoil_the_estimate():
+    left = TimeLeft({"a": 101})
+    left.done("a", 60.0)  # imports
+    left.done("a", 1.0)
+    assert left.seconds(elapsed=61.0) == pytest.approx(99.0)
+
+
+def test_workers_at_once_are_counted_by_the_clock():
+    left = TimeLeft({"a": 40})
+    for _ in range(20):
+        left.done("a", 1.0)
+    assert left.seconds(elapsed=5.0) == pytest.approx(5.0)  # four at once
+
+
+def test_a_bar_names_the_start_and_estimates():
+    stream = Terminal()
+    with Bar(stream) as bar:
+        bar.expects({"nn on iris": 4})
+        bar.start(total=4, done=0)
+        bar.bar.refresh()
+        assert "starting" in stream.getvalue()
+
+
+class Display:
+    """Stands for the notebook: what it was asked to show."""
+
+    def __init__(self):
+        self.states = []
+
+    def __call__(self, shown, *, raw, display_id):
+        assert raw
+        assert display_id
+        self.states.append(shown)
+        return self
+
+    def update(self, shown, *, raw):
+        self.states.append(shown)
+
+
+def test_a_notebook_has_one_line_that_is_renewed(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    display = Display()
+    with NotebookBar(display) as bar:
+        bar.expects({"<b>nn</b> on iris": 8})
+        bar.start(total=10, done=2)
+        for _ in range(8):
+            now[0] += 1.0
+            bar.took(label="<b>nn</b> on iris", seconds=1.0)
+            bar.item(label="<b>nn</b> on iris", failed=False)
+    html = [state["text/html"] for state in display.states]
+    assert "2 of 10 fits starting" in html[0]
+    assert "about 3 s left, &lt;b&gt;nn&lt;/b&gt; on iris" in html[5]
+    assert "10 of 10 fits in 8 s" in html[-1]
+    assert not any("<b>" in state for state in html)

@@ -85,6 +85,14 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--nominal", metavar="COLS", help="Columns that are labels: a,b.")
 @click.option("--numeric", metavar="COLS", help="Columns that are numbers: a,b.")
 @click.option("--ignore", metavar="COLS", help="Columns to leave out: a,b.")
+@click.option(
+    "--prepare",
+    type=click.Choice(["auto", "none"]),
+    default="auto",
+    show_default=True,
+    help="Inside the folds, make columns and missing cells fit for learners that need it; or "
+    "refuse.",
+)
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
@@ -119,6 +127,7 @@ def compare(
     numeric: str | None,
     ignore: str | None,
     task: str,
+    prepare: str,
     regression: bool,
     report_path: str | None,
     as_json: bool,
@@ -175,6 +184,7 @@ def compare(
             budget=_seconds(budget, "--budget"),
             on_failure=on_failure,
             retry_failed=retry_failed,
+            prepare=prepare,
             replicate=replicate,
             progress=not quiet,
             command=command_line(),
@@ -189,7 +199,7 @@ def compare(
     else:
         from bestofk.cli.terminal import print_study
 
-        print_study(study, [sentence for one in datasets for sentence in one.account])
+        print_study(study)
         if report_path is not None:
             say(f"The report is in {report_path}.")
 

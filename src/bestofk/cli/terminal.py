@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,11 +68,12 @@ def print_order(decision: Order, account: Sequence[str]) -> None:
     out.print(plain(" ".join(account), style="dim"))
 
 
-def print_study(study: Study, account: Sequence[str]) -> None:
-    """The verdict of a run with the same table, and what a fit costs."""
+def print_study(study: Study) -> None:
+    """The verdict of a run with the same table, what a fit costs, and what the data were."""
     out = console()
     taken = {said: as_typed(said, "compare") for said in study.taken}
-    lines = [taken.get(line, line) for line in study.explain().split("\n")]
+    said = replace(study, data_account=()).explain().split("\n")
+    lines = [taken.get(line, line) for line in said]
     out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(plain(line))
@@ -80,7 +82,7 @@ def print_study(study: Study, account: Sequence[str]) -> None:
         out.print(learner_table(study.decision, out.width, study.costs, study.others))
         out.print()
         print_graph(out, study.decision)
-    out.print(plain(" ".join(account), style="dim"))
+    out.print(plain(" ".join(study.data_account), style="dim"))
 
 
 def print_graph(out: Console, decision: Order) -> None:

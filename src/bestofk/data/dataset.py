@@ -10,9 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk.checks import refuse
+from bestofk.data.dates import days_of_column, said_of_dates
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.row_names import names_rows, said_of_constants, said_of_left_out
 from bestofk.data.schema import Schema, declared_values, encode_labels, is_categorical
 from bestofk.data.task import TASKS, take_target
+from bestofk.data.whole_rows import is_sparse, is_whole, settled_rows
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.presenting import without_effect
 
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _ROWS_AT_ONCE = 4096
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""What stays as it is; other floats become the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -34,7 +39,8 @@ class DataSet:
         What reports call it.
     X : DataFrame, shape (n, d)
         Numeric columns hold numbers (NaN where missing); nominal columns are categorical, with
-        their declared values in order.
+        their declared values in order. Rows that are no table of columns stay as they came: a
+        sparse matrix, or one text per row.
     y : Series, shape (n,)
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
@@ -50,6 +56,11 @@ class DataSet:
         Which fold tests the row, for the plan ``"predefined:COLUMN"``.
     taken : str
         What the target was taken for, where its values do not make that evident.
+    given : DataFrame or None
+        The columns as they came, also those that were left out, for learners that choose their
+        columns themselves; None where they would be those of `X`.
+    named : bool
+        The columns have names that the user gave in a data frame.
 
     Examples
     --------
@@ -63,7 +74,7 @@ class DataSet:
     """
 
     name: str
-    X: pd.DataFrame
+    X: Any
     y: pd.Series[Any]
     task: str = "auto"
     account: tuple[str, ...] = ()
@@ -71,6 +82,8 @@ class DataSet:
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
     taken: str = ""
+    given: pd.DataFrame | None = None
+    named: bool = False
     _cache: dict[str, Any] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
@@ -81,8 +94,17 @@ class DataSet:
         object.__setattr__(self, "taken", self.taken or found.said)
 
     @property
+    def whole(self) -> bool:
+        """The rows are no table of columns, but a sparse matrix or texts."""
+        return not hasattr(self.X, "columns")
+
+    @property
     def schema(self) -> Schema:
         """The columns and their declared values."""
+        if self.whole:
+            raise ArgumentError(
+                f"takes tables of columns; the rows of {self.name!r} are {self._rows_words()}."
+            )
         if "schema" not in self._cache:
             self._cache["schema"] = Schema.of(self.X)
         found: Schema = self._cache["schema"]
@@ -90,18 +112,18 @@ class DataSet:
 
     @property
     def kinds(self) -> dict[Hashable, str]:
-        """``"numeric"`` or ``"nominal"`` by column."""
-        return self.schema.kinds
+        """``"numeric"`` or ``"nominal"`` by column; none where the rows are no table."""
+        return {} if self.whole else self.schema.kinds
 
     @property
     def n(self) -> int:
         """The number of rows."""
-        return len(self.X)
+        return len(self.y)
 
     @property
     def d(self) -> int:
-        """The number of columns."""
-        return int(self.X.shape[1])
+        """The number of columns; 1 for texts."""
+        return int(self.X.shape[1]) if getattr(self.X, "ndim", 1) == 2 else 1
 
     @property
     def classes(self) -> npt.NDArray[Any]:
@@ -111,7 +133,9 @@ class DataSet:
     @property
     def n_missing(self) -> int:
         """The number of missing cells."""
-        return int(self.X.isna().to_numpy().sum())
+        if "n_missing" not in self._cache:
+            self._cache["n_missing"] = 0 if self.whole else int(self.X.isna().to_numpy().sum())
+        return int(self._cache["n_missing"])
 
     def labels(self) -> tuple[Codes, npt.NDArray[Any]]:
         """The class codes of all rows, and the classes: found once."""
@@ -145,7 +169,9 @@ class DataSet:
         Groups and folds are left out: what they decide, the splits, has a fingerprint of its own.
         """
         if "fingerprint" not in self._cache:
-            self._cache["fingerprint"] = _fingerprint(self)
+            from bestofk.data.fingerprint import fingerprint_of
+
+            self._cache["fingerprint"] = fingerprint_of(self)
         found: str = self._cache["fingerprint"]
         return found
 
@@ -160,21 +186,24 @@ class DataSet:
     def __repr__(self) -> str:
         return f"DataSet({self._size()})"
 
+    def _rows_words(self) -> str:
+        return "a sparse matrix" if is_sparse(self.X) else "texts"
+
     def _size(self) -> str:
         numeric = sum(kind == "numeric" for kind in self.kinds.values())
         nominal = self.d - numeric
         parts = [f"{count} {kind}" for count, kind in ((numeric, "numeric"), (nominal, "nominal"))
                  if count]  # fmt: skip
         last = nominal or numeric
+        columns = f"{' and '.join(parts)} column{'s' * (last != 1)}"
+        if self.whole:
+            columns = f"{self.d} sparse columns" if is_sparse(self.X) else "a text each"
         target = (
             f"{len(self.classes)} classes"
             if self.task == "classification"
             else "a number to predict"
         )
-        return (
-            f"{self.name!r}, {self.n} rows, {' and '.join(parts)} column{'s' * (last != 1)}, "
-            f"{target}"
-        )
+        return f"{self.name!r}, {self.n} rows, {columns}, {target}"
 
 
 def as_dataset(
@@ -197,8 +226,10 @@ def as_dataset(
     Parameters
     ----------
     X : array or DataFrame, shape (n, d)
-        Categorical, text and truth-value columns are nominal, numbers numeric. The columns of an
-        array are called x1, x2, ...
+        Categorical, text and truth-value columns are nominal, numbers numeric; dates become days
+        since 1970-01-01, and a column of words that are all different is left out unless its kind
+        is stated: the account says so. The columns of an array are called x1, x2, ... A sparse
+        matrix and a sequence of texts stay what they are, for learners that take them.
     y : array or Series, shape (n,)
         The labels; their order is that of the categories if y is categorical, else sorted.
     name : str, optional
@@ -225,7 +256,16 @@ def as_dataset(
     >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
     {'x1': 'numeric', 'x2': 'nominal'}
     """
+    if is_whole(X):
+        for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
+            if tuple(names):
+                raise ArgumentError(f"{role} does not apply: X is no table of columns.")
+        return _of_whole_rows(
+            X, y, name=name, task=task, account=account,
+            asked={"groups": groups, "sample_weight": sample_weight, "folds": folds},
+        )  # fmt: skip
     frame = _frame(X)
+    named = frame is not X and hasattr(X, "columns")
     _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
     frame = frame.drop(columns=list(ignore))
     from bestofk.data.row_columns import said_of, settled_columns, taken_columns
@@ -237,28 +277,92 @@ def as_dataset(
             f"A data set must have at least one row and one column to learn from; got "
             f"{frame.shape[0]} rows and {frame.shape[1]} columns."
         )
-    X = None if set(nominal) else _floats_together(frame, copy=copy)
-    if X is None:
-        X = _settled(frame, nominal=set(nominal), numeric=set(numeric))
+    table, given = None if set(nominal) else _floats_together(frame, copy=copy), None
+    if table is None:
+        table, understood = _settled(frame, nominal=set(nominal), numeric=set(numeric))
+        account = (*account, *understood)
+        if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
+            given = frame.reset_index(drop=True)
     kind = take_target(_one_column(y), task)
-    target = settle_target(y, n=len(X), task=kind.task)
-    found = settled_columns(taken, len(X))
-    said = (*account, *said_of(found))
-    return DataSet(name=name, X=X, y=target, task=kind.task, account=said, taken=kind.said, **found)
+    target = settle_target(y, n=len(table), task=kind.task)
+    found = settled_columns(taken, len(table))
+    return DataSet(
+        name=name,
+        X=table,
+        y=target,
+        task=kind.task,
+        account=(*account, *said_of(found)),
+        taken=kind.said,
+        given=given,
+        named=named,
+        **found,
+    )
+
+
+def _of_whole_rows(
+    X: Any, y: Any, *, name: str, task: str, account: tuple[str, ...], asked: dict[str, Any]
+) -> DataSet:
+    """A data set of a sparse matrix or of texts."""
+    from bestofk.data.row_columns import said_of, settled_columns
+
+    for role, name_or_values in asked.items():
+        if isinstance(name_or_values, str):
+            raise ArgumentError(
+                f"{role} must be an array here, since X is no table of columns; got "
+                f"{name_or_values!r}."
+            )
+    rows = settled_rows(X)
+    n = rows.shape[0] if is_sparse(rows) else len(rows)
+    kind = take_target(_one_column(y), task)
+    target = settle_target(y, n=n, task=kind.task)
+    given = {role: one for role, one in asked.items() if one is not None}
+    found: dict[str, Any] = {**settled_columns(given, n)}
+    return DataSet(
+        name=name,
+        X=rows,
+        y=target,
+        task=kind.task,
+        account=(*account, *said_of(found)),
+        taken=kind.said,
+        **found,
+    )
 
 
 def _settled(
     frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
-) -> pd.DataFrame:
+) -> tuple[pd.DataFrame, list[str]]:
+    """The columns as numbers and categories, and what was done to them in sentences."""
     import pandas as pd
 
-    columns = {}
+    columns: dict[Hashable, pd.Series[Any]] = {}
+    dates, left_out, constant = [], [], []
     for column in frame.columns:
         stated = "nominal" if column in nominal else "numeric" if column in numeric else None
-        columns[column] = settle_column(frame[column], column, kind=stated)
-    settled = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
-    together = _floats_together(settled, copy=False)
-    return settled if together is None else together
+        cells = frame[column]
+        days = None if stated == "nominal" else days_of_column(cells, column)
+        if days is not None:
+            dates.append(column)
+            columns[column] = days.reset_index(drop=True)
+            continue
+        settled = settle_column(cells, column, kind=stated)
+        # a categorical column was stated to be one
+        if stated is None and not is_categorical(cells) and names_rows(settled, column):
+            left_out.append(column)
+            continue
+        if len(settled) > 1 and settled.nunique() == 1:
+            constant.append(column)
+        columns[column] = settled
+    if not columns:
+        raise ArgumentError(
+            "X must have a column to learn from; every row has another value in "
+            f"{', '.join(map(repr, left_out))}: make a column categorical to keep it."
+        )
+    said = [said_of_dates(dates)] if dates else []
+    said += [said_of_left_out(left_out, "make such a column categorical")] if left_out else []
+    said += [said_of_constants(constant)] if constant else []
+    table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    together = _floats_together(table, copy=False)
+    return table if together is None else together, said
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
@@ -268,7 +372,8 @@ def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
     """
     import pandas as pd
 
-    if not all(dtype == np.float64 for dtype in frame.dtypes):
+    kinds = set(frame.dtypes)
+    if len(kinds) != 1 or kinds.pop() not in _FLOATS:
         return None
     values = frame.to_numpy()
     values = np.array(values, order="C") if copy else np.ascontiguousarray(values)
@@ -300,7 +405,8 @@ def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -
         return pd.Series(pd.Categorical(column, categories=values))
     if declared is None:
         if column.dtype.kind in "iuf" and isinstance(column.dtype, np.dtype):
-            column = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
+            if column.dtype not in _FLOATS:
+                column = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
         else:
             column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
         infinite = np.isinf(column.to_numpy())
@@ -327,7 +433,8 @@ def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
         )
     if task == "regression":
         try:
-            numbers = np.asarray(column, dtype=np.float64)
+            kind = np.float32 if getattr(column, "dtype", None) == np.float32 else np.float64
+            numbers = np.asarray(column, dtype=kind)
         except (TypeError, ValueError):
             raise refuse("y of a regression", "numbers", column) from None
         if not np.isfinite(numbers).all():
@@ -370,8 +477,6 @@ def _frame(X: Any) -> pd.DataFrame:
         frame = X.copy(deep=False)
         frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
     else:
-        if hasattr(X, "toarray"):
-            raise refuse("X", "a dense array or a data frame", type(X).__name__)
         array = np.asarray(X)
         if array.ndim != 2:
             raise ArgumentError(
@@ -397,26 +502,3 @@ def _check_names(frame: pd.DataFrame, **stated: Iterable[Hashable]) -> None:
     both = set(stated["nominal"]) & set(stated["numeric"])
     if both:
         raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
-
-
-def _fingerprint(data: DataSet) -> str:
-    from hashlib import sha256
-
-    digest = sha256(b"bestofk data set 1\n")
-    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
-        shown = None if declared is None else [str(value) for value in declared]
-        digest.update(repr((str(name), shown)).encode())
-    for start in range(0, data.n, _ROWS_AT_ONCE):
-        values = data.schema.encode(data.X.iloc[start : start + _ROWS_AT_ONCE])
-        values += 0.0  # one zero, not two
-        values[np.isnan(values)] = np.nan
-        digest.update(values.astype("<f8", copy=False).tobytes())
-    if data.task == "classification":
-        codes, classes = data.labels()
-        digest.update(repr([str(label) for label in classes]).encode())
-        digest.update(codes.astype("<i8").tobytes())
-    else:
-        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
-    if data.sample_weight is not None:
-        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
-    return digest.hexdigest()

@@ -13,7 +13,15 @@ import numpy.typing as npt
 
 from bestofk.checks import one_of, refuse
 from bestofk.data.dataset import DataSet
+from bestofk.data.dates import days_of_texts, looks_like_date, said_of_dates
 from bestofk.data.row_columns import with_row_columns
+from bestofk.data.row_names import (
+    FEWEST,
+    listed,
+    names_rows,
+    said_of_constants,
+    said_of_left_out,
+)
 from bestofk.data.task import ASKED, Taken, take_target
 from bestofk.errors import ArgumentError, TableError
 from bestofk.tables import Table, read_table
@@ -23,9 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _TARGET_NAMES = ("class", "target", "label")
-_INDEX_NAMES = ("id", "index", "row", "rowid", "row_id", "unnamed: 0")
 _FEW_ODD_CELLS = 0.1
-_FEWEST_FOR_IDENTIFIER = 10
 
 
 def read_dataset(
@@ -69,7 +75,8 @@ def read_dataset(
 
     Notes
     -----
-    A column is numeric when every cell that is not missing is a number, else nominal. Values and
+    A column is numeric when every cell that is not missing is a number, else nominal; dates such as
+    2024-03-31 (with a time or without) become days since 1970-01-01. Values and
     classes keep the order that the file declares (ARFF, Parquet dictionaries), else that in which
     they first appear. A text column that has another value in every row tells rows apart and
     teaches nothing, nor does a column called id or index of whole numbers that are all
@@ -159,15 +166,28 @@ def dataset_of(
     found = _taken(table, target, task)
     y = _target_column(table, target, found.task)
     columns: dict[str, pd.Series[Any]] = {}
-    left_out, constant, empty, texts, nearly = [], [], [], [], []
+    left_out, constant, empty, texts, nearly, dates = [], [], [], [], [], []
+    given: dict[str, pd.Series[Any]] = {}
     for column in table.columns:
         if column == target or column in ignore or column in apart:
             continue
         stated = "nominal" if column in nominal else "numeric" if column in numeric else None
+        days = None if stated == "nominal" else _days(table, column)
+        if days is not None:
+            dates.append(column)
+            given[column], columns[column] = pd.to_datetime(days, unit="D"), days
+            continue
         cells = _column(table, column, stated)
+        given[column] = cells
+        if (
+            stated is None
+            and column not in table.declared
+            and isinstance(cells.dtype, pd.CategoricalDtype)
+        ):
+            given[column] = pd.Series(cells.tolist())  # words, as other readers have them
         if stated is None and isinstance(cells.dtype, pd.CategoricalDtype):
             nearly.extend(_but_for_few(table, column))
-        if stated is None and _tells_rows_apart(cells, column):
+        if stated is None and names_rows(cells, column):
             left_out.append(column)
             continue
         distinct = cells.nunique()
@@ -183,23 +203,29 @@ def dataset_of(
     if not columns:
         raise TableError(
             f"{table.source}: there must be a column to learn from beside the target {target!r}; "
-            + (f"only identifiers were left ({_list(left_out)})." if left_out else "got none.")
+            + (f"only identifiers were left ({listed(left_out)})." if left_out else "got none.")
         )
     if texts:
-        account.append(f"Nominal: {_list(texts)}; the other columns are numeric.")
+        account.append(f"Nominal: {listed(texts)}; the other columns are numeric.")
+    if dates:
+        account.append(said_of_dates(dates))
     if left_out:
-        account.append(
-            f"Left out, since every row has another value: {_list(left_out)} "
-            "(state the kind of such a column to keep it)."
-        )
+        account.append(said_of_left_out(left_out, "state the kind of such a column"))
     account.extend(nearly)
     if constant:
-        account.append(f"The same value in every row, kept: {_list(constant)}.")
+        account.append(said_of_constants(constant))
     if empty:
-        account.append(f"Without any known value, kept: {_list(empty)}.")
+        account.append(f"Without any known value, kept: {listed(empty)}.")
     if ignore:
-        account.append(f"Ignored as asked: {_list(list(ignore))}.")
-    data = DataSet(name=name, X=pd.DataFrame(columns), y=y, task=found.task, taken=found.said)
+        account.append(f"Ignored as asked: {listed(list(ignore))}.")
+    data = DataSet(
+        name=name,
+        X=pd.DataFrame(columns),
+        y=y,
+        task=found.task,
+        taken=found.said,
+        given=pd.DataFrame(given) if texts or left_out or dates else None,
+    )
     if data.n_missing:
         account.append(f"{data.n_missing} cells are missing and stay so.")
     return replace(data, account=(*table.account, *account))
@@ -253,7 +279,7 @@ def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
             f"{table.source}: the target {target!r} must hold at least two classes; every row is "
             f"{y.iloc[0]!r}."
         )
-    if y.nunique() == len(y) and len(y) >= _FEWEST_FOR_IDENTIFIER:
+    if y.nunique() == len(y) and len(y) >= FEWEST:
         kind = (
             "number: for one to predict say task='regression'"
             if table.is_numeric(target)
@@ -281,6 +307,26 @@ def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
             return pd.Series(numbers.astype(np.int64))
         return pd.Series(numbers)
     return _words(table, column, missing)
+
+
+def _days(table: Table, column: str) -> pd.Series[Any] | None:
+    """The days of a column whose known cells are all dates."""
+    import pandas as pd
+
+    if column in table.declared or table.is_typed_number(column):
+        return None
+    missing = table.missing(column)
+    if missing.all() or not looks_like_date(table.raw(column)[int(np.argmin(missing))].as_py()):
+        return None
+    levels = table.levels(column)
+    codes = np.where(missing, -1, levels.codes)
+    used = np.unique(codes[codes >= 0])
+    days = days_of_texts([levels.names[code] for code in used.tolist()], column)
+    if days is None:
+        return None
+    by_code = np.full(len(levels.names) + 1, np.nan)
+    by_code[used] = days
+    return pd.Series(by_code[codes])
 
 
 def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bool:
@@ -339,19 +385,3 @@ def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Seri
     if len(place):
         codes = np.where(codes < 0, -1, place[codes])
     return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
-
-
-def _tells_rows_apart(cells: pd.Series[Any], column: str) -> bool:
-    import pandas as pd
-
-    if len(cells) < _FEWEST_FOR_IDENTIFIER or cells.nunique() < len(cells):
-        return False
-    if isinstance(cells.dtype, pd.CategoricalDtype):
-        return True
-    return cells.dtype.kind == "i" and column.strip().lower() in _INDEX_NAMES
-
-
-def _list(names: Sequence[str]) -> str:
-    shown = [repr(name) for name in names[:8]]
-    more = len(names) - len(shown)
-    return ", ".join(shown) + (f" and {more} more" if more else "")

@@ -59,9 +59,23 @@ def with_row_columns(
     }
     if not asked:
         return data
-    frame, taken = taken_columns(data.X, asked, source=data.name)
+    frame, taken, given = data.X, dict(asked), data.given
+    if not data.whole:
+        # a column that tells rows apart is no feature, and may well name groups
+        everything = frame if given is None else given
+        absent = {
+            role: everything[one]
+            for role, one in asked.items()
+            if isinstance(one, str) and one not in frame.columns and one in everything.columns
+        }
+        rest = {role: one for role, one in asked.items() if role not in absent}
+        frame, taken = taken_columns(frame, rest, source=data.name)
+        taken |= absent
+        if given is not None:
+            named = {one for one in map(_name, asked.values()) if one is not None}
+            given = given.drop(columns=[name for name in given.columns if name in named])
     found: dict[str, Any] = {**settled_columns(taken, data.n)}
-    return replace(data, X=frame, **found, account=(*data.account, *said_of(found)))
+    return replace(data, X=frame, given=given, **found, account=(*data.account, *said_of(found)))
 
 
 def taken_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,8 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     schema_: Schema
     n_features_in_: int
     _declared: Codes
+    _own_preparation: ClassVar[frozenset[str]] = frozenset()
+    """What it does to columns, by the names of `preparation.account.Preparation`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to the rows of `X`, shape (n, d), and their labels `y`, shape (n,)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestofk.data.schema import Schema
+from bestofk.data.schema import Schema, is_categorical
 from bestofk.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     Returns
     -------
     estimator
-        The same object if it takes the columns as they are: one of our learners, a pipeline that
-        starts with a ``ColumnTransformer`` of its own, or any estimator on numbers without
-        missing cells. Else a pipeline that is fitted as a whole to the training rows of each
-        split, so that test rows are never seen.
+        The same object if it takes the columns as they are: one of our learners, one that
+        declares it, a pipeline with a ``ColumnTransformer`` of its own, or any estimator on
+        numbers without missing cells. Else a pipeline that is fitted as a whole to the training
+        rows of each split, so that test rows are never seen.
 
     Notes
     -----
@@ -47,45 +47,40 @@ def for_data(estimator: Any, X: pd.DataFrame, *, schema: Schema | None = None) -
     >>> model.predict(X).tolist()
     ['a', 'b', 'a']
     """
-    from sklearn.utils import get_tags
+    from bestofk.learners.preparation.declared import takes
 
     check_estimator_like(estimator, "learner")
-    if hasattr(estimator, "fit_encoded") or _prepares_columns(estimator):
+    if hasattr(estimator, "fit_encoded"):
         return estimator
-    tags = get_tags(estimator).input_tags
+    declared = takes(estimator)
+    if declared.columns:
+        return estimator
     schema = Schema.of(X) if schema is None else schema
-    by_kind = {kind: [c for c, k in schema.kinds.items() if k == kind]
-               for kind in ("numeric", "nominal")}  # fmt: skip
-    takes_words = tags.categorical or tags.string
-    encode = bool(by_kind["nominal"]) and not takes_words
-    impute = not tags.allow_nan and bool(X[by_kind["numeric"]].isna().to_numpy().any())
+    numeric = [column for column, kind in schema.kinds.items() if kind == "numeric"]
+    nominal = [column for column, kind in schema.kinds.items() if kind == "nominal"]
+    taken = declared.text or (
+        declared.categories and all(is_categorical(X[column]) for column in nominal)
+    )
+    encode = bool(nominal) and not taken
+    impute = not declared.missing and bool(X[numeric].isna().to_numpy().any())
     if not encode and not impute:
         return estimator
-    return _prepared(
-        estimator,
-        schema,
-        by_kind["numeric"],
-        by_kind["nominal"],
-        encode=encode,
-        impute=impute,
-    )
+    return behind_columns(estimator, schema, encode=encode, impute=impute)
 
 
-def _prepared(
-    estimator: Any,
-    schema: Schema,
-    numeric: list[Any],
-    nominal: list[Any],
-    *,
-    encode: bool,
-    impute: bool,
-) -> Any:
-    from sklearn.base import clone
+def behind_columns(estimator: Any, schema: Schema, *, encode: bool, impute: bool) -> Any:
+    """The estimator behind 1-of-n inputs, training means, or both."""
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import OneHotEncoder
 
+    from bestofk.learners.preparation.adapted import copy_of
+
+    numeric, nominal = (
+        [column for column, found in schema.kinds.items() if found == kind]
+        for kind in ("numeric", "nominal")
+    )
     numbers: Any = "passthrough"
     if impute:
         numbers = SimpleImputer(strategy="mean", keep_empty_features=True)
@@ -98,8 +93,12 @@ def _prepared(
             sparse_output=False,
         )
     parts = [("numeric", numbers, numeric), ("nominal", words, nominal)]
-    preparation = ColumnTransformer([part for part in parts if part[2]])
-    return Pipeline([("preparation", preparation), ("learner", clone(estimator))])
+    preparation = ColumnTransformer(
+        [part for part in parts if part[2]], verbose_feature_names_out=encode
+    )
+    if nominal and not encode:  # categories stay categories
+        preparation.set_output(transform="pandas")
+    return Pipeline([("preparation", preparation), ("learner", copy_of(estimator))])
 
 
 def _object_array(values: Any) -> Any:
@@ -108,15 +107,6 @@ def _object_array(values: Any) -> Any:
     out = np.empty(len(values), dtype=object)
     out[:] = values
     return out
-
-
-def _prepares_columns(estimator: Any) -> bool:
-    from sklearn.compose import ColumnTransformer
-    from sklearn.pipeline import Pipeline
-
-    while isinstance(estimator, Pipeline):
-        estimator = estimator.steps[0][1]
-    return isinstance(estimator, ColumnTransformer)
 
 
 def check_estimator_like(value: Any, where: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
+from inspect import signature
 from typing import Any, Protocol
 
 import numpy as np
@@ -137,8 +139,25 @@ def seed_names(estimator: Any) -> list[str]:
         return []
     if hasattr(estimator, "_uses_seed") and not estimator._uses_seed():
         return []
-    return [
-        name
-        for name in estimator.get_params(deep=True)
-        if name == "random_state" or name.endswith("__random_state")
-    ]
+    settings = estimator.get_params(deep=True)
+    found = [name for name in settings if name.rpartition("__")[2] in _SEEDS]
+    for name, part in {"": estimator, **settings}.items():
+        # a class may list only what was set
+        kind: Any = type(part)
+        if hasattr(part, "get_params") and "random_state" in _arguments(kind):
+            start = f"{name}__" if name else ""
+            if not any(f"{start}{seed}" in settings for seed in _SEEDS):
+                found.append(f"{start}random_state")
+    return found
+
+
+_SEEDS = ("random_state", "random_seed")
+
+
+@cache
+def _arguments(kind: Any) -> frozenset[str]:
+    """The names of the arguments of a class."""
+    try:
+        return frozenset(signature(kind).parameters)
+    except (TypeError, ValueError):
+        return frozenset()

@@ -58,6 +58,7 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
     ['not']
     """
 
+    _own_preparation = frozenset({"modes"})
     parent_: Codes
     prior_: Floats
     tables_: Floats

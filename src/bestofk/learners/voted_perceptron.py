@@ -57,6 +57,7 @@ class VotedPerceptron(EncodedClassifier):
     ['low', 'high']
     """
 
+    _own_preparation = frozenset({"one_of_n", "filled", "modes"})
     vectors_: Floats
     signs_: Floats
     votes_: Codes

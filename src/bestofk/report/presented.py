@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
+from bestofk.learners.preparation.account import sentences as preparation_sentences
 from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.one_test import TestReport
 from bestofk.ordering.result import Order
@@ -14,6 +15,7 @@ from bestofk.presenting import Result
 from bestofk.report.learner_tables import costs_table, learners_table, pairs_table
 from bestofk.report.names import html_sentence, paragraphs
 from bestofk.report.output_table import Column, Kind, OutputTable
+from bestofk.report.report_figures import dot_plot_of
 from bestofk.run.study import Study
 from bestofk.wording import number
 
@@ -64,11 +66,22 @@ def latex_of(value: Result) -> str:
 
 
 def html_of(value: Result) -> str:
-    """What a notebook shows: the first paragraph of the explanation above the table."""
+    """What a notebook shows: the first paragraph of the explanation above the table.
+
+    Of a study also a dot plot of its losses, and what was done to the data.
+    """
     table = table_of(value).to_html()
     names = _names(value)
     first = paragraphs(value.explain(), names)[0]
-    return str(Markup("<p>{}</p>{}").format(html_sentence(first, names), table))
+    plot, after = Markup(""), Markup("")
+    if isinstance(value, Study):
+        if value.decision is not None:
+            # drawn by us, and all words in it are escaped
+            plot = Markup(dot_plot_of(value.decision, value.losses))
+        said = [*preparation_sentences(value.preparation), *value.data_account]
+        after = Markup("").join(Markup("<p>{}</p>").format(line) for line in said)
+    shown = Markup("<p>{}</p>{}{}{}").format(html_sentence(first, names), plot, table, after)
+    return str(shown)
 
 
 def _names(value: Result) -> tuple[object, ...]:

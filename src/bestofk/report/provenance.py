@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
+from bestofk.learners.preparation.account import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
@@ -49,7 +50,10 @@ def facts_of(
             ("Seed", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
+            ("Preparation inside the folds", _preparation(study)),
         ]
+        if study.data_account:
+            facts.append(("Data as read", " ".join(study.data_account)))
     elif losses is not None:
         facts += [
             ("Losses", " ".join(losses.account)),
@@ -69,6 +73,11 @@ def facts_of(
         facts.append(("Fingerprint of losses", losses.fingerprint))
     facts.append(("Versions", _versions(study.spec if study is not None else None)))
     return facts
+
+
+def _preparation(study: Study) -> str:
+    said = " ".join(preparation_sentences(study.preparation))
+    return said.replace("Preparation inside the folds: ", "") or "none."
 
 
 def _arguments(order: Order) -> str:

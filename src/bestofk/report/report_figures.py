@@ -125,6 +125,18 @@ FIGURES = (
 )
 
 
+def dot_plot_of(order: Order, losses: Losses) -> str:
+    """The losses as dots in plain colours, for a page that is not ours; empty where none fits."""
+    from bestofk.report.figures.kinds.loss_points import layout_losses
+
+    if not _spread(order, losses):
+        return ""
+    try:
+        return svg(layout_losses(order, losses=losses).picture, themed=False)
+    except BestOfKError:
+        return ""
+
+
 def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
     """The figures that say something of this decision, laid out."""
     found = []

@@ -8,9 +8,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import positive, whole
+from bestofk.checks import one_of, positive, whole
 from bestofk.data.dataset import DataSet
 from bestofk.errors import RunError
+from bestofk.learners.preparation.ready_learner import PREPARE, refuse_preparation
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
 from bestofk.plans.plan import Plan, plan as make_plan
@@ -23,6 +24,7 @@ from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import has_instances, instance_losses
 from bestofk.run.evaluation.loss_functions import as_losses
+from bestofk.run.evaluation.preparation import preparation_of
 from bestofk.run.evaluation.scorers import check_losses
 from bestofk.run.evaluation.time_needed import more_time
 from bestofk.run.evaluation.weights import weight_notes
@@ -74,6 +76,7 @@ def compare(
     on_failure: str = "record",
     retry_failed: bool = False,
     keep_predictions: bool = False,
+    prepare: str = "auto",
     replicate: int = 0,
     command: Sequence[str] = (),
 ) -> Study:
@@ -128,7 +131,8 @@ def compare(
     random_state : int
         Fixes the splits and the seeds of all learners.
     progress : bool or "log"
-        A live bar on a terminal; ``"log"``: lines.
+        A live bar on a terminal or in a notebook, a line every half minute elsewhere;
+        ``"log"``: lines every ten seconds.
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; what is
         being fitted then is stopped.
@@ -142,6 +146,10 @@ def compare(
         how often the best and the whole order came out the same.
     keep_predictions : bool
         Keep what was predicted for every test row.
+    prepare : {"auto", "none"}
+        Learners that take numbers only get nominal columns as 1-of-n inputs and missing numbers
+        filled by the mean, both learnt from the training rows of each fold; the study says for
+        which. ``"none"`` refuses instead.
     command : sequence of str
         The words of the command line, if there was one, for the store and the report; passwords
         in it are hidden.
@@ -176,6 +184,8 @@ def compare(
         random_state=random_state,
     )  # fmt: skip
     decision.check_learners(names)
+    if one_of(prepare, "prepare", PREPARE) == "none":
+        refuse_preparation({one.name: one.estimator for one in contenders}, datasets)
     execution = Execution(
         n_jobs=n_jobs, threads=threads, engine=engine, scheduler=scheduler, timeout=timeout,
         budget=budget, store=store, progress=progress, on_failure=on_failure,
@@ -287,6 +297,7 @@ def _compared(
         taken=_taken(experiment),
         notes=(*_plan_notes(experiment), *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
+        preparation=preparation_of(experiment),
         replicates=replicates,
         decisions=(asked,),
     )

@@ -14,6 +14,7 @@ from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.evaluation.loss_functions import loss_shown
+from bestofk.run.evaluation.preparation import amended
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.other_metrics import OtherMetric, other_metric
@@ -91,6 +92,8 @@ def conclude(
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,
+        data_account=spec.account,
+        preparation=amended(spec, results),
         spec=spec,
         store=store,
         options=decision,

@@ -18,6 +18,9 @@ from bestofk.run.evaluation.fingerprints import (
 )
 from bestofk.run.evaluation.loss_functions import Loss
 
+KEYS_KEPT = 10_000
+"""So many names of cells are kept."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Contender:
@@ -75,11 +78,25 @@ class Experiment:
     """Keep the predictions of the first fold, for a run that may not come to the second."""
     also: tuple[Loss, ...] = ()
     """Other losses that the same models are judged by."""
-    _splits_keys: dict[tuple[int, int, int], str] = field(default_factory=dict, repr=False)
-    _ways: dict[int, Identity] = field(default_factory=dict, repr=False)
+    _splits_keys: dict[tuple[int, int, int], str] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    _ways: dict[int, Identity] = field(default_factory=dict, init=False, repr=False)
+    _keys: dict[Place, CellKey] = field(default_factory=dict, init=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_keys": {}}
 
     def key(self, place: Place) -> CellKey:
-        """The names of the cell at `place`."""
+        """The names of the cell at `place`; those of small experiments are made once."""
+        found = self._keys.get(place)
+        if found is None:
+            found = self._key(place)
+            if len(self._keys) < KEYS_KEPT:
+                self._keys[place] = found
+        return found
+
+    def _key(self, place: Place) -> CellKey:
         return CellKey(
             dataset=self.datasets[place.dataset].fingerprint,
             learner=self.contenders[place.learner].fingerprint,
@@ -100,8 +117,6 @@ class Experiment:
                 also=(),
                 keep_predictions=False,
                 keep_first=False,
-                _splits_keys={},
-                _ways={},
             )
             for loss in self.also
         )

@@ -1,9 +1,10 @@
-"""What a run says while it runs: a live bar on a terminal, plain lines to a log, or nothing."""
+"""What a run says while it runs: a bar on a terminal or in a notebook, lines in a pipe or log."""
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self, TextIO
 
@@ -11,6 +12,74 @@ from bestofk.wording import printable
 
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
+PIPE_LINE_EVERY = 30.0
+"""The same where nobody asked for a log."""
+EVIDENCE = 3.0
+"""Seconds of work from which the time left is estimated."""
+STARTING = "starting: packages are imported, workers begin"
+"""What is happening until the first fit is there."""
+SHOWN_EVERY = 0.25
+"""Seconds between two states of a bar in a notebook."""
+
+
+class TimeLeft:
+    """The time left, by what the fits of each learner took on each data set.
+
+    Learners differ a thousandfold, so the rate of all together says nothing while the slow ones
+    have not begun. Nothing is said until every learner with work left has shown what a fit takes.
+
+    Examples
+    --------
+    >>> left = TimeLeft({"quick": 10, "slow": 10})
+    >>> left.done("quick", 0.1); left.seconds(elapsed=5.0) is None
+    True
+    >>> left.done("slow", 9.9); round(left.seconds(elapsed=10.0))
+    90
+    """
+
+    def __init__(self, waiting: Mapping[str, int]) -> None:
+        self.waiting = dict(waiting)
+        self.count: dict[str, int] = {}
+        self.spent: dict[str, float] = {}
+        self.first: dict[str, float] = {}
+
+    def done(self, label: str, seconds: float | None) -> None:
+        """One more fit is there, and took `seconds`; None where that says nothing."""
+        self.waiting[label] = self.waiting.get(label, 0) - 1
+        if seconds is not None:
+            self.first.setdefault(label, seconds)
+            self.count[label] = self.count.get(label, 0) + 1
+            self.spent[label] = self.spent.get(label, 0.0) + seconds
+
+    def seconds(self, *, elapsed: float) -> float | None:
+        """An estimate after `elapsed` seconds; None while there is too little to go by."""
+        total = sum(self.spent.values())
+        if elapsed < EVIDENCE or total <= 0:
+            return None
+        left = 0.0
+        for label, fits in self.waiting.items():
+            if fits > 0:
+                if label not in self.count:
+                    return None
+                left += fits * self._each(label)
+        # workers at once, and what is done between the fits
+        return left * elapsed / total
+
+    def _each(self, label: str) -> float:
+        """What a fit takes; the first one, which pays for imports, counts only while alone."""
+        others = self.count[label] - 1
+        if others < 1:
+            return self.spent[label]
+        return (self.spent[label] - self.first[label]) / others
+
+
+def _wait(seconds: float) -> str:
+    """A time to wait, as people say it."""
+    if seconds < 90:
+        return f"{max(seconds, 1.0):.0f} s"
+    if seconds < 90 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 class Progress:
@@ -18,6 +87,12 @@ class Progress:
 
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
         """`done` of `total` items, which are called `unit`, are there already."""
+
+    def expects(self, waiting: Mapping[str, int]) -> None:
+        """So many items are to be done, by label; told before `start`."""
+
+    def took(self, *, label: str, seconds: float | None) -> None:
+        """What an item took by itself; told before its `item`."""
 
     def item(self, *, label: str, failed: bool) -> None:
         """One more item is done: the one that `label` describes."""
@@ -37,11 +112,32 @@ class Progress:
         """The run is over, or broke off."""
 
 
-class Lines(Progress):
+class _Estimated(Progress):
+    """One that says how long it will take."""
+
+    time_left: TimeLeft | None = None
+    begin = 0.0
+
+    def expects(self, waiting: Mapping[str, int]) -> None:
+        self.time_left = TimeLeft(waiting)
+
+    def took(self, *, label: str, seconds: float | None) -> None:
+        if self.time_left is not None:
+            self.time_left.done(label, seconds)
+
+    def left(self, now: float) -> str:
+        """``about 2 min left``; empty while nothing is known."""
+        if self.time_left is None:
+            return ""
+        seconds = self.time_left.seconds(elapsed=now - self.begin)
+        return "" if seconds is None else f"about {_wait(seconds)} left"
+
+
+class Lines(_Estimated):
     """A line now and then, for logs."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self.stream = stream
+    def __init__(self, stream: TextIO, every: float = LINE_EVERY) -> None:
+        self.stream, self.every = stream, every
         self.total = self.done = self.failed = self.old = 0
         self.unit = "fits"
         self.waited = False
@@ -57,13 +153,13 @@ class Lines(Progress):
         self.done += 1
         self.failed += failed
         now = time.monotonic()
-        if now - self.last >= LINE_EVERY:
+        if now - self.last >= self.every:
             self.last = now
             rate = (self.done - self.old) / (now - self.begin)
-            left = (self.total - self.done) / rate
+            left = self.left(now)
             self._say(
-                f"{self.done} of {self.total} {self.unit}, {rate:.3g} per second, {left:.0f} s "
-                f"left, {self.failed} failed, now {label}"
+                f"{self.done} of {self.total} {self.unit}, {rate:.3g} per second, "
+                f"{f'{left}, ' if left else ''}{self.failed} failed, now {label}"
             )
 
     def waiting(self, *, count: int) -> None:
@@ -77,7 +173,7 @@ class Lines(Progress):
         self.stream.flush()
 
 
-class Bar(Progress):
+class Bar(_Estimated):
     """A live bar with the learner and data set at work, the rate, time left and failures."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -87,7 +183,6 @@ class Bar(Progress):
             MofNCompleteColumn,
             Progress as RichProgress,
             TextColumn,
-            TimeRemainingColumn,
         )
 
         self.failed = 0
@@ -95,7 +190,7 @@ class Bar(Progress):
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[failures]}"),
             TextColumn("{task.description}", markup=False),
             console=Console(file=stream),
@@ -107,18 +202,22 @@ class Bar(Progress):
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
         self.begin, self.done, self.unit = time.monotonic(), 0, unit
         self.bar.start()
-        self.task = self.bar.add_task("", total=total, completed=done, rate="", failures="")
+        self.task = self.bar.add_task(
+            STARTING, total=total, completed=done, rate="", failures="", left=""
+        )
 
     def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
         self.failed += failed
-        spent = time.monotonic() - self.begin
+        now = time.monotonic()
+        spent = now - self.begin
         self.bar.update(
             self.task,
             advance=1,
             description=printable(label),
             rate=f"{self.done / spent:.3g} {self.unit}/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
+            left=self.left(now),
         )
 
     def waiting(self, *, count: int) -> None:
@@ -138,16 +237,76 @@ def waiting_words(count: int, unit: str) -> str:
     return f"waiting for another process that works on {count} {unit}"
 
 
-def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:
-    """A bar on a terminal, lines elsewhere on request, or nothing.
+class NotebookBar(_Estimated):
+    """The same in a notebook: one line of HTML that is renewed in its place."""
 
-    `progress` True shows something on a terminal only; ``"log"`` writes lines wherever stderr goes.
+    def __init__(self, display: Any = None) -> None:
+        if display is None:
+            from IPython.display import display
+        self.display = display
+        self.handle: Any = None
+        self.total = self.done = self.failed = self.old = 0
+        self.unit, self.shown = "fits", 0.0
+
+    def start(self, *, total: int, done: int, unit: str = "fits") -> None:
+        self.total, self.done, self.old, self.unit = total, done, done, unit
+        self.begin = time.monotonic()
+        self._show(STARTING)
+
+    def item(self, *, label: str, failed: bool) -> None:
+        self.done += 1
+        self.failed += failed
+        now = time.monotonic()
+        if now - self.shown < SHOWN_EVERY:
+            return
+        self.shown = now
+        self._show(", ".join(part for part in (self.left(now), self._failures(), label) if part))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        raised: BaseException | None,
+        where: TracebackType | None,
+    ) -> None:
+        took = f"in {_wait(time.monotonic() - self.begin)}"
+        self._show(", ".join(part for part in (took, self._failures()) if part))
+
+    def _failures(self) -> str:
+        return f"{self.failed} failed" if self.failed else ""
+
+    def _show(self, words: str) -> None:
+        from html import escape
+
+        state = (
+            f'<progress value="{self.done}" max="{max(self.total, 1)}"></progress> '
+            f"{self.done} of {self.total} {self.unit} {escape(printable(words))}"
+        )
+        shown = {"text/html": state, "text/plain": f"{self.done} of {self.total} {self.unit}"}
+        if self.handle is None:
+            self.handle = self.display(shown, raw=True, display_id=True)
+        else:
+            self.handle.update(shown, raw=True)
+
+
+def in_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return getattr(shell, "kernel", None) is not None
+
+
+def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> Progress:
+    """A bar on a terminal or in a notebook, lines elsewhere, or nothing.
+
+    Lines come every half minute where nobody asked for them, and with ``"log"`` every ten seconds.
     """
     stream = sys.stderr if stream is None else stream
     if isinstance(progress, Progress):
         return progress
     if progress == "log":
         return Lines(stream)
-    if progress and stream.isatty():
-        return Bar(stream)
-    return Progress()
+    if not progress:
+        return Progress()
+    if in_notebook():
+        return NotebookBar()
+    return Bar(stream) if stream.isatty() else Lines(stream, PIPE_LINE_EVERY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -83,7 +84,9 @@ def run_task(
     def settle(key: str, result: ResultT) -> None:
         group = same[key]
         results.update(dict.fromkeys(group, result))
-        watcher.item(label=task.label(group[0]), failed=task.failed(result))
+        label = task.label(group[0])
+        watcher.took(label=label, seconds=task.seconds(result))
+        watcher.item(label=label, failed=task.failed(result))
 
     def evaluate(wanted: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
         given: Iterable[ItemT] = wanted
@@ -107,6 +110,8 @@ def run_task(
             run.close()
 
     with watcher:
+        if type(watcher) is not Progress:
+            watcher.expects(Counter(map(task.label, missing)))
         watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
         try:
             claims = None if store is None or not missing else store.claims()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bestofk.learners.preparation.account import Preparation, sentences
 from bestofk.ordering.result import Order
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation, expectation_to_dict
@@ -105,6 +106,10 @@ class Study(Reported):
         How often other random splits gave the same decision, where that was asked for.
     options : Decision or None
         What was asked of the decision.
+    data_account : tuple of str
+        What was understood of the data: the target, dates, what was left out.
+    preparation : mapping of data set to mapping of learner to Preparation
+        What was done to the rows inside the folds.
     """
 
     decision: Order | None
@@ -131,6 +136,8 @@ class Study(Reported):
     options: Decision | None = None
     others: tuple[OtherMetric, ...] = ()
     """What other metrics say of the same models, where several were asked for."""
+    data_account: tuple[str, ...] = ()
+    preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -214,7 +221,9 @@ class Study(Reported):
         parts.extend(self.warnings)
         if self.replication is not None:
             parts.append(self.replication.explain())
+        parts.extend(sentences(self.preparation))
         parts.append(" ".join(self.setting))
+        parts.append(" ".join(self.data_account))
         return "\n".join(part for part in parts if part)
 
     def to_dict(self) -> dict[str, Any]:
@@ -241,6 +250,11 @@ class Study(Reported):
             "left_out": dict(self.left_out),
             "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
             "expected": None if self.decision is None else expectation_to_dict(self.decision),
+            "data": list(self.data_account),
+            "preparation": {
+                data: {learner: done.to_dict() for learner, done in by_learner.items()}
+                for data, by_learner in self.preparation.items()
+            },
             "plan": self.plan,
             "loss": self.loss,
             "metrics": self._metrics(),

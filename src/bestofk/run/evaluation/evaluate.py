@@ -7,12 +7,13 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
+from bestofk.learners.preparation.declared import declares
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
@@ -31,6 +32,9 @@ from bestofk.run.evaluation.surroundings import kept_surroundings
 from bestofk.run.evaluation.weights import prepared_argument, weighted
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.task import ItemEvaluator
+
+if TYPE_CHECKING:
+    from bestofk.learners.preparation.ready_learner import ReadyLearner
 
 ALL_FOLDS = -1
 """Stands for the folds of a run that one model serves."""
@@ -60,16 +64,33 @@ class _Runner:
     form: str
     writes: bool
     seeded: bool
-    weights: str | None
+    weights: str | None = None
     """The argument of `fit` that takes the weights of the rows."""
+    said: str = ""
+    """How the rows are handed, where not as declared."""
+
+    @classmethod
+    def of(cls, contender: Contender, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
+        return cls(
+            contender=contender,
+            fresh=model_factory(ready.estimator),
+            form=ready.form,
+            writes=ready.form != "encoded" and may_write(ready.estimator),
+            seeded=bool(seed_names(ready.estimator)),
+            weights=None
+            if rows.weights is None
+            else prepared_argument(ready.estimator, contender.estimator),
+            said=said,
+        )
 
 
 @dataclass(slots=True)
 class _Shared:
-    """A model that serves the two folds of a nested run."""
+    """A model that serves the two folds of a nested run, and how it was made."""
 
     model: Any = None
     fit_time: float = 0.0
+    runner: _Runner | None = None
 
 
 class Evaluator(ItemEvaluator[Place, CellResult]):
@@ -85,6 +106,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         self._trusts: dict[int, bool] = {}
         self._whole: dict[tuple[int, int], bool] = {}
         self._sizes: dict[tuple[int, int, int], int] = {}
+        self._others: dict[tuple[int, int], _Runner | None] = {}
 
     def prepare(self) -> None:
         """Make everything that is made once, so that no cell pays for it."""
@@ -161,21 +183,39 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         if at not in self._runners:
             contender = self.experiment.contenders[learner]
             rows = self.rows(dataset)
-            estimator, form = _prepared(contender.estimator, rows)
-            if form == "encoded":
+            ready = _ready(contender.estimator, rows)
+            if ready.form == "encoded":
                 with caught_warnings():
-                    estimator.load(rows.encoded)
-            self._runners[at] = _Runner(
-                contender=contender,
-                fresh=model_factory(estimator),
-                form=form,
-                writes=form != "encoded" and may_write(estimator),
-                seeded=bool(seed_names(estimator)),
-                weights=None
-                if rows.weights is None
-                else prepared_argument(estimator, contender.estimator),
-            )
+                    ready.estimator.load(rows.encoded)
+            self._runners[at] = _Runner.of(contender, ready, rows)
         return self._runners[at]
+
+    def _other_runner(self, dataset: int, learner: int) -> _Runner | None:
+        """Another way to hand the rows to a learner that declares nothing and failed.
+
+        Found on the first fold of the plan, so that all processes find the same: None where the
+        first way works there (then a fit that failed has failed), or where no way does.
+        """
+        at = (dataset, learner)
+        if at not in self._others:
+            from bestofk.learners.preparation.otherwise import MARK, otherwise
+
+            contender, rows = self.experiment.contenders[learner], self.rows(dataset)
+            place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
+            splits, key = self.experiment.splits[dataset], self.experiment.key(place)
+            self._others[at] = None
+            for number, ready in enumerate((None, *otherwise(contender.estimator, rows.data))):
+                runner = (
+                    self._runner(dataset, learner)
+                    if ready is None
+                    else _Runner.of(contender, ready, rows, said=f"{MARK}{ready.done.explain()}")
+                )
+                fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
+                with contextlib.suppress(Exception):
+                    self._fit(runner, key, fold, None)
+                    self._others[at] = runner if number else None
+                    break
+        return self._others[at]
 
     def _whole_plan(
         self, dataset: int, learner: int, group: Sequence[Place]
@@ -234,18 +274,15 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
     def _cell(self, place: Place, fold: Fold, shared: _Shared | None = None) -> CellResult:
         experiment = self.experiment
         key = experiment.key(place)
-        known: dict[str, Any] = {
-            "n_train": distinct_rows(fold.train),
-            "n_test": len(fold.test),
-        }
+        known: dict[str, Any] = fold.sizes
         with caught_warnings() as caught:
             try:
                 with contextlib.ExitStack() as around:
                     if not self._trusted(place.learner):
                         around.enter_context(kept_surroundings())
-                    runner = self._runner(place.dataset, place.learner)
-                    verdicts, spent = self._fit(runner, key, fold, shared)
-                return self._result(place, verdicts, **known, **spent, warnings=_said(caught))
+                    (verdicts, spent), said = self._fit_somehow(place, key, fold, shared)
+                told = (*said, *_said(caught))
+                return self._result(place, verdicts, **known, **spent, warnings=told)
             except UnscoredError as unscored:
                 failure = unscored.failure
             except MemoryError as raised:
@@ -280,6 +317,26 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                 self._trusts[learner] = False
         return self._trusts[learner]
 
+    def _fit_somehow(
+        self, place: Place, key: CellKey, fold: Fold, shared: _Shared | None
+    ) -> tuple[tuple[list[float | Failure], dict[str, Any]], tuple[str, ...]]:
+        """What came of the fit, and how the rows were handed where not as declared."""
+        runner = self._runner(place.dataset, place.learner)
+        if shared is not None and shared.runner is not None:
+            runner = shared.runner
+            return self._fit(runner, key, fold, shared), (runner.said,) if runner.said else ()
+        try:
+            return self._fit(runner, key, fold, shared), ()
+        except (UnscoredError, MemoryError):
+            raise
+        except Exception:
+            if declares(runner.contender.estimator):
+                raise
+            other = self._other_runner(place.dataset, place.learner)
+            if other is None:
+                raise
+        return self._fit(other, key, fold, shared), (other.said,)
+
     def _fit(
         self, runner: _Runner, key: CellKey, fold: Fold, shared: _Shared | None
     ) -> tuple[list[float | Failure], dict[str, Any]]:
@@ -300,7 +357,8 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
             else:
                 model.fit(X_train, y_train)
             if shared is not None:
-                shared.model, shared.fit_time = model, time.perf_counter() - begin
+                shared.model, shared.runner = model, runner
+                shared.fit_time = time.perf_counter() - begin
         fitted = time.perf_counter()
         if runner.form == "encoded":
             predicted = rows.classes[model.predict_encoded(X_test)]
@@ -359,27 +417,13 @@ def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> boo
     )
 
 
-def _prepared(estimator: Any, rows: Rows) -> tuple[Any, str]:
+def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
     """The estimator as it can take these rows, and in which form."""
     if isinstance(estimator, UnavailableEstimator):
         raise UnscoredError(estimator.kind, estimator.reason)
-    if hasattr(estimator, "fit_encoded"):
-        return estimator, "encoded"
-    from bestofk.learners.for_data import check_estimator_like, for_data
+    from bestofk.learners.preparation.ready_learner import ready_learner
 
-    if rows.plain:
-        # numbers without gaps: any estimator takes them, and nothing need be looked up
-        check_estimator_like(estimator, "learner")
-        return estimator, "array" if _takes_arrays(estimator) else "frame"
-    return for_data(estimator, rows.data.X, schema=rows.data.schema), "frame"
-
-
-def _takes_arrays(estimator: Any) -> bool:
-    """Plain numbers go as an array unless something inside picks columns by name."""
-    if not hasattr(estimator, "get_params"):
-        return True
-    inside = [estimator, *estimator.get_params(deep=True).values()]
-    return not any(type(part).__name__ == "ColumnTransformer" for part in inside)
+    return ready_learner(estimator, rows.data)
 
 
 def _predicted(

@@ -60,7 +60,8 @@ def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> F
         given = np.asarray(model.predict_proba(X), dtype=np.float64)
         place = {label: code for code, label in enumerate(rows.classes.tolist())}
         held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
-    if given.shape != (len(X), len(held)) or not np.isfinite(given).all():
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if given.shape != (n, len(held)) or not np.isfinite(given).all():
         raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
     full = np.zeros((len(given), len(rows.classes)))
     full[:, held] = given

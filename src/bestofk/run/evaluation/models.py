@@ -21,7 +21,7 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
     estimators whose settings are plain values are made by their constructor, which is what
     scikit-learn's `clone` comes to but many times faster.
     """
-    from sklearn.base import clone
+    from bestofk.learners.preparation.adapted import copy_of
 
     kind = type(estimator)
     seeds = seed_names(estimator)
@@ -31,13 +31,13 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
         return lambda _: deepcopy(estimator)
     settings = estimator.get_params(deep=False)
     flat = all(isinstance(value, _PLAIN) for value in settings.values())
-    if flat and type(clone(estimator)) is kind and not _cloned_by_itself(estimator):
-        if seeds == ["random_state"]:
+    if flat and type(copy_of(estimator)) is kind and not _cloned_by_itself(estimator):
+        if seeds == ["random_state"] and "random_state" in settings:
             return lambda seed: kind(**{**settings, "random_state": seed})
         return lambda _: kind(**settings)
 
     def fresh(seed: int) -> Any:
-        model = clone(estimator)
+        model = copy_of(estimator)
         if seeds:
             model.set_params(**dict.fromkeys(seeds, seed))
         return model

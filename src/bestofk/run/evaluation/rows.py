@@ -10,6 +10,8 @@ import numpy.typing as npt
 from bestofk.checks import Floats
 from bestofk.data.dataset import DataSet
 from bestofk.data.encoded import Encoded
+from bestofk.data.whole_rows import take_rows
+from bestofk.plans.splits import distinct_rows
 
 Labels = npt.NDArray[Any]
 
@@ -28,9 +30,8 @@ class Rows:
         else:
             self.codes = np.zeros(0, dtype=np.int64)
             self.classes = np.array([])
-            self.y = data.y.to_numpy(dtype=np.float64)
+            self.y = data.y.to_numpy()
         self.known = frozenset(self.classes.tolist())
-        self.plain = all(kind == "numeric" for kind in data.kinds.values()) and not data.n_missing
         self._array: Floats | None = None
         given = data.sample_weight
         self.weights: Floats | None = None if given is None else given.to_numpy(dtype=np.float64)
@@ -44,7 +45,9 @@ class Rows:
     def array(self) -> Floats:
         """All columns as numbers, for data that are numbers without gaps."""
         if self._array is None:
-            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=np.float64))
+            kinds = set(self.data.X.dtypes)
+            alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
         return self._array
 
 
@@ -53,7 +56,10 @@ class Fold:
 
     def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
         self.rows, self.train, self.test = rows, train, test
+        self.sizes = {"n_train": distinct_rows(train), "n_test": len(test)}
         self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
+        if self.y_test.dtype == np.float32:
+            self.y_test = _shared(self.y_test.astype(np.float64))  # to be judged by
         self._train_forms: dict[str, Any] = {}
         self._test_forms: dict[str, Any] = {}
 
@@ -68,7 +74,7 @@ class Fold:
         return None if self.rows.weights is None else self.rows.weights[which]
 
     def form(self, name: str) -> tuple[Any, Any]:
-        """Training and test rows as ``"array"``, ``"frame"`` or ``"encoded"``."""
+        """Training and test rows as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"``."""
         if name not in self._train_forms:
             self._train_forms[name] = self._sliced(name, self.train, training=True)
         if name not in self._test_forms:
@@ -80,6 +86,9 @@ class Fold:
             return _shared(self.rows.array[which])
         if name == "frame":
             return self.rows.data.X.iloc[which]
+        if name == "given":
+            data = self.rows.data
+            return take_rows(data.X if data.given is None else data.given, which)
         encoded = self.rows.encoded
         return encoded.take(which) if training else encoded.values[which]
 

@@ -108,6 +108,10 @@ class StudySpec:
     """The digest of the study that this one repeats over other random splits."""
     decisions: tuple[StoredDecision, ...] = ()
     """What was asked of the decisions about it, the last one last."""
+    account: tuple[str, ...] = ()
+    """What was understood of the data, in sentences."""
+    preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
+    """By data set and learner: what was done to the rows inside the folds."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
@@ -145,7 +149,7 @@ class StudySpec:
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
             for data in found["datasets"]
         )
-        for name in ("also", "command", "notes", "taken", "n_train", "n_test"):
+        for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account"):
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         found["decisions"] = tuple(
@@ -167,8 +171,9 @@ class StudySpec:
             return found
         # of an older version, which did not keep these
         return replace(
-            found, notes=self.notes, caution=self.caution, n_train=self.n_train, n_test=self.n_test
-        )
+            found, notes=self.notes, caution=self.caution, n_train=self.n_train, n_test=self.n_test,
+            account=self.account, preparation=self.preparation,
+        )  # fmt: skip
 
 
 def subsets_of(plan: str) -> Subsets | None:
@@ -184,7 +189,7 @@ _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
-    "replicates", "decisions",
+    "replicates", "decisions", "account", "preparation",
 )  # fmt: skip
 """Fields that do not say what is to be run."""
 
@@ -297,6 +302,19 @@ def study_of(
         n_train=designs[0].n_train,
         n_test=designs[0].n_test,
         groups=designs[0].groups,
+        account=_account(experiment),
+    )
+
+
+def _account(experiment: Experiment) -> tuple[str, ...]:
+    """What was understood of the data; each sentence once, by data set where there are several."""
+    several = len(experiment.datasets) > 1
+    return tuple(
+        dict.fromkeys(
+            f"{data.name}: {sentence}" if several else sentence
+            for data in experiment.datasets
+            for sentence in data.account
+        )
     )
 
 

@@ -1,0 +1,59 @@
+"""What newcomers bring: a frame of many kinds of columns, and the command line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bestofk.cli import main
+
+
+@pytest.fixture
+def patients():
+    """Dates, truth values, categories, words, an identifier, a constant and missing cells."""
+    rng = np.random.default_rng(3)
+    n = 60
+    frame = pd.DataFrame(
+        {
+            "patient": [f"p{row:03d}" for row in range(n)],
+            "admitted": pd.date_range("2024-01-01", periods=n, freq="D"),
+            "smoker": rng.random(n) < 0.4,
+            "ward": pd.Categorical(rng.choice(["a", "b", "c"], n), categories=list("abcd")),
+            "town": rng.choice(["Oslo", "Rome", "Bonn"], n),
+            "age": rng.normal(50, 10, n),
+            "hospital": "north",
+        }
+    )
+    y = np.where(frame["age"] + 8 * frame["smoker"] + rng.normal(0, 4, n) > 53, "ill", "well")
+    frame.loc[[3, 17], "age"] = np.nan
+    frame.loc[5, "town"] = None
+    return frame, y
+
+
+@pytest.fixture
+def run(capsys):
+    """The exit code, and what went to stdout and to stderr."""
+
+    def call(*arguments):
+        code = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def by_hand():
+    """Losses of fits made by hand on the splits of a plan: the oracle of a comparison."""
+    import bestofk as bk
+
+    def losses(make, X, y, plan, seed=0):
+        y = np.asarray(y)
+        splits = bk.plan(plan, random_state=seed).materialise(len(y), y)
+        take = X.iloc.__getitem__ if hasattr(X, "iloc") else lambda rows: X[rows]
+        found = []
+        for _, _, train, test in splits:
+            model = make().fit(take(train), y[train])
+            found.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
+        return np.array(found)
+
+    return losses

@@ -1,0 +1,218 @@
+"""Data frames and files with dates, truth values, categories, words and an identifier."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+
+import bestofk as bk
+from bestofk.data import as_dataset, read_dataset
+from bestofk.errors import ArgumentError
+
+SAID = (
+    "Dates, taken as days since 1970-01-01: 'admitted'.",
+    "Left out, since every row has another value: 'patient'",
+    "The same value in every row, kept: 'hospital'.",
+)
+
+
+def write(frame, y, path):
+    whole = pd.concat([frame, pd.Series(y, name="outcome")], axis=1)
+    if path.suffix == ".csv":
+        whole.to_csv(path, index=False)
+    else:
+        whole.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_file_and_a_frame_are_understood_alike(patients, tmp_path, suffix):
+    frame, y = patients
+    from_frame = as_dataset(frame, y)
+    from_file = read_dataset(write(frame, y, tmp_path / f"patients{suffix}"))
+    assert from_file.kinds == from_frame.kinds
+    assert from_file.n_missing == from_frame.n_missing == 3
+    for data in (from_frame, from_file):
+        said = " ".join(data.account)
+        assert [sentence for sentence in SAID if sentence not in said] == []
+        # 2024-01-01 is day 19723 of Unix time
+        assert data.X["admitted"].tolist() == [19723.0 + row for row in range(60)]
+
+
+def test_dates_that_may_be_read_in_two_ways_are_refused_alike(patients, tmp_path):
+    frame, y = patients
+    odd = frame.assign(admitted=frame["admitted"].dt.strftime("%d/%m/%Y"))
+    file = write(odd, y, tmp_path / "odd.csv")
+    for refused in (lambda: as_dataset(odd, y), lambda: read_dataset(file)):
+        with pytest.raises(ArgumentError, match="read in two ways"):
+            refused()
+    # the advice works
+    assert (
+        read_dataset(file, ignore=["admitted"]).d == read_dataset(file, nominal=["admitted"]).d - 1
+    )
+    assert (
+        as_dataset(odd.assign(admitted=pd.to_datetime(odd["admitted"], dayfirst=True)), y)
+        .X["admitted"]
+        .iloc[0]
+        == 19723.0
+    )
+
+
+def learners():
+    return {
+        "svm": SVC(),
+        "hgb": HistGradientBoostingClassifier(max_iter=3),
+        "tree": "c4.5",
+        "logistic": "logistic",
+    }
+
+
+def test_preparation_is_stated_for_every_learner(patients):
+    frame, y = patients
+    study = bk.compare(learners(), frame, y, plan="kfold:3", progress=False)
+    line = next(line for line in study.explain().split("\n") if line.startswith("Preparation"))
+    # 4 nominal columns: smoker, ward, town, hospital; 2 missing numbers, 1 missing word
+    assert line == (
+        "Preparation inside the folds: "
+        "4 columns 1-of-n (1 missing cell as zeros), 2 missing cells filled by the training mean "
+        "for svm; "
+        "4 columns 1-of-n (1 missing cell as zeros), 2 missing cells filled by the training mean "
+        "by logistic itself; none for hgb and tree."
+    )
+    assert study.to_dict()["preparation"]["data"]["svm"]["one_of_n"] == 4
+    assert [s for s in SAID if s not in study.explain()] == []
+
+
+def test_preparation_can_be_refused_and_the_advice_works(patients):
+    frame, y = patients
+    with pytest.raises(ArgumentError, match="svm does not take 'data' as it is") as caught:
+        bk.compare(learners(), frame, y, plan="kfold:3", prepare="none", progress=False)
+    assert "\n" not in str(caught.value)
+    fewer = {name: one for name, one in learners().items() if name != "svm"}
+    assert (
+        bk.compare(fewer, frame, y, plan="kfold:3", prepare="none", progress=False).left_out == {}
+    )
+
+
+def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp_path):
+    frame, y = patients
+    file, store = write(frame, y, tmp_path / "patients.csv"), tmp_path / "study.db"
+    words = ["compare", file, "--learner", "svm=sklearn.svm:SVC()", "--learner", "c4.5",
+             "--plan", "kfold:3"]  # fmt: skip
+    code, out, _ = run(*words, "--store", store, "--report", tmp_path / "report.html")
+    said = (
+        "Preparation inside the folds: 4 columns 1-of-n (1 missing cell as zeros), 2 missing cells"
+    )
+    assert code == 0
+    assert said in out
+    assert out.count("taken as days since 1970-01-01") == 1
+    page = (tmp_path / "report.html").read_text()
+    assert "4 columns 1-of-n (1 missing cell as zeros)" in page
+    assert "taken as days since 1970-01-01" in page
+    assert said in bk.open_study(str(store)).explain()
+    code, out, err = run(*words, "--prepare", "none")
+    assert code == 2
+    assert "svm does not take 'patients' as it is" in err
+    code, out, _ = run(*words, "--json")
+    assert json.loads(out)["preparation"]["patients"]["c4.5"]["said"] == "none"
+
+
+def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, by_hand):
+    frame, y = patients
+    words = make_column_selector(dtype_include=["object", "str"])
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), words),
+        (SimpleImputer(strategy="median"), ["age"]),
+        ("passthrough", make_column_selector(dtype_include="bool")),
+        (
+            FunctionTransformer(lambda dates: dates.apply(lambda c: c.dt.day_of_year)),
+            make_column_selector(dtype_include="datetime"),
+        ),
+    )  # fmt: skip
+    own = make_pipeline(columns, StandardScaler(with_mean=False), LogisticRegression())
+    search = GridSearchCV(own, {"logisticregression__C": [0.1, 1.0]}, cv=2)
+    expected = by_hand(lambda: own, frame, y, "kfold:3")
+    study = bk.compare(
+        {"own": own, "search": search, "most": DummyClassifier()}, frame, y, plan="kfold:3",
+        engine="serial", progress=False,
+    )  # fmt: skip
+    assert study.left_out == {}
+    np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
+    assert study.preparation["data"]["own"].explain() == "none"
+    assert study.preparation["data"]["search"].explain() == "none"
+
+
+def test_an_imputer_of_the_user_sees_the_missing_cells(patients, by_hand):
+    frame, y = patients
+    numbers = frame[["age"]].assign(late=np.arange(len(frame)) % 7)
+    numbers.loc[0:20, "age"] = np.nan
+    own = make_pipeline(SimpleImputer(strategy="constant", fill_value=-1e3), SVC())
+    expected = by_hand(lambda: own, numbers, y, "2x3")
+    study = bk.compare(
+        {"own": own, "most": "max"}, numbers, y, plan="2x3", engine="serial", progress=False
+    )
+    np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
+    assert study.preparation["data"]["own"].explain() == "none"
+
+
+def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_path):
+    rng = np.random.default_rng(1)
+    good, bad = ["fine", "great", "lovely"], ["dull", "awful", "poor"]
+    rows = [
+        f'"{word} film number {row}",{row % 5},{label}'
+        for row in range(40)
+        for label, word in [(("good", rng.choice(good)), ("bad", rng.choice(bad)))[row % 2]]
+    ]
+    file = tmp_path / "films.csv"
+    file.write_text("review,year,liked\n" + "\n".join(rows) + "\n")
+    (tmp_path / "models.py").write_text(
+        "from sklearn.compose import make_column_transformer\n"
+        "from sklearn.feature_extraction.text import TfidfVectorizer\n"
+        "from sklearn.linear_model import LogisticRegression\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "learners = {'texts': make_pipeline(make_column_transformer("
+        "(TfidfVectorizer(), 'review')), LogisticRegression()), 'most': 'max'}\n"
+    )
+    code, out, err = run(
+        "compare", file, "--learners", tmp_path / "models.py", "--plan", "5x2", "--json"
+    )
+    assert code == 0, err
+    study = json.loads(out)
+    assert study["means"]["texts"] < 0.05 < study["means"]["most"]
+    assert any("every row has another value: 'review'" in sentence for sentence in study["data"])
+
+
+def test_texts_alone_and_a_sparse_matrix(by_hand):
+    rng = np.random.default_rng(2)
+    y = np.array(["good", "bad"] * 20)
+    words = {"good": ["fine", "great", "nice"], "bad": ["dull", "awful", "nice"]}
+    texts = [" ".join(rng.choice(words[label], 3)) for label in y]
+    pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
+    expected = by_hand(lambda: pipeline, np.array(texts), y, "2x3")
+    for given in (texts, np.array(texts), pd.Series(texts, index=range(5, 45))):
+        study = bk.compare(
+            {"texts": pipeline, "most": DummyClassifier()}, given, y, plan="2x3", engine="serial",
+            progress=False,
+        )  # fmt: skip
+        np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
+    sparse = TfidfVectorizer().fit_transform(texts)
+    study = bk.compare(
+        {"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"}, sparse, y, plan="2x3",
+        engine="serial", progress=False,
+    )  # fmt: skip
+    np.testing.assert_array_equal(
+        study.losses.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
+    )
+    # a learner of columns says why it cannot, in the headline
+    assert "the rows of 'data' are a sparse matrix" in study.headline()
