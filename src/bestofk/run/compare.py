@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,7 +23,7 @@ from bestofk.run.evaluation.complexities import complexities
 from bestofk.run.evaluation.instances import instance_losses, is_one_test_set
 from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.experiment import Contender, Experiment, Place, Places
 from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
 from bestofk.run.replicate import replicated, reseeded
@@ -265,13 +265,13 @@ def _run(
     experiment: Experiment,
     spec: StudySpec,
     execution: Execution,
-) -> tuple[dict[Place, CellResult], tuple[str, ...], str]:
+) -> tuple[Mapping[Place, CellResult], tuple[str, ...], str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store."""
     from bestofk.run.store.store import open_store
 
     task = ComparisonTask(experiment)
     store, budget = execution.store, execution.budget
-    places = list(experiment.places())
+    places = Places(experiment)
     with open_store(store) as kept:
         kept.register(spec)
         results = run_task(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+
+import numpy as np
 
 from bestofk.errors import BestOfKError, RunError
 from bestofk.losses.losses import Losses
@@ -11,7 +14,8 @@ from bestofk.ordering.decision import Decision
 from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import CellResult, Failure
+from bestofk.run.evaluation.result_table import ResultTable, as_table
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.store.stored_study import StudySpec
@@ -36,19 +40,17 @@ def conclude(
     `design` is that of the first data set's splits; `finer` may give losses by test instance of
     the learners that are compared, in place of one number each.
     """
-    # engines and stores give their results in no certain order
-    results = {place: results[place] for place in sorted(results, key=_turn)}
+    # engines and stores give their results in no certain order: a table has one
+    table = as_table(spec, results)
     failures = tuple(
-        _failed(spec, place, result)
-        for place, result in results.items()
-        if result.failure is not None
+        _failed(spec, table.place(index), table.failures[index]) for index in sorted(table.failures)
     )
-    left_out = _left_out(spec, results)
+    left_out = _left_out(spec, table)
     compared = [
         place for place, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
-    costs = cost_table(spec, results)
-    losses, dropped = complete_part(spec, results, compared, design)
+    costs = cost_table(spec, table)
+    losses, dropped = complete_part(spec, table, compared, design)
     if losses is not None and finer is not None:
         losses = finer(compared) or losses
     if losses is None:
@@ -88,38 +90,35 @@ def conclude(
     )
 
 
-def _turn(place: Place) -> tuple[int, ...]:
-    return place.dataset, place.run, place.fold, place.repetition, place.learner
-
-
-def _failed(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
-    assert result.failure is not None
+def _failed(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
     return FailedCell(
         learner=spec.learners[place.learner].name,
         dataset=spec.datasets[place.dataset].name,
         run=place.run,
         fold=place.fold,
         repetition=place.repetition,
-        kind=result.failure.kind,
-        reason=result.failure.reason,
+        kind=failure.kind,
+        reason=failure.reason,
     )
 
 
-def _left_out(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, str]:
+def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
     """Learners that failed too often, with the most frequent reason."""
-    left_out = {}
-    for number, learner in enumerate(spec.learners):
+    fits = np.zeros(len(spec.learners), dtype=np.int64)
+    for dataset, data in enumerate(spec.datasets):
         # on part of the rows a class may be absent, which is no reason to leave a learner out
-        own = [
-            result
-            for place, result in results.items()
-            if place.learner == number and place.run < spec.datasets[place.dataset].runs
-        ]
-        failed = [result.failure for result in own if result.failure is not None]
-        if len(failed) > TOLERATED_FAILURES * len(own):
-            reasons = [failure.explain() for failure in failed]
-            most = max(dict.fromkeys(reasons), key=reasons.count)
-            left_out[learner.name] = f"{len(failed)} of {len(own)} fits failed ({most})"
+        fits += table.there(dataset)[: data.runs * data.folds].sum(axis=(0, 1))
+    reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
+    for index in sorted(table.failures):
+        place = table.place(index)
+        if place.run < spec.datasets[place.dataset].runs:
+            reasons[place.learner][table.failures[index].explain()] += 1
+    left_out = {}
+    for learner, counted, total in zip(spec.learners, reasons, fits.tolist(), strict=True):
+        failed = counted.total()
+        if failed > TOLERATED_FAILURES * total:
+            (most, _), *_ = counted.most_common(1)
+            left_out[learner.name] = f"{failed} of {total} fits failed ({most})"
     return left_out
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -24,7 +24,7 @@ def run_task(
     progress: Progress | None = None,
     budget: float | None = None,
     stop: Callable[[ItemT, ResultT], Exception | None] | None = None,
-) -> dict[ItemT, ResultT]:
+) -> Mapping[ItemT, ResultT]:
     """The result of every item: from the store where it has them, else evaluated and stored.
 
     Parameters
@@ -46,7 +46,7 @@ def run_task(
 
     Returns
     -------
-    dict
+    mapping
         Results by item; with a budget, perhaps not of all items.
 
     Raises
@@ -57,19 +57,14 @@ def run_task(
     begin = time.monotonic()
     deadline = None if budget is None else begin + budget
     watcher = Progress() if progress is None else progress
-    same: dict[str, list[ItemT]] = {}
-    for item in items:
-        same.setdefault(task.key(item), []).append(item)
-    results: dict[ItemT, ResultT] = {}
-    if store is not None:
-        for key, result in task.find(store, {key: group[0] for key, group in same.items()}).items():
-            results.update(dict.fromkeys(same[key], result))
-    missing = {group[0]: key for key, group in same.items() if group[0] not in results}
+    begun = task.begin(store, items)
+    results, same = begun.results, begun.missing
+    missing = {group[0]: key for key, group in same.items()}
 
     def settle(key: str, result: ResultT) -> None:
-        group = same[key]
-        results.update(dict.fromkeys(group, result))
-        watcher.item(label=task.label(group[0]), failed=task.failed(result))
+        for item in same[key]:
+            results[item] = result
+        watcher.item(label=task.label(same[key][0]), failed=task.failed(result))
 
     def evaluate(wanted: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
         given: Iterable[ItemT] = wanted
@@ -91,7 +86,7 @@ def run_task(
             run.close()
 
     with watcher:
-        watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
+        watcher.start(total=begun.known + len(same), done=begun.known, unit=task.unit)
         try:
             claims = None if store is None or not missing else store.claims()
             if store is None or claims is None:
