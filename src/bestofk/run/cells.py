@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -145,3 +146,86 @@ class CellResult:
     def __post_init__(self) -> None:
         if (self.loss is None) == (self.failure is None):
             raise ValueError("a cell has either a loss or a failure")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellBatch:
+    """Many cells, column by column; None where a cell lacks a number."""
+
+    digest: Sequence[str]
+    dataset: Sequence[str]
+    learner: Sequence[str]
+    splits: Sequence[str]
+    run: Sequence[int]
+    fold: Sequence[int]
+    repetition: Sequence[int]
+    loss: Sequence[float | None]
+    fit_time: Sequence[float | None]
+    predict_time: Sequence[float | None]
+    size: Sequence[int | None]
+    n_train: Sequence[int | None]
+    n_test: Sequence[int | None]
+    failures: Mapping[int, Failure] = field(default_factory=dict)
+    """By the position of the cell, as what follows."""
+    warnings: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    predictions: Mapping[int, bytes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, results: Sequence[CellResult]) -> CellBatch:
+        """The columns of results."""
+        keys = ("digest", "dataset", "learner", "splits", "run", "fold", "repetition")
+        numbers = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
+        columns = {name: [getattr(result.key, name) for result in results] for name in keys}
+        columns |= {name: [getattr(result, name) for result in results] for name in numbers}
+        return cls(
+            **columns,
+            failures={n: r.failure for n, r in enumerate(results) if r.failure is not None},
+            warnings={n: r.warnings for n, r in enumerate(results) if r.warnings},
+            predictions={
+                n: r.predictions for n, r in enumerate(results) if r.predictions is not None
+            },
+        )
+
+    def result(self, row: int, key: CellKey) -> CellResult:
+        """One of the cells, under its key."""
+        return CellResult(
+            key=key,
+            loss=self.loss[row],
+            failure=self.failures.get(row),
+            fit_time=self.fit_time[row],
+            predict_time=self.predict_time[row],
+            size=self.size[row],
+            n_train=self.n_train[row],
+            n_test=self.n_test[row],
+            warnings=self.warnings.get(row, ()),
+            predictions=self.predictions.get(row),
+        )
+
+
+class Digests:
+    """The digests of many cells: what they share is hashed once.
+
+    Examples
+    --------
+    >>> key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=1, fold=2, repetition=0)
+    >>> Digests("x").of("d", "l", "s", 1, 2, 0) == key.digest
+    True
+    """
+
+    def __init__(self, loss: str) -> None:
+        self._loss = loss
+        self._begun: dict[tuple[str, str, str], Any] = {}
+
+    def of(
+        self, dataset: str, learner: str, splits: str, run: int, fold: int, repetition: int
+    ) -> str:
+        """What `CellKey.digest` would be."""
+        names = (dataset, learner, splits)
+        begun = self._begun.get(names)
+        if begun is None:
+            begun = hashlib.sha256(f"{(*names, self._loss)!r} ".encode())
+            self._begun[names] = begun
+        hashed = begun.copy()
+        hashed.update(f"{run} {fold} {repetition}".encode())
+        digest: str = hashed.hexdigest()[:32]
+        return digest

@@ -29,7 +29,7 @@ from bestofk.run.evaluation.scorers import check_losses
 from bestofk.run.evaluation.time_needed import more_time
 from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.experiment import Contender, Experiment, Place, Places
 from bestofk.run.progress import Progress, observer
 from bestofk.run.rehearse import rehearse
 from bestofk.run.replicate import check_replicable, replicated, reseeded
@@ -362,7 +362,7 @@ def _run(
     spec: StudySpec,
     execution: Execution,
     deadline: float | None,
-) -> tuple[dict[Place, CellResult], tuple[str, ...], str, str]:
+) -> tuple[Mapping[Place, CellResult], tuple[str, ...], str, str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store.
 
     With them what the reader must know, and what a budget that ended too early should have been.
@@ -371,7 +371,7 @@ def _run(
 
     task = ComparisonTask(experiment)
     store, budget = execution.store, execution.budget
-    places = list(experiment.places())
+    places = Places(experiment)
     cut: dict[Place, float] = {}
     with open_store(store) as kept:
         kept.register(spec)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from bestofk.errors import BestOfKError, RunError
 from bestofk.losses.losses import Losses
@@ -12,9 +15,10 @@ from bestofk.ordering.decision import Decision
 from bestofk.ordering.order import decide
 from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
-from bestofk.run.cells import CellResult
+from bestofk.run.cells import CellResult, Failure
 from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.preparation import amended
+from bestofk.run.evaluation.result_table import ResultTable, as_table
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
 from bestofk.run.other_metrics import OtherMetric, other_metric
@@ -45,19 +49,17 @@ def conclude(
     `others` are the cells by other losses. `too_little` says what a budget should have been that
     ended too early.
     """
-    # engines and stores give their results in no certain order
-    results = {place: results[place] for place in sorted(results, key=_turn)}
+    # engines and stores give their results in no certain order: a table has one
+    table = as_table(spec, results)
     failures = tuple(
-        _failed(spec, place, result)
-        for place, result in results.items()
-        if result.failure is not None
+        _failed(spec, table.place(index), table.failures[index]) for index in sorted(table.failures)
     )
-    left_out = _left_out(spec, results)
+    left_out = _left_out(spec, table)
     compared = [
         place for place, learner in enumerate(spec.learners) if learner.name not in left_out
     ]  # fmt: skip
-    costs = cost_table(spec, results)
-    losses, dropped = complete_part(spec, results, compared, design)
+    costs = cost_table(spec, table)
+    losses, dropped = complete_part(spec, table, compared, design)
     if losses is not None and losses.design.kind == "holdout" and finer is not None:
         losses = finer(compared) or losses
     if losses is None:
@@ -123,12 +125,12 @@ def _by_another(
     decided: Order | None,
 ) -> OtherMetric:
     """What another loss says of the learners that are compared and that it can judge."""
-    results = {place: held.results[place] for place in sorted(held.results, key=_turn)}
     other = replace(spec, loss=loss)
-    left_out = _left_out(other, results)
+    table = as_table(other, held.results)
+    left_out = _left_out(other, table)
     kept = [place for place in compared if spec.learners[place].name not in left_out]
-    losses, _ = complete_part(other, results, kept, design)
-    if losses is not None and held.finer is not None:
+    losses, _ = complete_part(other, table, kept, design)
+    if losses is not None and losses.design.kind == "holdout" and held.finer is not None:
         losses = held.finer(kept) or losses
     recommended = None if decided is None or decided.best is None else str(decided.best)
     metric = metric_of(loss_shown(loss))
@@ -136,38 +138,35 @@ def _by_another(
     return other_metric(loss, losses, decision, costs, recommended, metric, lacking)
 
 
-def _turn(place: Place) -> tuple[int, ...]:
-    return place.dataset, place.run, place.fold, place.repetition, place.learner
-
-
-def _failed(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
-    assert result.failure is not None
+def _failed(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
     return FailedCell(
         learner=spec.learners[place.learner].name,
         dataset=spec.datasets[place.dataset].name,
         run=place.run,
         fold=place.fold,
         repetition=place.repetition,
-        kind=result.failure.kind,
-        reason=result.failure.reason,
+        kind=failure.kind,
+        reason=failure.reason,
     )
 
 
-def _left_out(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str, str]:
+def _left_out(spec: StudySpec, table: ResultTable) -> dict[str, str]:
     """Learners that failed too often, with the most frequent reason."""
-    left_out = {}
-    for number, learner in enumerate(spec.learners):
+    fits = np.zeros(len(spec.learners), dtype=np.int64)
+    for dataset, data in enumerate(spec.datasets):
         # on part of the rows a class may be absent, which is no reason to leave a learner out
-        own = [
-            result
-            for place, result in results.items()
-            if place.learner == number and place.run < spec.datasets[place.dataset].runs
-        ]
-        failed = [result.failure for result in own if result.failure is not None]
-        if len(failed) > TOLERATED_FAILURES * len(own):
-            reasons = [failure.explain() for failure in failed]
-            most = max(dict.fromkeys(reasons), key=reasons.count)
-            left_out[learner.name] = f"{len(failed)} of {len(own)} fits failed ({most})"
+        fits += table.there(dataset)[: data.runs * data.folds].sum(axis=(0, 1))
+    reasons: list[Counter[str]] = [Counter() for _ in spec.learners]
+    for index in sorted(table.failures):
+        place = table.place(index)
+        if place.run < spec.datasets[place.dataset].runs:
+            reasons[place.learner][table.failures[index].explain()] += 1
+    left_out = {}
+    for learner, counted, total in zip(spec.learners, reasons, fits.tolist(), strict=True):
+        failed = counted.total()
+        if failed > TOLERATED_FAILURES * total:
+            (most, _), *_ = counted.most_common(1)
+            left_out[learner.name] = f"{failed} of {total} fits failed ({most})"
     return left_out
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -57,6 +57,22 @@ class Place:
     run: int
     fold: int
     repetition: int
+
+
+class Places(Sequence[Place]):
+    """All places of an experiment, none of which is held."""
+
+    def __init__(self, experiment: Experiment) -> None:
+        self._experiment = experiment
+
+    def __iter__(self) -> Iterator[Place]:
+        return self._experiment.places()
+
+    def __len__(self) -> int:
+        return self._experiment.n_cells
+
+    def __getitem__(self, index: Any) -> Any:
+        return list(self)[index]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,6 +12,7 @@ from bestofk.losses.losses import DIMS, Losses
 from bestofk.plans.design import Design, Subsets
 from bestofk.run.cells import CellResult
 from bestofk.run.evaluation.loss_functions import loss_shown
+from bestofk.run.evaluation.result_table import ResultTable, as_table
 from bestofk.run.experiment import Place
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost
@@ -33,14 +34,9 @@ def complete_part(
     Of runs on parts of the rows those count that all learners have, halves in pairs.
     """
     runs, folds = design.runs, design.folds
-    subset_values, subsets, subset_notes = _complete_subsets(spec, results, kept, design)
-    shape = (len(kept), len(spec.datasets), runs, folds, spec.repetitions)
-    values = np.full(shape, np.nan)
-    position = {learner: row for row, learner in enumerate(kept)}
-    for place, result in results.items():
-        if result.loss is not None and place.learner in position and place.run < runs:
-            at = (position[place.learner], place.dataset, place.run, place.fold, place.repetition)
-            values[at] = result.loss
+    table = as_table(spec, results)
+    subset_values, subsets, subset_notes = _complete_subsets(spec, table, kept, design)
+    values = _losses_of(table, spec, kept, (0, runs), folds)
     there = ~np.isnan(values).any(axis=(0, 1, 4)) if kept else np.zeros((runs, folds), dtype=bool)
     if not there.any():
         return None, ()
@@ -61,21 +57,29 @@ def complete_part(
     return losses, (*notes, *subset_notes)
 
 
+def _losses_of(
+    table: ResultTable, spec: StudySpec, kept: Sequence[int], runs: tuple[int, int], folds: int
+) -> Floats:
+    """The losses of some learners and runs: (learner, data set, run, fold, repetition)."""
+    first, end = runs
+    values = np.full((len(kept), len(spec.datasets), end - first, folds, spec.repetitions), np.nan)
+    for dataset in range(len(spec.datasets)):
+        start, stop = table.split_of(dataset, first), table.split_of(dataset, end)
+        part = table.column("loss", dataset)[start:stop][..., list(kept)]
+        by_run = part.reshape(end - first, folds, spec.repetitions, len(kept))
+        values[:, dataset] = np.moveaxis(by_run, -1, 0)
+    return values
+
+
 def _complete_subsets(
-    spec: StudySpec, results: Mapping[Place, CellResult], kept: Sequence[int], design: Design
+    spec: StudySpec, table: ResultTable, kept: Sequence[int], design: Design
 ) -> tuple[Floats | None, Subsets | None, tuple[str, ...]]:
     """The losses on parts of the rows, what is left of these runs, and what is to be said."""
     subsets = design.subsets
     if subsets is None:
         return None, None, ()
-    shape = (len(kept), len(spec.datasets), subsets.runs, subsets.folds, spec.repetitions)
-    values = np.full(shape, np.nan)
-    position = {learner: row for row, learner in enumerate(kept)}
-    for place, result in results.items():
-        if result.loss is not None and place.learner in position and place.run >= design.runs:
-            run = place.run - design.runs
-            at = (position[place.learner], place.dataset, run, place.fold, place.repetition)
-            values[at] = result.loss
+    runs = (design.runs, design.runs + subsets.runs)
+    values = _losses_of(table, spec, kept, runs, subsets.folds)
     there = ~np.isnan(values).any(axis=(0, 1, 3, 4))
     if there.all():
         return values, subsets, ()
@@ -137,16 +141,15 @@ def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str
 
     The size is that of the first fold of every data set, which alone is weighed.
     """
-    table = {}
-    for number, learner in enumerate(spec.learners):
-        own = [
-            result
-            for place, result in results.items()
-            if place.learner == number and place.run < spec.datasets[place.dataset].runs
+    table = as_table(spec, results)
+    means: list[dict[str, float | None]] = [{} for _ in spec.learners]
+    for name in ("fit_time", "predict_time", "size"):
+        parts = [
+            table.column(name, dataset)[: data.runs * data.folds].reshape(-1, len(spec.learners))
+            for dataset, data in enumerate(spec.datasets)
         ]
-        means = {}
-        for name in ("fit_time", "predict_time", "size"):
-            known = [getattr(result, name) for result in own if getattr(result, name) is not None]
-            means[name] = float(np.mean(known)) if known else None
-        table[learner.name] = Cost(**means)
-    return table
+        for learner, mean in enumerate(means):
+            known = np.concatenate([part[:, learner] for part in parts])
+            known = known[~np.isnan(known)]
+            mean[name] = float(np.mean(known)) if len(known) else None
+    return {learner.name: Cost(**mean) for learner, mean in zip(spec.learners, means, strict=True)}

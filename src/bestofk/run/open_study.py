@@ -18,6 +18,7 @@ from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.contenders import is_panel
+from bestofk.run.evaluation.result_table import ResultTable
 from bestofk.run.experiment import Place
 from bestofk.run.replicate import Replication
 from bestofk.run.store.store import Store, open_store
@@ -187,18 +188,16 @@ def _reopened(
     return replace(study, replication=Replication(**record.replication))
 
 
-def _cells(store: Store, spec: StudySpec) -> dict[Place, CellResult]:
-    """The cells of a study by its loss."""
-    return {
-        Place(
-            learner=learner,
-            dataset=dataset,
-            run=result.key.run,
-            fold=result.key.fold,
-            repetition=result.key.repetition,
-        ): result
-        for learner, dataset, result in store.cells_of(spec)
-    }
+def _cells(store: Store, spec: StudySpec) -> ResultTable:
+    """The cells of a study."""
+    table = ResultTable.of_study(spec)
+    for batch, found in store.batches_of(spec):
+        indices = [
+            table.index_of(dataset, batch.run[row], batch.fold[row], batch.repetition[row], learner)
+            for row, dataset, learner in found
+        ]
+        table.add(batch, indices, [row for row, _, _ in found])
+    return table
 
 
 def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:

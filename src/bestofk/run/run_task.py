@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 
@@ -27,7 +27,7 @@ def run_task(
     stop: Callable[[ItemT, ResultT], Exception | None] | None = None,
     retry_failed: bool = False,
     cut: dict[ItemT, float] | None = None,
-) -> dict[ItemT, ResultT]:
+) -> Mapping[ItemT, ResultT]:
     """The result of every item: from the store where it has them, else evaluated and stored.
 
     Parameters
@@ -55,7 +55,7 @@ def run_task(
 
     Returns
     -------
-    dict
+    mapping
         Results by item; with a deadline, perhaps not of all items.
 
     Raises
@@ -65,26 +65,20 @@ def run_task(
     """
     begin = time.monotonic()
     watcher = Progress() if progress is None else progress
-    same: dict[str, list[ItemT]] = {}
-    for item in items:
-        same.setdefault(task.key(item), []).append(item)
-    results: dict[ItemT, ResultT] = {}
 
-    def usable(result: ResultT) -> bool:
-        """Whether a stored result counts: failures that may pass now do not."""
-        again = retry_failed or task.may_pass_now(result, timeout=engine.timeout)
-        return not (task.failed(result) and again)
+    def again(result: ResultT) -> bool:
+        """Whether a stored result is made anew: a failure that may pass now."""
+        now = retry_failed or task.may_pass_now(result, timeout=engine.timeout)
+        return task.failed(result) and now
 
-    if store is not None:
-        for key, result in task.find(store, {key: group[0] for key, group in same.items()}).items():
-            if usable(result):
-                results.update(dict.fromkeys(same[key], result))
-    missing = {group[0]: key for key, group in same.items() if group[0] not in results}
+    begun = task.begin(store, items, again=again)
+    results, same = begun.results, begun.missing
+    missing = {group[0]: key for key, group in same.items()}
 
     def settle(key: str, result: ResultT) -> None:
-        group = same[key]
-        results.update(dict.fromkeys(group, result))
-        label = task.label(group[0])
+        for item in same[key]:
+            results[item] = result
+        label = task.label(same[key][0])
         watcher.took(label=label, seconds=task.seconds(result))
         watcher.item(label=label, failed=task.failed(result))
 
@@ -112,7 +106,7 @@ def run_task(
     with watcher:
         if type(watcher) is not Progress:
             watcher.expects(Counter(map(task.label, missing)))
-        watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
+        watcher.start(total=begun.known + len(same), done=begun.known, unit=task.unit)
         try:
             claims = None if store is None or not missing else store.claims()
             if store is None or claims is None:
@@ -120,7 +114,7 @@ def run_task(
             else:
                 # what is done comes to the store before the claims on it go
                 with claims, _flushed(store):
-                    shared = SharedWork(task, store, claims, missing, settle, usable)
+                    shared = SharedWork(task, store, claims, missing, settle, again)
                     evaluate(list(missing), shared)
                     _share_the_rest(shared, evaluate, watcher, deadline)
         except KeyboardInterrupt as stopped:

@@ -10,7 +10,16 @@ import math
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
@@ -93,6 +102,18 @@ class Shipment(Generic[ItemT]):
     """What cannot be pickled, in words."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun(Generic[ItemT, ResultT]):
+    """A task at its beginning."""
+
+    results: MutableMapping[ItemT, ResultT]
+    """What is known already; the rest comes to it."""
+    missing: dict[str, list[ItemT]]
+    """What is to be done, by its digest; items with the same digest share their result."""
+    known: int
+    """Number of digests of which the result is known."""
+
+
 class ItemEvaluator(ABC, Generic[ItemT, ResultT]):
     """Evaluates the items of a task; made once in every process, and keeps what it prepared."""
 
@@ -163,6 +184,29 @@ class Task(ABC, Generic[ItemT, ResultT]):
     @abstractmethod
     def find(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """The results that a store holds of `items`, both by their digests."""
+
+    def begin(
+        self,
+        store: Store | None,
+        items: Sequence[ItemT],
+        *,
+        again: Callable[[ResultT], bool] | None = None,
+    ) -> Begun[ItemT, ResultT]:
+        """What a store holds of the items, and what is left to be done.
+
+        Where ``again(result)`` is true of a result, it is left to be done again.
+        """
+        missing: dict[str, list[ItemT]] = {}
+        for item in items:
+            missing.setdefault(self.key(item), []).append(item)
+        n = len(missing)
+        results: dict[ItemT, ResultT] = {}
+        if store is not None:
+            firsts = {key: group[0] for key, group in missing.items()}
+            for key, result in self.find(store, firsts).items():
+                if again is None or not again(result):
+                    results.update(dict.fromkeys(missing.pop(key), result))
+        return Begun(results=results, missing=missing, known=n - len(missing))
 
     def find_made(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """The same of what another process made while this one was at work: failures count."""

@@ -42,8 +42,9 @@ class SharedWork(Generic[ItemT, ResultT]):
         All that is to be done, with its digests.
     settle : callable
         ``settle(key, result)`` takes what another process has done.
-    usable : callable
-        Whether a result that the store held before counts; else it is evaluated again.
+    again : callable, optional
+        ``again(result)`` is true of a stored result that is to be made again; what another
+        process has made since this one began is not.
     """
 
     def __init__(
@@ -53,10 +54,10 @@ class SharedWork(Generic[ItemT, ResultT]):
         claims: Claims,
         keys: Mapping[ItemT, str],
         settle: Callable[[str, ResultT], None],
-        usable: Callable[[ResultT], bool],
+        again: Callable[[ResultT], bool] | None = None,
     ) -> None:
         self.task, self.store, self.claims = task, store, claims
-        self.keys, self.settle, self.usable = keys, settle, usable
+        self.keys, self.settle, self.again = keys, settle, again
         self.elsewhere: dict[str, ItemT] = {}
         """What others have claimed, by its digest."""
         self._looked = time.monotonic()
@@ -126,8 +127,9 @@ class SharedWork(Generic[ItemT, ResultT]):
         made = {key: wanted[key] for key in taken.made}
         found = self.task.find_made(self.store, made) if made else {}
         rest = {key: wanted[key] for key in taken.there if key not in found}
-        stored = self.task.find(self.store, rest) if rest else {}
-        found.update((key, result) for key, result in stored.items() if self.usable(result))
+        for key, result in (self.task.find(self.store, rest) if rest else {}).items():
+            if self.again is None or not self.again(result):
+                found[key] = result
         for key, result in found.items():
             self.settle(key, result)
         self.claims.give_back(found)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
-from bestofk.run.cells import CellResult, Failure
+from bestofk.run.cells import CellResult, Digests, Failure
 from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.evaluation.loss_functions import LOSSES
 from bestofk.run.evaluation.models import is_trusted, works_in_threads
+from bestofk.run.evaluation.result_table import ResultTable
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
 from bestofk.run.store.store import Store
-from bestofk.run.task import Block, Pace, Shipment, Task, said
+from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said
 from bestofk.wording import joined
+
+AT_ONCE = 20_000
+"""Places that are looked for in a store at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +56,63 @@ class ComparisonTask(Task[Place, CellResult]):
     def lost(self, item: Place, failure: Failure) -> CellResult:
         return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
 
+    def begin(
+        self,
+        store: Store | None,
+        items: Sequence[Place],
+        *,
+        again: Callable[[CellResult], bool] | None = None,
+    ) -> Begun[Place, CellResult]:
+        experiment = self.experiment
+        if experiment.also:
+            # a table has one loss
+            return super().begin(store, items, again=again)
+        # some places at a time, and no cell is made: a million take little memory
+        table = ResultTable.of_experiment(experiment)
+        digests = Digests(experiment.loss.name)
+        datasets = [data.fingerprint for data in experiment.datasets]
+        learners = [contender.fingerprint for contender in experiment.contenders]
+        missing: dict[str, list[Place]] = {}
+        waiting = iter(items)
+        while some := list(islice(waiting, AT_ONCE)):
+            keys: dict[str, list[Place]] = {}
+            for place in some:
+                digest = digests.of(
+                    datasets[place.dataset], learners[place.learner],
+                    experiment.splits_key(place.dataset, place.run, place.fold),
+                    place.run, place.fold, place.repetition,
+                )  # fmt: skip
+                keys.setdefault(digest, []).append(place)
+            if store is not None:
+                self._fill(table, store, keys, again)
+            for digest, places in keys.items():
+                missing.setdefault(digest, []).extend(places)
+        return Begun(results=table, missing=missing, known=len(table))
+
+    def _fill(
+        self,
+        table: ResultTable,
+        store: Store,
+        keys: dict[str, list[Place]],
+        again: Callable[[CellResult], bool] | None,
+    ) -> None:
+        """Take what the store has of some cells from `keys` to the table."""
+        experiment = self.experiment
+        wanted = experiment.keep_predictions or experiment.keep_first
+        for batch in store.batches(list(keys), predictions=wanted):
+            rows: list[int] = []
+            indices: list[int] = []
+            for row, digest in enumerate(batch.digest):
+                if wanted or row in batch.failures:
+                    result = batch.result(row, experiment.key(keys[digest][0]))
+                    if not experiment.serves(result) or (again is not None and again(result)):
+                        continue
+                for place in keys.pop(digest):
+                    rows.append(row)
+                    indices.append(table.index(place))
+            if indices:
+                table.add(batch, indices, rows)
+
     def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
         found = self.find_made(store, items)
         return {key: result for key, result in found.items() if self.experiment.serves(result)}
@@ -61,7 +122,7 @@ class ComparisonTask(Task[Place, CellResult]):
         keys = [experiment.key(place) for place in items.values()]
         for key, digest in zip(keys, items, strict=True):
             vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
-        found = store.get(keys, predictions=experiment.keep_predictions)
+        found = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
         served = {key: result for key, result in found.items() if experiment.serves(result)}
         return self._with_others(store, items, served) if experiment.also else served
 

@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bestofk.run.cells import CellKey, CellResult, Failure
+from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.store.buffer import MOST_BYTES
 from bestofk.run.store.checksums import CHECKED, checksums, damaged, of_bytes
 from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
@@ -84,9 +84,38 @@ def result_of(key: CellKey, row: Row) -> CellResult:
         size=row[11],
         n_train=row[12],
         n_test=row[13],
-        warnings=() if warnings is None else tuple(json.loads(warnings)),
+        warnings=() if warnings is None else _said(warnings),
         predictions=row[_PREDICTIONS],
     )
+
+
+def batch_of(rows: Iterable[Row]) -> CellBatch:
+    """The columns of rows."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(CHECKED)
+    kinds, reasons, warnings, predictions = columns[14:18]
+    return CellBatch(
+        digest=columns[0], dataset=columns[1], learner=columns[2], splits=columns[3],
+        run=columns[5], fold=columns[6], repetition=columns[7], loss=columns[8],
+        fit_time=columns[9], predict_time=columns[10], size=columns[11], n_train=columns[12],
+        n_test=columns[13],
+        failures={
+            place: Failure(kind=kind, reason=unescaped(reasons[place] or ""))
+            for place, kind in enumerate(kinds)
+            if kind is not None
+        },
+        warnings={
+            place: _said(text) for place, text in enumerate(warnings) if text is not None
+        },
+        predictions={
+            place: data for place, data in enumerate(predictions) if data is not None
+        },
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=1024)
+def _said(text: str) -> tuple[str, ...]:
+    """Warnings, of which many cells have the same."""
+    return tuple(json.loads(text))
 
 
 def key_of(row: Row) -> CellKey:
@@ -239,6 +268,22 @@ def find(
             found[row[0]] = result_of(keys[row[0]], row)
         spoilt += [rows[place][0] for place in wrong]
     return found, spoilt
+
+
+def batch_with(
+    connection: sa.Connection,
+    digests: Sequence[str],
+    *,
+    predictions: bool,
+    version: int = SCHEMA_VERSION,
+) -> tuple[CellBatch, list[str]]:
+    """The same in columns."""
+    sound: list[Row] = []
+    spoilt: list[str] = []
+    for rows, wrong in rows_with(connection, digests, predictions=predictions, version=version):
+        sound += without(rows, wrong)
+        spoilt += [rows[place][0] for place in wrong]
+    return batch_of(sound), spoilt
 
 
 def without(rows: list[Row], places: Sequence[int]) -> Iterable[Row]:

@@ -158,7 +158,9 @@ def _makes_sense(row: Sequence[Any]) -> bool:
     if min(named["run"], named["fold"], named["repetition"]) < 0:
         return False
     kind = named["failure_kind"]
-    return (kind is None) == (named["loss"] is not None) and kind in (None, *FAILURE_KINDS)
+    if kind is None or named["loss"] is not None:
+        return kind is None and named["loss"] is not None
+    return kind.partition(":")[0] in FAILURE_KINDS
 
 
 def _of_words(kind: str | None, reason: str | None, warnings: str | None) -> int:

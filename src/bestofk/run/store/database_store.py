@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.errors import BestOfKWarning, StoreError
-from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.store import cells as store_cells, payloads as store_payloads
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.claims import Claims, drop_claims
@@ -77,11 +77,26 @@ class DatabaseStore(Store):
                 connection, by_digest, predictions=predictions, version=self._database.version
             )
         )
-        if spoilt:
-            self._put_right(spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt))
+        self._put_right_cells(spoilt)
         if not retry_failures:
             return found
         return {digest: result for digest, result in found.items() if result.failure is None}
+
+    def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
+        self.flush()
+        spoilt: list[str] = []
+
+        def ask(connection: sa.Connection) -> tuple[CellBatch, list[str]]:
+            return store_cells.batch_with(
+                connection, part, predictions=predictions, version=self._database.version
+            )
+
+        for start in range(0, len(digests), store_cells.CHUNK):
+            part = digests[start : start + store_cells.CHUNK]
+            batch, wrong = self._database.read(ask)
+            spoilt += wrong
+            yield batch
+        self._put_right_cells(spoilt)
 
     def put(self, results: Iterable[CellResult]) -> None:
         self._check_writable()
@@ -137,6 +152,10 @@ class DatabaseStore(Store):
             self._last.detach()
             self._database.dispose()
         self._database.tell()
+
+    def _put_right_cells(self, spoilt: Sequence[str]) -> None:
+        if spoilt:
+            self._put_right(spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt))
 
     def _put_right(self, spoilt: Sequence[str], drop: Callable[[sa.Connection], None]) -> None:
         """Say that some of what was kept is damaged; delete it where the store may be changed."""
@@ -220,6 +239,10 @@ class DatabaseStore(Store):
             for row in rows:
                 yield store_cells.result_of(store_cells.key_of(row), row)
 
+    def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
+        for rows in self._rows(spec):
+            yield store_cells.batch_of(rows)
+
     def _rows(self, spec: StudySpec) -> Iterator[Iterable[store_cells.Row]]:
         self.flush()
         spoilt: list[str] = []
@@ -228,8 +251,7 @@ class DatabaseStore(Store):
             for rows, wrong in store_cells.of_study(connection, spec, version=version):
                 spoilt += [rows[place][0] for place in wrong]
                 yield store_cells.without(rows, wrong)
-        if spoilt:
-            self._put_right(spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt))
+        self._put_right_cells(spoilt)
 
 
 def open_database(

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from bestofk.errors import StoreError
-from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.store.buffer import supersedes
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store, check_results
@@ -42,6 +42,10 @@ class MemoryStore(Store):
             if result is not None and not (retry_failures and result.failure is not None):
                 found[key.digest] = result
         return found
+
+    def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:  # noqa: ARG002
+        self._check()
+        yield CellBatch.of([self._results[each] for each in digests if each in self._results])
 
     def put(self, results: Iterable[CellResult]) -> None:
         self._check()
@@ -122,6 +126,9 @@ class MemoryStore(Store):
                 and key.repetition < spec.repetitions
             ):
                 yield result
+
+    def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
+        yield CellBatch.of(list(self._candidates(spec)))
 
     def _check(self) -> None:
         if self._closed:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk.checks import positive, refuse
 from bestofk.errors import StoreError, UnknownNameError
-from bestofk.run.cells import CellKey, CellResult
+from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.stored_study import (
@@ -82,7 +82,7 @@ def open_store(
 
     Examples
     --------
-    >>> from bestofk.run.cells import CellKey, CellResult
+    >>> from bestofk.run.cells import CellBatch, CellKey, CellResult
     >>> key = CellKey(
     ...     dataset="d0", learner="a1", splits="0:s", loss="zero-one", run=0, fold=3, repetition=0
     ... )
@@ -127,6 +127,10 @@ class Store(ABC):
         With `retry_failures` the cells that failed are left out, as if they had never run;
         without `predictions` those are not fetched.
         """
+
+    @abstractmethod
+    def batches(self, digests: Sequence[str], *, predictions: bool) -> Iterator[CellBatch]:
+        """The same in columns, some cells at a time; what is damaged is left out and told."""
 
     @abstractmethod
     def put(self, results: Iterable[CellResult]) -> None:
@@ -183,6 +187,10 @@ class Store(ABC):
     def _candidates(self, spec: StudySpec) -> Iterator[CellResult]:
         """Cells of the names of a study, whatever their splits, without predictions."""
 
+    @abstractmethod
+    def _batches_of(self, spec: StudySpec) -> Iterator[CellBatch]:
+        """The same in columns."""
+
     def claims(self) -> Claims | None:
         """Claims of this process on the work of others; None where no other can be."""
         return None
@@ -216,6 +224,21 @@ class Store(ABC):
             for dataset in (*sets.get((*at, None), ()), *sets.get((*at, key.fold), ())):
                 for learner_place in learners.get(key.learner, ()):
                     yield learner_place, dataset, result
+
+    def batches_of(self, spec: StudySpec) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
+        """The same in columns: batches, with (row, data set, learner) of what is the study's."""
+        sets = splits_of(spec)
+        learners: dict[str, list[int]] = {}
+        for place, learner in enumerate(spec.learners):
+            learners.setdefault(learner.fingerprint, []).append(place)
+        for batch in self._batches_of(spec):
+            found: list[tuple[int, int, int]] = []
+            names = zip(batch.dataset, batch.splits, batch.run, batch.fold, strict=True)
+            for row, (name, splits, run, fold) in enumerate(names):
+                places = sets.get((name, splits, run, None)) or sets.get((name, splits, run, fold))
+                for place in places or ():
+                    found.extend((row, place, each) for each in learners[batch.learner[row]])
+            yield batch, found
 
     def __enter__(self) -> Self:
         return self

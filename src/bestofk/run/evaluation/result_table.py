@@ -1,0 +1,218 @@
+"""The results of a study in columns: a million of them in 60 megabytes, in the order of places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from itertools import accumulate
+from typing import Any, Self
+
+import numpy as np
+
+from bestofk.checks import Floats
+from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
+from bestofk.run.experiment import Experiment, Place
+from bestofk.run.store.stored_study import StudySpec, subsets_of
+
+COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
+_WHOLE = ("size", "n_train", "n_test")
+
+
+class ResultTable(MutableMapping[Place, CellResult]):
+    """Results by place, kept in columns; a cell is made when it is asked for.
+
+    Parameters
+    ----------
+    folds : sequence of sequence of int
+        For every data set the number of folds of each of its runs.
+    learners, repetitions : int
+    key : callable
+        ``key(place)`` gives the names of a cell.
+    """
+
+    def __init__(
+        self,
+        folds: Sequence[Sequence[int]],
+        *,
+        learners: int,
+        repetitions: int,
+        key: Callable[[Place], CellKey],
+    ) -> None:
+        self._learners, self._repetitions, self._key = learners, repetitions, key
+        # the number of splits before every run, those of earlier data sets included
+        before = 0
+        self._before: list[list[int]] = []
+        for runs in folds:
+            self._before.append(list(accumulate(runs, initial=before)))
+            before = self._before[-1][-1]
+        n = before * learners * repetitions
+        self._columns = {name: np.full(n, np.nan) for name in COLUMNS}
+        self._there = np.zeros(n, dtype=bool)
+        self._count = 0
+        self.failures: dict[int, Failure] = {}
+        self._warnings: dict[int, tuple[str, ...]] = {}
+        self._predictions: dict[int, bytes] = {}
+
+    @classmethod
+    def of_experiment(cls, experiment: Experiment) -> Self:
+        """The empty table of an experiment."""
+        return cls(
+            [
+                [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
+                for splits in experiment.splits
+            ],
+            learners=len(experiment.contenders),
+            repetitions=experiment.repetitions,
+            key=experiment.key,
+        )
+
+    @classmethod
+    def of_study(cls, spec: StudySpec, results: Mapping[Place, CellResult] | None = None) -> Self:
+        """The table of a study, with the results that are given."""
+        subsets = subsets_of(spec.plan)
+        on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
+        table = cls(
+            [[data.folds] * data.runs + on_parts for data in spec.datasets],
+            learners=len(spec.learners),
+            repetitions=spec.repetitions,
+            key=_keys_of(spec),
+        )
+        for place, result in (results or {}).items():
+            table[place] = result
+        return table
+
+    def index(self, place: Place) -> int:
+        """Where a place stands: data set, run, fold, repetition, learner."""
+        return self.index_of(place.dataset, place.run, place.fold, place.repetition, place.learner)
+
+    def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
+        """The same by its numbers."""
+        split = self._before[dataset][run] + fold
+        return (split * self._repetitions + repetition) * self._learners + learner
+
+    def place(self, index: int) -> Place:
+        """The place that stands there."""
+        rest, learner = divmod(index, self._learners)
+        split, repetition = divmod(rest, self._repetitions)
+        dataset = next(d for d, before in enumerate(self._before) if split < before[-1])
+        before = self._before[dataset]
+        run = int(np.searchsorted(before, split, side="right")) - 1
+        return Place(
+            learner=learner, dataset=dataset, run=run, fold=split - before[run],
+            repetition=repetition,
+        )  # fmt: skip
+
+    def add(
+        self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
+    ) -> None:
+        """Keep rows of a batch (all, unless some are named) at the places of `indices`."""
+        at = np.array(indices, dtype=np.intp)
+        for name, column in self._columns.items():
+            values = np.array(getattr(batch, name), dtype=np.float64)
+            column[at] = values if rows is None else values[list(rows)]
+        self._count += int(len(at) - np.count_nonzero(self._there[at]))
+        self._there[at] = True
+        if batch.failures or batch.warnings or batch.predictions:
+            for row, index in zip(range(len(at)) if rows is None else rows, indices, strict=True):
+                for kept, found in (
+                    (self.failures, batch.failures),
+                    (self._warnings, batch.warnings),
+                    (self._predictions, batch.predictions),
+                ):
+                    if row in found:
+                        kept[index] = found[row]  # type: ignore[index]
+
+    def column(self, name: str, dataset: int) -> Floats:
+        """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
+        before = self._before[dataset]
+        each = self._repetitions * self._learners
+        part = self._columns[name][before[0] * each : before[-1] * each]
+        return part.reshape(-1, self._repetitions, self._learners)
+
+    def there(self, dataset: int) -> np.ndarray:
+        """Which results are there, in the same shape."""
+        before = self._before[dataset]
+        each = self._repetitions * self._learners
+        part = self._there[before[0] * each : before[-1] * each]
+        return part.reshape(-1, self._repetitions, self._learners)
+
+    def split_of(self, dataset: int, run: int) -> int:
+        """The number of splits of the data set before the run."""
+        return self._before[dataset][run] - self._before[dataset][0]
+
+    def __getitem__(self, place: Place) -> CellResult:
+        try:
+            index = self.index(place)
+            known = bool(self._there[index])
+        except IndexError:
+            known = False
+        if not known:
+            raise KeyError(place)
+        numbers: dict[str, Any] = {name: _number(name, column[index])
+                                   for name, column in self._columns.items()}  # fmt: skip
+        return CellResult(
+            key=self._key(place),
+            failure=self.failures.get(index),
+            warnings=self._warnings.get(index, ()),
+            predictions=self._predictions.get(index),
+            **numbers,
+        )
+
+    def __setitem__(self, place: Place, result: CellResult) -> None:
+        index = self.index(place)
+        for name, column in self._columns.items():
+            value = getattr(result, name)
+            column[index] = np.nan if value is None else value
+        self._count += not self._there[index]
+        self._there[index] = True
+        for kept, found in (
+            (self.failures, result.failure),
+            (self._warnings, result.warnings or None),
+            (self._predictions, result.predictions),
+        ):
+            if found is None:
+                kept.pop(index, None)  # type: ignore[attr-defined]
+            else:
+                kept[index] = found  # type: ignore[index]
+
+    def __delitem__(self, place: Place) -> None:
+        raise TypeError("a result is not taken back")
+
+    def __iter__(self) -> Iterator[Place]:
+        return (self.place(int(index)) for index in np.flatnonzero(self._there))
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def as_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> ResultTable:
+    """The results of a study as a table, if they are none yet."""
+    return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
+
+
+def _number(name: str, value: float) -> float | int | None:
+    if np.isnan(value):
+        return None
+    return int(value) if name in _WHOLE else float(value)
+
+
+def _keys_of(spec: StudySpec) -> Callable[[Place], CellKey]:
+    splits = {
+        (dataset, run, fold): name
+        for dataset, data in enumerate(spec.datasets)
+        for run, fold, name in data.splits
+    }
+
+    def key(place: Place) -> CellKey:
+        at = (place.dataset, place.run)
+        found = splits.get((*at, None)) or splits.get((*at, place.fold), "")
+        return CellKey(
+            dataset=spec.datasets[place.dataset].fingerprint,
+            learner=spec.learners[place.learner].fingerprint,
+            splits=found,
+            loss=spec.loss,
+            run=place.run,
+            fold=place.fold,
+            repetition=place.repetition,
+        )
+
+    return key
