@@ -50,7 +50,7 @@ class Evals:
         For each row the codes, and the epoch from 1. Epochs of two learners have nothing to do
         with each other: they are averaged per item (`by_item`), never paired.
     score : ndarray of float
-        NaN where there is none. EvalRows of status ``"limit"`` may have one.
+        NaN where there is none. Rows of status ``"limit"`` may have one.
     cost, latency : ndarray of float
         In the currency of the log or of the prices, and in seconds; NaN where unknown.
     tokens_in, tokens_out : ndarray of float

@@ -126,6 +126,8 @@ class JsonParts:
             if not first:
                 self._take(",")
             first = False
+            if self._at >= len(self._text):
+                raise self._wrong()
             yield
             self._skip()
         self._take(right)

@@ -8,9 +8,9 @@ is of this format, by its content (`Source.head`, `Source.first_object`, `Source
 it; those that were added come before the long tables, which take what nobody else knows.
 
 `function` names a function ``read(sources, asked, rows)`` that is called once with all files of
-the format. `asked` (`bestofk.evals.asked.AskedOfLogs`) says which metric, filter, task and cluster are
-wanted. Into `rows` (`bestofk.evals.rows.EvalRows`) it writes one row for each learner, item and epoch,
-and the sentences of what it took, what it left out and why:
+the format. `asked` (`bestofk.evals.asked.AskedOfLogs`) says which metric, filter, task and cluster
+are wanted. Into `rows` (`bestofk.evals.rows.EvalRows`) it writes one row for each learner, item and
+epoch, and the sentences of what it took, what it left out and why:
 
     who = rows.learner("model-a")
     what = rows.item("arc", "17", cluster=None, fingerprint="hash of the content, if any")

@@ -139,7 +139,7 @@ def _keys(text: str) -> dict[str, frozenset[str]]:
             if depth == base + 1:
                 outer = last
                 found.setdefault(outer, set())
-            elif depth == base + 2:
+            elif depth == base + 2 and outer in found:
                 found[outer].add(last)
         elif word != ",":
             last = word[1:-1]

@@ -22,13 +22,23 @@ _KEEPING_BOOKS = re.compile(
 
 
 def is_helm(source: Source) -> bool:
-    """The statistics by instance; the other files of the directory are read when they help."""
+    """The statistics by instance, or the specification next to them."""
+    return _is_stats(source) or {"adapter_spec", "scenario_spec"} <= set(source.keys)
+
+
+def _is_stats(source: Source) -> bool:
     return "instance_id" in source.keys and "stats" in source.keys
 
 
 def read_helm(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
     """Write the rows of run directories."""
-    runs = [_run(source, rows) for source in sources]
+    stats = [source for source in sources if _is_stats(source)]
+    if not stats:
+        raise TableError(
+            f"{sources[0].name}: per_instance_stats.json, with the scores, must be in the same "
+            "directory, and be named or be in the folder that is."
+        )
+    runs = [_run(source, rows) for source in stats]
     wanted = [run for run in runs if asked.wants_task(run.task, run.task.split(":")[0])]
     if not wanted:
         raise nothing_asked_for(asked.task, sorted({r.task for r in runs}), "task", "the logs")

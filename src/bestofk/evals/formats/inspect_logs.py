@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 from bestofk.errors import TableError
@@ -321,7 +322,7 @@ def _value(sample: Mapping[str, Any], metric: tuple[str, str]) -> tuple[bool, fl
         else:
             value = None
     number = inspect_number(value)
-    return True, NAN if number is None else number
+    return True, NAN if number is None or not isfinite(number) else number
 
 
 def _add(

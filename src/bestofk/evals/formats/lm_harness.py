@@ -237,7 +237,7 @@ class _Prompts:
             )
 
 
-def _records(one: Samples, rows: EvalRows) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _records(one: Samples, rows: EvalRows | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Place and content of each sample."""
     source = one.source
     if source.text_head.lstrip().startswith("["):
@@ -245,8 +245,14 @@ def _records(one: Samples, rows: EvalRows) -> Iterator[tuple[str, Mapping[str, A
         for number, value in enumerate(values, start=1):
             yield f"{source.name}: sample {number}", value
         return
-    for number, value in each_line(source.path, source.name, rows.note):
+    for number, value in each_line(
+        source.path, source.name, _say_nothing if rows is None else rows.note
+    ):
         yield f"{source.name}: line {number}", value
+
+
+def _say_nothing(_: str) -> None:
+    """The second reading of a file has nothing new to say."""
 
 
 def _read_samples(
@@ -280,7 +286,9 @@ def _read_samples(
             metric = _metric(record, one, asked, place)
             if metric is None:
                 return False
-            known = blocks if len(blocks) > 1 or "filter" not in record else [filter_]
+            known = blocks
+            if "filter" in record and len(blocks) < 2:
+                known = [filter_] if results else _labels(one)
             wanted = chosen(asked.filter, known, what="filter", where=f"{where} (task {task!r})")
             if wanted is None:
                 if list(known) != ["none"]:
@@ -302,7 +310,7 @@ def _read_samples(
         prompts.see(code, record.get("prompt_hash"))
         _add(record, metric, learner, code, rows, place)
     if others:
-        if not asked.filter:  # no results file said that there are several
+        if not asked.filter:  # the results file names one of several
             chosen((), [str(wanted), *sorted(others)], what="filter", where=where)
         rows.note(
             f"Task {task!r}: filter {wanted!r} was taken; the rows of "
@@ -311,6 +319,16 @@ def _read_samples(
     if metric is None:
         rows.note(f"{where}: the file holds no samples.")
     return True
+
+
+def _labels(one: Samples) -> list[str]:
+    """The filters that label the rows of a file without results."""
+    found = dict.fromkeys(
+        str(record.get("filter"))
+        for _, record in _records(one, None)
+        if isinstance(record, Mapping)
+    )
+    return list(found)
 
 
 def _block_names(one: Samples) -> list[str]:
