@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from bestofk.checks import Floats
 from bestofk.errors import TableError
 from bestofk.evals.score_values import STATUSES, clean_name
 from bestofk.wording import counted, joined, shortened
@@ -15,6 +18,8 @@ from bestofk.wording import counted, joined, shortened
 NAN = float("nan")
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 SCORED = _CODES["scored"]
+_AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
+Codes = npt.NDArray[np.integer[Any]]
 
 
 class EvalRows:
@@ -144,6 +149,41 @@ class EvalRows:
         self.latencies.append(latency)
         self.tokens_in.append(tokens_in)
         self.tokens_out.append(tokens_out)
+
+    def extend(
+        self,
+        learner: Codes,
+        item: Codes,
+        *,
+        epoch: Codes | None,
+        score: Floats,
+        status: npt.NDArray[np.int8],
+        **amounts: Floats,
+    ) -> None:
+        """Many rows at once; `status` holds codes into `STATUSES`."""
+        count = len(score)
+        unscored = (status == SCORED) & ~np.isfinite(score)
+        states = np.where(unscored, _CODES["unscored"], status)
+        numbers = {name: np.full(count, NAN) for name in _AMOUNTS} | amounts
+        for column, values, kind in (
+            (self.learner_codes, learner, np.intc),
+            (self.item_codes, item, np.intc),
+            (self.epochs, np.zeros(count) if epoch is None else epoch, np.intc),
+            (self.scores, np.where(np.isfinite(score), score, NAN), np.float64),
+            (self.statuses, states, np.int8),
+            (self.costs, numbers["cost"], np.float64),
+            (self.latencies, numbers["latency"], np.float64),
+            (self.tokens_in, numbers["tokens_in"], np.float64),
+            (self.tokens_out, numbers["tokens_out"], np.float64),
+        ):
+            column.frombytes(np.ascontiguousarray(values, dtype=kind).tobytes())
+
+    def rename_learners(self, names: Mapping[str, str]) -> None:
+        """Give learners other names; those that would share one keep theirs."""
+        wanted = [names.get(name, name) for name in self.learners]
+        if len(set(wanted)) == len(wanted):
+            self.models = {names.get(name, name): model for name, model in self.models.items()}
+            self.learners = {name: code for code, name in enumerate(wanted)}
 
     def note(self, sentence: str) -> None:
         """A sentence for the account."""

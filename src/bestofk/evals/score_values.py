@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
@@ -96,7 +95,7 @@ def value_at(record: Any, path: str) -> Any:
     >>> value_at({"doc": {"passage.id": 7}}, "doc.passage.id"), value_at({"a": 1}, "b")
     (7, None)
     """
-    if not isinstance(record, Mapping):
+    if not isinstance(record, dict):
         return None
     if path in record:
         return record[path]

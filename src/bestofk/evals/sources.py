@@ -29,7 +29,7 @@ class Source:
         """The user named the file itself, not a folder."""
         self.root = path.parent if root is None else root
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name of the file, for sentences; within a folder with the way to it."""
         try:

@@ -35,7 +35,7 @@ def read_every_eval_ever(sources: Sequence[Source], asked: AskedOfLogs, rows: Ev
             continue
         for number, record in each_line(source.path, source.name, rows.note):
             place = f"{source.name}: line {number}"
-            if not isinstance(record, Mapping) or not isinstance(record.get("evaluation"), Mapping):
+            if not isinstance(record, dict) or not isinstance(record.get("evaluation"), Mapping):
                 raise TableError(f"{place} must be an object with evaluation.")
             task = str(record.get("evaluation_name") or "evaluation")
             tasks.add(task)
@@ -110,4 +110,4 @@ def _lower_is_better(sources: Sequence[Source]) -> dict[tuple[str, str], bool]:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}

@@ -84,7 +84,7 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
     records = []
     for number, record in enumerate(content, start=1):
         place = f"{source.name}: instance {number}"
-        if not isinstance(record, Mapping) or "instance_id" not in record:
+        if not isinstance(record, dict) or "instance_id" not in record:
             raise TableError(f"{place} must be an object with instance_id.")
         if not record.get("perturbation"):
             records.append((record, _means(record, place)))

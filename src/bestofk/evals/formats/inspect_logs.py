@@ -204,7 +204,7 @@ def _samples(source: Source, asked: AskedOfLogs) -> Iterator[Mapping[str, Any]]:
         return
     for path, value in JsonParts(source.text(), ("samples",), source.name):
         if path == ("samples", "[]"):
-            if not isinstance(value, Mapping):
+            if not isinstance(value, dict):
                 raise TableError(f"{source.name}: a sample must be an object.")
             yield value
 
@@ -283,8 +283,8 @@ def _metric(
     known: dict[str, tuple[str, str]] = {}
     several = False
     for scorer, score in scores.items():
-        value = score.get("value") if isinstance(score, Mapping) else score
-        if isinstance(value, Mapping):
+        value = score.get("value") if isinstance(score, dict) else score
+        if isinstance(value, dict):
             several = True
             known |= {f"{scorer}/{key}": (scorer, str(key)) for key in value}
         elif isinstance(value, list):
@@ -313,9 +313,9 @@ def _value(sample: Mapping[str, Any], metric: tuple[str, str]) -> tuple[bool, fl
     score = _mapping(sample.get("scores")).get(scorer)
     if score is None:
         return False, NAN
-    value = score.get("value") if isinstance(score, Mapping) else score
+    value = score.get("value") if isinstance(score, dict) else score
     if part:
-        if isinstance(value, Mapping):
+        if isinstance(value, dict):
             value = value.get(part)
         elif isinstance(value, list):
             value = value[int(part)] if part.isdigit() and int(part) < len(value) else None
@@ -373,4 +373,4 @@ def _cluster(sample: Mapping[str, Any], path: str) -> Any:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}

@@ -267,7 +267,7 @@ def _read_samples(
     wanted: str | None = None
     others: set[str] = set()
     for place, record in _records(one, rows):
-        if not isinstance(record, Mapping) or "doc_id" not in record:
+        if not isinstance(record, dict) or "doc_id" not in record:
             raise TableError(f"{place} must be an object with doc_id.")
         doc_id = record["doc_id"]
         if isinstance(doc_id, list | dict):
@@ -406,4 +406,4 @@ def _cluster(record: Mapping[str, Any], path: str) -> Any:
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
+    return value if isinstance(value, dict) else {}

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bestofk.errors import ArgumentError, TableError, UnknownNameError
 from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
 from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import STATUSES, amount, number_of
+from bestofk.evals.score_values import STATUSES, number_of
 from bestofk.evals.sources import Source
 from bestofk.losses.roles import normal
 from bestofk.tables.read_table import read_table
-from bestofk.tables.table import Table
+from bestofk.tables.table import Levels, Table
 from bestofk.wording import joined, shortened
 
 ROLES: dict[str, tuple[str, ...]] = {
@@ -41,6 +42,7 @@ ROLES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """The names by which a column is known, the surest first."""
 _NEEDED = ("learner", "item", "score")
+_NO_SCORE = (STATUSES.index("error"), STATUSES.index("missing"))
 _SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".gz")
 _WORDS = {
     "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
@@ -116,31 +118,54 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         for role in ("cost", "latency", "tokens_in", "tokens_out")
         if role in roles
     }
-    who = [rows.learner(name) for name in learners.names]
-    task_names = [*(task.names if task is not None else ()), "task"]
-    tasks.update(task_names[:-1])
-    wanted = [asked.wants_task(name) for name in task_names]
-    task_codes = task.codes if task is not None else np.full(table.n_rows, -1)
-    for row in range(table.n_rows):
-        at = task_codes[row]
-        if not wanted[at]:
-            continue
-        group = None if cluster is None or cluster.codes[row] < 0 else cluster.codes[row]
-        item = rows.item(
-            task_names[at],
-            items.names[items.codes[row]],
-            cluster=None if group is None or cluster is None else cluster.names[group],
-            where=table.source,
-        )
-        state = status[row] if status is not None else "scored"
-        rows.add(
-            who[learners.codes[row]],
-            item,
-            epoch=int(epochs[row]) if epochs is not None else 0,
-            score=NAN if state in ("error", "missing") else scores[row],
-            status=state,
-            **{role: amount(float(values[row])) for role, values in amounts.items()},
-        )
+    task_names = [*(task.names if task is not None else ("task",))]
+    tasks.update(task_names if task is not None else ())
+    task_codes = task.codes if task is not None else np.zeros(table.n_rows, dtype=np.int64)
+    if (task_codes < 0).any():
+        task_names.append("task")
+        task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
+    keep = np.array([asked.wants_task(name) for name in task_names], dtype=bool)[task_codes]
+    if not keep.any():
+        return
+    who = np.array([rows.learner(name) for name in learners.names])
+    cell = task_codes[keep] * len(items.names) + items.codes[keep]
+    pairs, first, place = np.unique(cell, return_index=True, return_inverse=True)
+    codes = np.empty(len(pairs), dtype=np.int64)
+    for at in np.argsort(first):
+        at_task, at_item = divmod(int(pairs[at]), len(items.names))
+        codes[at] = rows.item(task_names[at_task], items.names[at_item], where=table.source)
+    if cluster is not None:
+        _set_clusters(cluster, keep, place, pairs, items.names, task_names, rows, table)
+    rows.extend(
+        who[learners.codes[keep]],
+        codes[place],
+        epoch=None if epochs is None else epochs[keep],
+        score=np.where(np.isin(status, _NO_SCORE), NAN, scores)[keep],
+        status=status[keep],
+        **{
+            role: np.where((values >= 0) & np.isfinite(values), values, NAN)[keep]
+            for role, values in amounts.items()
+        },
+    )
+
+
+def _set_clusters(
+    cluster: Levels,
+    keep: Any,
+    place: Any,
+    pairs: Any,
+    items: Sequence[str],
+    tasks: Sequence[str],
+    rows: EvalRows,
+    table: Table,
+) -> None:
+    """Tell `rows` the cluster of every item, which is one."""
+    groups = cluster.codes[keep]
+    known = groups >= 0
+    found = np.unique(np.stack([place[known], groups[known]]), axis=1)
+    for at, group in found.T.tolist():
+        at_task, at_item = divmod(int(pairs[at]), len(items))
+        rows.item(tasks[at_task], items[at_item], cluster=cluster.names[group], where=table.source)
 
 
 def _asked_roles(table: Table, asked: AskedOfLogs) -> dict[str, str]:
@@ -208,18 +233,23 @@ def _epochs(table: Table, column: str | None) -> Any:
     return levels.codes + 2
 
 
-def _statuses(table: Table, column: str | None, named: bool, rows: EvalRows) -> list[str] | None:
+def _statuses(
+    table: Table, column: str | None, named: bool, rows: EvalRows
+) -> npt.NDArray[np.int8]:
+    """Codes of the statuses; all scored where no column tells."""
+    scored = np.zeros(table.n_rows, dtype=np.int8)
     if column is None:
-        return None
-    found = []
-    for row, cell in enumerate(table.raw(column).to_pylist()):
-        word = (cell or "scored").strip().lower()
-        word = _WORDS.get(word, word)
+        return scored
+    levels = table.levels(column)
+    codes = np.zeros(len(levels.names) + 1, dtype=np.int8)
+    for at, name in enumerate(levels.names):
+        word = _WORDS.get(name.lower(), name.lower())
         if word not in STATUSES:
-            said = f"must be one of {', '.join(STATUSES)}; got {cell!r:.40}"
+            said = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
             if named:
+                row = int((levels.codes == at).argmax())
                 raise TableError(f"{table.place(row, column)} {said}.")
             rows.note(f"Column {column!r} was not taken as the status, which {said}.")
-            return None
-        found.append(word)
-    return found
+            return scored
+        codes[at] = STATUSES.index(word)
+    return codes[levels.codes]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,6 +27,7 @@ _TASK = "promptfoo tests"
 _RUN_TIME = ("sessionId", "_conversation")
 """Variables that promptfoo adds while it runs."""
 _LONGEST = 40
+_ENCODE = json.JSONEncoder(sort_keys=True).encode
 
 
 def is_promptfoo(source: Source) -> bool:
@@ -62,29 +64,21 @@ class _Result(NamedTuple):
 
 
 def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
-    """Write the rows of output files."""
-    files: list[tuple[str, int, list[_Result]]] = []
-    for turn, source in enumerate(sources):
-        reader = _File(source, asked, rows)
-        results = list(reader.results())
-        reader.check_metric()
-        if not results:
-            rows.note(f"{source.name}: the file holds no results.")
-        files.append((reader.time, turn, results))
-    by_learner: dict[str, set[str]] = defaultdict(set)
-    for _, _, results in files:
-        for one in results:
-            by_learner[one.provider].add(one.prompt)
-    named = _prompt_names(by_learner)
+    """Write the rows of output files; the latest file that has a learner and a test counts."""
+    by_provider: dict[str, dict[str, None]] = defaultdict(dict)
     taken: dict[tuple[int, int], int] = {}
     older = 0
-    # the latest file first: what it holds of a learner and a test counts
-    for _, turn, results in sorted(files, key=lambda file: file[:2], reverse=True):
-        for one in results:
-            prompt = named.get(one.prompt, "")
-            label = f"{one.provider} | {prompt}" if prompt else one.provider
-            learner = rows.learner(label, model=one.provider)
-            item = rows.item(_TASK, one.item, cluster=one.cluster, where=sources[turn].name)
+    for turn, source in enumerate(sorted(sources, key=_time, reverse=True)):
+        reader = _File(source, asked, rows)
+        before = len(rows)
+        learners: dict[tuple[str, str], int] = {}
+        for one in reader.results():
+            who = (one.provider, one.prompt)
+            learner = learners.get(who)
+            if learner is None:
+                by_provider[one.provider][one.prompt] = None
+                learner = learners[who] = rows.learner(_both(*who), model=one.provider)
+            item = rows.item(_TASK, one.item, cluster=one.cluster, where=source.name)
             if taken.setdefault((learner, item), turn) != turn:
                 older += 1
                 continue
@@ -93,6 +87,17 @@ def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
                 cost=one.cost, latency=one.latency, tokens_in=one.tokens_in,
                 tokens_out=one.tokens_out,
             )  # fmt: skip
+        reader.check_metric()
+        if len(rows) == before and not older:
+            rows.note(f"{source.name}: the file holds no results.")
+    named = _prompt_names(by_provider)
+    rows.rename_learners(
+        {
+            _both(provider, prompt): f"{provider} | {named[prompt]}" if named else provider
+            for provider, prompts in by_provider.items()
+            for prompt in prompts
+        }
+    )
     if older:
         rows.note(
             f"{counted(older, 'result')} of an older file left out: a later one has the same "
@@ -102,9 +107,20 @@ def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
         rows.note(f"{len(named)} prompts: each provider with each prompt is a learner.")
 
 
-def _prompt_names(by_learner: Mapping[str, set[str]]) -> dict[str, str]:
+def _both(provider: str, prompt: str) -> str:
+    """A name for now, until all prompts are known."""
+    return clean_name(f"{provider} | {prompt}")
+
+
+def _time(source: Source) -> str:
+    """When the evaluation was made, as the beginning of the file says."""
+    found = re.search(r'"(?:timestamp|createdAt)"\s*:\s*"([^"]{1,40})"', source.text_head)
+    return found[1] if found else ""
+
+
+def _prompt_names(by_learner: Mapping[str, Mapping[str, None]]) -> dict[str, str]:
     """A short name of each prompt, where a provider has several; else none."""
-    prompts = list(dict.fromkeys(prompt for each in by_learner.values() for prompt in sorted(each)))
+    prompts = list(dict.fromkeys(prompt for each in by_learner.values() for prompt in each))
     if all(len(each) == 1 for each in by_learner.values()):
         return {}
     short = {
@@ -121,21 +137,21 @@ class _File:
 
     def __init__(self, source: Source, asked: AskedOfLogs, rows: EvalRows) -> None:
         self.source, self.asked, self.rows = source, asked, rows
-        self.time = ""
         self.known: dict[str, None] = {}
         """Every metric that some result has."""
 
     def results(self) -> Iterator[_Result]:
-        for place, value in self._raw():
-            if not isinstance(value, Mapping) or "success" not in value:
-                raise TableError(f"{place} must be an object with success and score.")
+        for number, value in self._raw():
+            if not isinstance(value, dict) or "success" not in value:
+                raise TableError(
+                    f"{self.source.name}: result {number} must be an object with success and score."
+                )
             yield self._result(value)
 
-    def _raw(self) -> Iterator[tuple[str, Any]]:
+    def _raw(self) -> Iterator[tuple[int, Any]]:
         source = self.source
         if _is_result(source.first_object):
-            for number, value in each_line(source.path, source.name, self.rows.note):
-                yield f"{source.name}: line {number}", value
+            yield from each_line(source.path, source.name, self.rows.note)
             return
         text = source.text()
         count = 0
@@ -143,17 +159,15 @@ class _File:
             for path, value in JsonParts(text, stream, source.name):
                 if path[-1] == "[]":
                     count += 1
-                    yield f"{source.name}: result {count}", value
-                elif path[-1] in ("timestamp", "createdAt") and isinstance(value, str):
-                    self.time = self.time or value
+                    yield count, value
             if count:
                 return
 
     def _result(self, value: Mapping[str, Any]) -> _Result:
         tokens = value.get("tokenUsage")
         response = value.get("response")
-        tokens = tokens if isinstance(tokens, Mapping) else {}
-        response = response if isinstance(response, Mapping) else {}
+        tokens = tokens if isinstance(tokens, dict) else {}
+        response = response if isinstance(response, dict) else {}
         failed = value.get("failureReason") == _ERROR or (
             "failureReason" not in value and bool(value.get("error")) and not _graded(value)
         )
@@ -184,8 +198,9 @@ class _File:
 
     def _score(self, value: Mapping[str, Any]) -> float:
         named = value.get("namedScores")
-        named = named if isinstance(named, Mapping) else {}
-        self.known.update(dict.fromkeys(("success", "score", *map(str, named))))
+        named = named if isinstance(named, dict) else {}
+        if named or not self.known:
+            self.known.update(dict.fromkeys(("success", "score", *named)))
         for metric in self.asked.metric or ("success",):
             found = value.get(metric) if metric in ("success", "score") else named.get(metric)
             number = number_of(found)
@@ -213,14 +228,14 @@ def _graded(value: Mapping[str, Any]) -> bool:
 
 def _provider(value: Mapping[str, Any]) -> str:
     provider = value.get("provider")
-    if isinstance(provider, Mapping):
+    if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
     return clean_name(provider) if provider else "(no provider)"
 
 
 def _prompt(value: Mapping[str, Any]) -> str:
     prompt = value.get("prompt")
-    if isinstance(prompt, Mapping):
+    if isinstance(prompt, dict):
         return str(prompt.get("label") or prompt.get("display") or prompt.get("raw") or "")
     return str(value.get("promptId") or "")
 
@@ -228,15 +243,15 @@ def _prompt(value: Mapping[str, Any]) -> str:
 def _item(value: Mapping[str, Any]) -> str:
     """A name from the content of a test: its variables and its assertions."""
     case = value.get("testCase")
-    case = case if isinstance(case, Mapping) else {}
+    case = case if isinstance(case, dict) else {}
     variables = value.get("vars")
     told = {
         key: each
-        for key, each in (variables if isinstance(variables, Mapping) else {}).items()
+        for key, each in (variables if isinstance(variables, dict) else {}).items()
         if key not in _RUN_TIME
     }
     asserts = case.get("assert")
-    text = json.dumps([told, asserts or []], sort_keys=True, default=str)
+    text = _ENCODE([told, asserts or []])
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     words = case.get("description")
     if isinstance(words, str) and words.strip():
@@ -247,6 +262,6 @@ def _item(value: Mapping[str, Any]) -> str:
 def _cluster(value: Mapping[str, Any], path: str) -> Any:
     case = value.get("testCase")
     places = [value.get("vars"), value.get("metadata"), case, value]
-    if isinstance(case, Mapping):
+    if isinstance(case, dict):
         places.insert(1, case.get("metadata"))
     return next((found for place in places if (found := value_at(place, path)) is not None), None)
