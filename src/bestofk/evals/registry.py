@@ -3,8 +3,8 @@
 The contract of an entry
 ------------------------
 `recognise` names a function that takes a `bestofk.evals.sources.Source` and says whether the file
-is of this format, by its content (`Source.head`, `Source.first_object`, `Source.keys`,
-`Source.members`), never by importing or running anything. The first entry that claims a file gets
+is of this format, by its content (`Source.head`, `Source.keys` of a JSON text, `Source.members` of
+an archive), never by importing or running anything. The first entry that claims a file gets
 it; those that were added come before the long tables, which take what nobody else knows.
 
 `function` names a function ``read(sources, asked, rows)`` that is called once with all files of

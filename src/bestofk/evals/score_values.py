@@ -63,7 +63,10 @@ def inspect_number(value: Any) -> float | None:
 
 def amount(value: Any) -> float:
     """A cost, a time or a number of tokens; NaN where there is none, or a negative one."""
-    found = number_of(value) if not isinstance(value, bool) else None
+    kind = type(value)
+    if kind is float or kind is int:
+        return value if 0 <= value < 1e300 else NAN
+    found = number_of(value) if kind is not bool and value is not None else None
     return found if found is not None and 0.0 <= found < 1e300 else NAN
 
 

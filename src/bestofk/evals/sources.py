@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,8 +13,8 @@ from bestofk.errors import ArgumentError, TableError
 
 HEAD = 1 << 18
 """Bytes by which a file is recognised."""
-FIRST_LINE = 1 << 24
-"""Bytes of the longest first line that is looked at."""
+_KEYS = 1 << 15
+"""Characters in which the keys of a file are looked for first."""
 MOST_FILES = 200_000
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]')
 
@@ -80,25 +79,9 @@ class Source:
 
         For an array, those of its first object.
         """
-        return _keys(self.text_head)
-
-    @cached_property
-    def first_object(self) -> Mapping[str, Any]:
-        """The JSON object on the first line that is not blank; empty where that is none."""
-        if not self.text_head.lstrip().startswith("{"):
-            return {}
-        with self.path.open("rb") as file:
-            for _ in range(1000):
-                line = file.readline(FIRST_LINE)
-                if not line:
-                    return {}
-                if line.strip(b" \t\r\n\xef\xbb\xbf"):
-                    break
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            return {}
-        return value if isinstance(value, dict) else {}
+        keys = _keys(self.text_head[:_KEYS])
+        # still in the first of its parts, or in none
+        return keys if len(keys) > 1 else _keys(self.text_head)
 
     def text(self) -> str:
         """The whole file as text."""

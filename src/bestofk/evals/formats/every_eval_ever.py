@@ -80,18 +80,13 @@ def _add(
     usage, speed = _mapping(record.get("token_usage")), _mapping(record.get("performance"))
     failed = bool(record.get("error"))
     score = number_of(result.get(metric))
-    read = [
-        amount(usage.get(key))
-        for key in ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")
-    ]
-    read = [part for part in read if part == part]
     rows.add(
         rows.learner(record.get("model_id") or "(no name)"),
         item,
         score=NAN if failed or score is None else score,
         status="error" if failed else "scored",
         latency=amount(speed.get("latency_ms")) / 1000,
-        tokens_in=sum(read) if read else NAN,
+        tokens_in=amount(usage.get("input_tokens")),
         tokens_out=amount(usage.get("output_tokens")),
     )
 

@@ -350,9 +350,6 @@ def _add(
                 f"{where}: {{n}} scores are no numbers (neither C, P, I, N, yes or no, nor a "
                 "number) and count as unscored, not as 0."
             )
-    parts = [amount(usage.get(key)) for key in
-             ("input_tokens", "input_tokens_cache_read", "input_tokens_cache_write")]  # fmt: skip
-    read = [part for part in parts if part == part]
     time = amount(sample.get("working_time"))
     rows.add(
         learner,
@@ -362,9 +359,18 @@ def _add(
         status=status,
         cost=amount(usage.get("total_cost")),
         latency=time if time == time else amount(sample.get("total_time")),
-        tokens_in=sum(read) if read else NAN,
+        tokens_in=_tokens_read(usage),
         tokens_out=amount(usage.get("output_tokens")),
     )
+
+
+def _tokens_read(usage: Mapping[str, Any]) -> float:
+    """All tokens that went in: Inspect counts those of the cache apart."""
+    total = amount(usage.get("input_tokens"))
+    for key in ("input_tokens_cache_read", "input_tokens_cache_write"):
+        if usage.get(key):
+            total = amount(usage[key]) + (total if total == total else 0.0)
+    return total
 
 
 def _cluster(sample: Mapping[str, Any], path: str) -> Any:

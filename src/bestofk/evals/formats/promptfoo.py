@@ -41,11 +41,18 @@ def is_promptfoo(source: Source) -> bool:
         return True
     if "results" in keys and "shareableUrl" in keys:
         return True
-    return _is_result(source.first_object)
+    return _is_result(keys)
 
 
-def _is_result(value: Mapping[str, Any]) -> bool:
-    return "vars" in value and "success" in value and ("provider" in value or "prompt" in value)
+def _is_result(keys: Mapping[str, Any]) -> bool:
+    """The keys of one result, which the lines of a JSONL are."""
+    told = {"success", "testIdx", "promptIdx", "testCase", "score"} & set(keys)
+    return (
+        "results" not in keys
+        and "vars" in keys
+        and len(told) > 1
+        and ("provider" in keys or "prompt" in keys)
+    )
 
 
 class _Result(NamedTuple):
@@ -150,7 +157,7 @@ class _File:
 
     def _raw(self) -> Iterator[tuple[int, Any]]:
         source = self.source
-        if _is_result(source.first_object):
+        if _is_result(source.keys):
             yield from each_line(source.path, source.name, self.rows.note)
             return
         text = source.text()
