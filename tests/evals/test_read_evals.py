@@ -284,11 +284,16 @@ def test_gzipped_tables_are_read(tmp_path):
     assert len(bk.read_evals(path)) == 12
 
 
-def test_zip_bombs_are_refused(inspect_log):
+@pytest.mark.parametrize(
+    ("told", "said"), [(300 << 20, "BESTOFK_MAX_MEMORY=1G"), (10, "is damaged")]
+)
+def test_zip_bombs_are_refused(told, said, inspect_log):
+    """A member of 4 MB that says it has 300, and one that says it has ten bytes."""
     path = inspect_log("bomb.eval", [{"scores": {"s": {"value": 1}}}])
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("samples/../../etc/passwd_epoch_1.json", b" " * (260 << 20))
-    with pytest.raises(bk.TableError, match="BESTOFK_MAX_MEMORY=1G"):
+        archive.writestr("samples/../../etc/passwd_epoch_1.json", b" " * (4 << 20))
+        archive.infolist()[-1].file_size = told
+    with pytest.raises(bk.TableError, match=said):
         bk.read_evals(path)
 
 
@@ -325,3 +330,56 @@ def test_select_and_counts():
     assert sorted(evals.clusters) == ["astropy/astropy", "django/django", "sympy/sympy"]
     with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
         evals.select(learners="x")
+
+
+@pytest.mark.parametrize("size", [40_000, 300_000])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("lm-eval/org__a", ("doc_id", "doc", "arguments")),
+        ("every-eval-ever", ("evaluation_id", "model_id", "sample_id", "input")),
+        ("promptfoo", ("gradingResult", "namedScores", "latencyMs", "response")),
+    ],
+)
+def test_long_prompts_do_not_hide_a_format(name, keys, size, tmp_path):
+    """The last of `keys` is so long that what follows is beyond the head of the file."""
+    path = sorted((GOLDEN / name).glob("*.jsonl"))[-1]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with (tmp_path / path.name).open("w", encoding="utf-8") as file:
+        for row in rows:
+            long = {key: row[key] for key in keys[:-1]} | {keys[-1]: {"raw": "x" * size}}
+            file.write(json.dumps(long | {k: v for k, v in row.items() if k not in long}) + "\n")
+    evals = bk.read_evals(tmp_path, metric="acc" if "lm" in name else None)
+    assert len(evals) == len(rows)
+
+
+def test_many_instances_do_not_hide_a_report(tmp_path):
+    ids = [f"django__django-{i}" for i in range(20_000)]
+    report = {"total_instances": 1, "completed_instances": 1, "resolved_instances": 1,
+              "completed_ids": ids, "resolved_ids": ids[:5], "unresolved_ids": ids[5:]}  # fmt: skip
+    (tmp_path / "a.run.json").write_text(json.dumps(report))
+    assert bk.read_evals(tmp_path / "a.run.json").by_item().means() == pytest.approx([5 / 20_000])
+
+
+def test_results_of_many_tasks_do_not_hide_the_model(lm_eval):
+    tasks = {f"task_{i}": {"acc,none": 0.5, "acc_stderr,none": 0.1} for i in range(8000)}
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}], model_name="real name", results=tasks)
+    assert bk.read_evals(path.parent).learners == ("real name",)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_tables_of_every_kind(suffix, tmp_path):
+    import pandas as pd
+
+    frame = pd.read_csv(GOLDEN / "table" / "long.csv")
+    path = tmp_path / f"x.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, sep="," if suffix == "csv" else "\t", index=False)
+    evals = bk.read_evals(tmp_path, cluster="passage")
+    expected = bk.read_evals(GOLDEN / "table", cluster="passage")
+    assert evals.to_frame().equals(expected.to_frame())
+    assert evals.clusters == ("p0", "p1")

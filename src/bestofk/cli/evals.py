@@ -19,6 +19,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
+from bestofk.wording import shortened
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals
@@ -210,6 +211,6 @@ def _cost_lines(found: Evals) -> list[str]:
     for of, said in words.items():
         known = {name: cost for name, cost in found.costs(of).items() if isfinite(cost)}
         if known:
-            each = ", ".join(f"{name} {cost:.3g}" for name, cost in known.items())
+            each = shortened([f"{name} {cost:.3g}" for name, cost in known.items()], 12)
             lines.append(f"{said}: {each}.")
     return lines

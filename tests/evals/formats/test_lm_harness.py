@@ -204,3 +204,9 @@ def test_clusters_by_a_key_of_the_document(golden):
     evals = bk.read_evals(golden("lm-eval"), metric="acc", cluster="passage")
     assert evals.clusters == ("p0", "p1")
     assert evals.item_cluster.tolist() == [0, 0, 1, 1]
+
+
+def test_a_metric_as_the_results_name_it(golden):
+    one = bk.read_evals(golden("lm-eval"), metric="exact_match,strict-match")
+    other = bk.read_evals(golden("lm-eval"), metric="exact_match", filter="strict-match")
+    assert one.to_frame().equals(other.to_frame())

@@ -16,9 +16,7 @@ from bestofk.evals.sources import Source
 def is_every_eval_ever(source: Source) -> bool:
     """The first line has the keys that the schema requires; or the file is an aggregate of it."""
     keys = source.keys
-    return {"evaluation_id", "model_id", "sample_id", "evaluation"} <= set(keys) or _aggregate(
-        source
-    )
+    return {"evaluation_id", "model_id", "sample_id"} <= set(keys) or _aggregate(source)
 
 
 def _aggregate(source: Source) -> bool:

@@ -84,9 +84,9 @@ def _header(source: Source) -> dict[str, Any]:
     else:
         header = {}
         for path, value in JsonParts(source.text(), ("samples",), source.name):
-            if path[-1] == "[]":
+            if path[-1] == "[]" and "eval" in header:
                 break
-            if path != ("samples",):
+            if path[0] != "samples":
                 header[path[0]] = value
     if not isinstance(header, dict):
         raise TableError(f"{source.name}: the header must be an object.")

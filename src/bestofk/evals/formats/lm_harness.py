@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bestofk.errors import TableError
@@ -28,13 +28,15 @@ _FIELDS = frozenset(
     ("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
      "doc_hash", "prompt_hash", "target_hash", "scores_per_repeat")
 )  # fmt: skip
+_WITH_FILTER = re.compile(r'"[\w@./-]+_stderr,[\w.-]+"\s*:')
 _NO_METRICS = frozenset(("alias", "bypass", "name", "sample_len"))
 
 
 def is_lm_harness(source: Source) -> bool:
     """Samples, or the results next to them."""
     keys = source.keys
-    if "doc_id" in keys and ("resps" in keys or "filtered_resps" in keys):
+    # a long prompt may fill the head before the answers come
+    if "doc_id" in keys and {"doc", "target", "arguments", "resps"} & set(keys):
         return True
     return _looks_like_results(source)
 
@@ -44,7 +46,10 @@ def _looks_like_results(source: Source) -> bool:
     if "results" not in keys or not source.text_head.lstrip().startswith("{"):
         return False
     known = {"configs", "versions", "n-shot", "group_subtasks", "higher_is_better", "model_name"}
-    return bool(known & set(keys)) and "evalId" not in keys
+    if "evalId" in keys or source.text_head.count('"doc_id"'):
+        return False
+    # results of many tasks may fill the head: their metrics are named with the filter
+    return bool(known & set(keys)) or bool(_WITH_FILTER.search(source.text_head))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +104,7 @@ class Samples:
 
 def read_lm_harness(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
     """Write the rows of files of samples."""
+    asked = _with_filters(asked)
     results = [_results(source) for source in sources if _looks_like_results(source)]
     files = [source for source in sources if not _looks_like_results(source)]
     if not files:
@@ -140,6 +146,16 @@ def read_lm_harness(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRow
         names = {name for run in wanted for name in run.content.seen.get("metrics", ())}
         raise nothing_asked_for(asked.metric, sorted(names), "metric", "the logs")
     prompts.tell(rows)
+
+
+def _with_filters(asked: AskedOfLogs) -> AskedOfLogs:
+    """``acc,none``, as the results name it, is the metric and its filter."""
+    pairs = [name.partition(",") for name in asked.metric]
+    filters = [filter_ for _, _, filter_ in pairs if filter_]
+    if not filters:
+        return asked
+    metrics = tuple(dict.fromkeys(metric for metric, _, _ in pairs))
+    return replace(asked, metric=metrics, filter=tuple(dict.fromkeys((*asked.filter, *filters))))
 
 
 def _groups(run: EvalRun) -> list[str]:

@@ -62,7 +62,15 @@ def is_long_table(source: Source) -> bool:
 
 
 def _columns(source: Source) -> Sequence[str]:
-    if source.head[:4] == b"PAR1" or source.head[:2] == b"\x1f\x8b":
+    if source.head[:4] == b"PAR1":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return list(pq.read_schema(source.path).names)
+        except (pa.ArrowException, OSError):
+            return []
+    if source.head[:2] == b"\x1f\x8b":
         return read_table(source.path).columns
     if source.keys:
         return list(source.keys)

@@ -46,13 +46,9 @@ def is_promptfoo(source: Source) -> bool:
 
 def _is_result(keys: Mapping[str, Any]) -> bool:
     """The keys of one result, which the lines of a JSONL are."""
-    told = {"success", "testIdx", "promptIdx", "testCase", "score"} & set(keys)
-    return (
-        "results" not in keys
-        and "vars" in keys
-        and len(told) > 1
-        and ("provider" in keys or "prompt" in keys)
-    )
+    known = {"promptIdx", "testIdx", "promptId", "namedScores", "gradingResult", "latencyMs",
+             "testCase", "success", "vars"}  # fmt: skip
+    return "results" not in keys and len(known & set(keys)) > 2
 
 
 class _Result(NamedTuple):

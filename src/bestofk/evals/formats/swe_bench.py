@@ -19,9 +19,14 @@ _METRIC = "resolved"
 def is_swe_bench(source: Source) -> bool:
     """A report of a run, or of one instance."""
     keys = source.keys
-    if "resolved_ids" in keys:
+    if _is_run(source):
         return True
     return len(keys) == 1 and {"resolved", "patch_exists"} <= next(iter(keys.values()))
+
+
+def _is_run(source: Source) -> bool:
+    """The long lists of ids may fill the head before those that are resolved come."""
+    return bool({"resolved_ids", "resolved_instances", "empty_patch_ids"} & set(source.keys))
 
 
 def read_swe_bench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
@@ -31,12 +36,12 @@ def read_swe_bench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
     if chosen(asked.metric, [_METRIC], what="metric", where=sources[0].name) is None:
         raise nothing_asked_for(asked.metric, [_METRIC], "metric", sources[0].name)
     rows.metric(_METRIC, True)
-    whole = [source for source in sources if "resolved_ids" in source.keys]
+    whole = [source for source in sources if _is_run(source)]
     names = _names(whole)
     for source in whole:
         _read_run(source, rows.learner(names[source.path.as_posix()]), asked, rows)
     for source in sources:
-        if "resolved_ids" not in source.keys:
+        if not _is_run(source):
             _read_instance(source, asked, rows)
     if asked.cluster is None:
         rows.note("Issues of one repository hang together: cluster='repo' groups them.")
