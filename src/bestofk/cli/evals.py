@@ -111,14 +111,14 @@ def evals(
     PATH is a log, or a folder of logs, of lm-evaluation-harness, Inspect, promptfoo, HELM, Every
     Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
     or the name of embedded logs (inspect-sums). With --prefer cost the cheapest model that is not
-    significantly worse is recommended; --prefer tokens and --prefer latency go by these.
+    significantly worse is recommended, by the costs in the logs or those of --prices; --prefer
+    tokens and --prefer latency go by these.
 
     \b
     Examples:
       bestofk evals inspect-sums --metric match
-      bestofk evals logs/ --metric match --prefer cost --prices prices.csv
-      bestofk evals results/ --task gsm8k --filter strict-match --json
-      bestofk evals table.csv --column learner=model --cluster passage
+      bestofk evals inspect-sums --metric match --prefer tokens
+      bestofk evals inspect-sums --metric match --cluster passage --json
     """
     from bestofk.evals import read_evals
     from bestofk.ordering.order import order as decide
