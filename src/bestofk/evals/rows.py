@@ -97,7 +97,7 @@ class EvalRows:
             self.items[key] = code
             self.item_task.append(at)
             self.item_cluster.append(-1)
-        if cluster is not None:
+        if cluster is not None and cluster == cluster and str(cluster).strip():
             group = self.clusters.setdefault(clean_name(cluster), len(self.clusters))
             before = self.item_cluster[code]
             if before == -1:

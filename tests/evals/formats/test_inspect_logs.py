@@ -223,3 +223,22 @@ def test_a_lie_about_the_size_is_found(golden, tmp_path):
     path.write_bytes(data)
     with pytest.raises(bk.TableError, match="damaged"):
         bk.read_evals(path)
+
+
+def test_samples_without_a_cluster_are_clusters_of_their_own(inspect_log):
+    told = [{"p": "x"}, {"p": "x"}, {}, {"p": None}, {"p": ""}, {"p": float("nan")}]
+    path = inspect_log(
+        "a.eval", [{"scores": {"s": {"value": 1}}, "metadata": metadata} for metadata in told]
+    )
+    evals = bk.read_evals(path, cluster="p")
+    assert len(evals.clusters) == 5
+    assert evals.item_cluster.tolist() == [0, 0, 1, 2, 3, 4]
+    assert any("4 items without 'p'" in s for s in evals.account)
+
+
+def test_an_item_belongs_to_one_cluster(inspect_log):
+    inspect_log("a.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "x"}}])
+    path = inspect_log("b.eval", [{"scores": {"s": {"value": 1}}, "metadata": {"p": "y"}}],
+                       model="n")  # fmt: skip
+    with pytest.raises(bk.TableError, match="an item belongs to one cluster"):
+        bk.read_evals(path.parent, cluster="p")
