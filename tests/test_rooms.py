@@ -72,6 +72,7 @@ LONG_FILES = {
     "ordering/evidence/evidence.py": "the one value of all evidence, with its columns",
 }
 FULL_FOLDERS = {
+    "cli": "one file per verb",
     "multiple": "one file per test of all learners",
 }
 SHARED_CLASS_NAMES: dict[str, str] = {}

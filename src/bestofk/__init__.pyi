@@ -1,5 +1,6 @@
 from . import (
     estimates as estimates,
+    evals as evals,
     intervals as intervals,
     lab as lab,
     multiple as multiple,
@@ -25,6 +26,8 @@ from .errors import (
     TableError as TableError,
     UnknownNameError as UnknownNameError,
 )
+from .evals.evals import Evals as Evals
+from .evals.read_evals import read_evals as read_evals
 from .learners.registry import learner as learner
 from .losses.losses import Losses as Losses
 from .losses.read_losses import read_losses as read_losses

@@ -1,4 +1,4 @@
-"""The rooms of the house and the three ways through it: ``python -m bestofk.rooms``.
+"""The rooms of the house and the ways through it: ``python -m bestofk.rooms``.
 
 Rooms, their files and what they import are read from the source; nothing is imported.
 """
@@ -49,6 +49,14 @@ FLOWS: dict[str, tuple[Stop, ...]] = {
     ),
     "losses to report": (
         Stop(room="tables"),
+        Stop(room="losses", asks=("plans",)),
+        Stop(room="ordering", asks=("pairwise", "multiple", "adjust")),
+        Stop(room="planning", asks=("corrected_minimum",)),
+        Stop(room="report"),
+    ),
+    "logs to report": (
+        Stop(room="tables"),
+        Stop(room="evals"),
         Stop(room="losses", asks=("plans",)),
         Stop(room="ordering", asks=("pairwise", "multiple", "adjust")),
         Stop(room="planning", asks=("corrected_minimum",)),
@@ -139,7 +147,7 @@ def as_markdown() -> str:
         lines.append(f"| `{room.name}` | {room.words} | {room.files} | {uses} |")
         for name, words, files in room.rooms:
             lines.append(f"| `{room.name}.{name}` | {words} | {files} | |")
-    lines += ["", "## Three ways through the house", ""]
+    lines += ["", "## Ways through the house", ""]
     for name, flow in FLOWS.items():
         lines += [f"**{name[:1].upper()}{name[1:]}**", ""]
         for turn, stop in enumerate(flow, 1):

@@ -22,6 +22,10 @@ EXIT_DONE, EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 0, 1, 2, 130
 VERBS = {
     "compare": ("bestofk.cli.compare:compare", "Run learners on data and decide: the main job."),
     "order": ("bestofk.cli.order:order", "Decide from a table of losses."),
+    "evals": (
+        "bestofk.cli.evals:evals",
+        "Decide from logs of evaluations of language models.",
+    ),
     "test": ("bestofk.cli.test:one_test", "Make one test on a table of losses."),
     "size": ("bestofk.cli.size:size", "Say what a design can show, and how large it must be."),
     "measure": ("bestofk.cli.measure:measure", "Measure what a test is worth."),

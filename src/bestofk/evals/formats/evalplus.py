@@ -1,0 +1,93 @@
+"""EvalPlus: the results of HumanEval+ and MBPP+, one file per model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bestofk.errors import TableError
+from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
+from bestofk.evals.rows import EvalRows
+from bestofk.evals.sources import Source
+
+_PASS = "pass"
+_METRICS = ("plus", "base")
+
+
+def is_evalplus(source: Source) -> bool:
+    """Results by problem, with a status on the base tests."""
+    keys = source.keys
+    if "eval" not in keys:
+        return False
+    old = "hash" in keys and '"base"' in source.text_head
+    return old or '"base_status"' in source.text_head
+
+
+def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+    """Write the rows of result files; the samples of a problem are its epochs."""
+    for source in sources:
+        content = source.json()
+        problems = content.get("eval") if isinstance(content, Mapping) else None
+        if not isinstance(problems, Mapping):
+            raise TableError(f"{source.name}: 'eval' must be an object of problems.")
+        learner = rows.learner(_model(source))
+        known = _metrics(problems)
+        metric = chosen(asked.metric, known, what="metric", where=source.name, default=("plus",))
+        if metric is None:
+            raise nothing_asked_for(asked.metric, known, "metric", source.name)
+        rows.metric(metric, True)
+        if not asked.metric and len(known) > 1:
+            rows.note("Compared by 'plus', all tests; metric='base' takes the original ones.")
+        for name, samples in problems.items():
+            # HumanEval/0, Mbpp/2
+            task = name.partition("/")[0]
+            if not asked.wants_task(task):
+                continue
+            if asked.cluster is not None:
+                raise nothing_asked_for([asked.cluster], [], "cluster", source.name)
+            item = rows.item(task, name, where=source.name)
+            for epoch, status in enumerate(_statuses(samples, metric, source, name), start=1):
+                if status is None:
+                    rows.add(learner, item, epoch=epoch, status="unscored")
+                else:
+                    rows.add(learner, item, epoch=epoch, score=float(status == _PASS))
+
+
+def _model(source: Source) -> str:
+    stem = source.path.stem
+    kept = re.sub(r"[._-]?eval_results$", "", stem)
+    if kept:
+        return kept
+    # MODEL/eval_results.json
+    return source.path.resolve().parent.name or stem
+
+
+def _metrics(problems: Mapping[str, Any]) -> list[str]:
+    for samples in problems.values():
+        first = samples[0] if isinstance(samples, list) and samples else samples
+        if isinstance(first, Mapping):
+            return [
+                name
+                for name in _METRICS
+                if first.get(f"{name}_status") is not None or first.get(name) is not None
+            ]
+    return []
+
+
+def _statuses(samples: Any, metric: str, source: Source, name: str) -> Iterator[str | None]:
+    if isinstance(samples, Mapping):
+        # before 0.2: {"base": [["pass", ...], ...], "plus": ...}
+        for one in samples.get(metric) or ():
+            status = one[0] if isinstance(one, list) and one else one
+            yield status if isinstance(status, str) else None
+        return
+    if not isinstance(samples, list):
+        raise TableError(f"{source.name}: {name!r:.80} must be an array of samples.")
+    for one in samples:
+        status = one.get(f"{metric}_status") if isinstance(one, Mapping) else None
+        if metric == "plus" and isinstance(one, Mapping) and status is not None:
+            # the plus tests come on top of the base tests
+            base = one.get("base_status")
+            status = status if base in (None, _PASS) else base
+        yield status if isinstance(status, str) else None

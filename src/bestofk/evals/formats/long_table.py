@@ -1,0 +1,263 @@
+"""Any table with one row per learner, item and epoch: CSV, TSV, JSONL, Parquet.
+
+The columns are found by their names or named: learner, task, item, cluster, epoch, score, cost,
+latency, status, tokens_in, tokens_out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.errors import ArgumentError, TableError, UnknownNameError
+from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows
+from bestofk.evals.score_values import STATUSES, number_of
+from bestofk.evals.sources import Source
+from bestofk.losses.roles import normal
+from bestofk.tables.read_table import read_table
+from bestofk.tables.table import Levels, Table
+from bestofk.wording import joined, shortened
+
+ROLES: dict[str, tuple[str, ...]] = {
+    "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",
+                "algorithm", "variant", "method", "llm", "engine"),
+    "item": ("item", "item_id", "sample_id", "question_id", "instance_id", "doc_id", "example_id",
+             "problem_id", "case_id", "test_id", "sample", "question", "instance", "example",
+             "problem", "id", "case"),
+    "score": ("score", "correct", "is_correct", "accuracy", "acc", "passed", "pass", "success",
+              "resolved", "exact_match", "value", "result", "reward", "grade"),
+    "task": ("task", "task_name", "dataset", "benchmark", "subset", "subject", "category"),
+    "epoch": ("epoch", "trial", "attempt", "repeat", "repetition", "run", "seed", "sample_index"),
+    "cluster": ("cluster", "cluster_id", "passage", "passage_id", "group", "repo", "repository",
+                "template"),
+    "cost": ("cost", "cost_usd", "price", "total_cost", "usd"),
+    "latency": ("latency", "latency_s", "seconds", "duration", "time", "working_time"),
+    "status": ("status", "outcome"),
+    "tokens_in": ("tokens_in", "input_tokens", "prompt_tokens"),
+    "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
+}  # fmt: skip
+"""The names by which a column is known, the surest first."""
+_NEEDED = ("learner", "item", "score")
+_NO_SCORE = (STATUSES.index("error"), STATUSES.index("missing"))
+_SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".gz")
+_WORDS = {
+    "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
+    "failed": "error", "failure": "error", "timeout": "limit", "truncated": "limit",
+    "nan": "unscored", "none": "unscored", "skipped": "missing",
+}  # fmt: skip
+
+
+def is_long_table(source: Source) -> bool:
+    """A named table, or one in a folder whose columns have the names of the roles."""
+    if not any(source.path.name.lower().endswith(end) for end in _SUFFIXES):
+        return False
+    try:
+        return set(_NEEDED) <= set(_roles(_columns(source), {}))
+    except TableError:
+        return False
+
+
+def _columns(source: Source) -> Sequence[str]:
+    if source.head[:4] == b"PAR1":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        try:
+            return list(pq.read_schema(source.path).names)
+        except (pa.ArrowException, OSError):
+            return []
+    if source.head[:2] == b"\x1f\x8b":
+        return read_table(source.path).columns
+    if source.keys:
+        return list(source.keys)
+    first = source.text_head.lstrip().split("\n", 1)[0].rstrip("\r")
+    mark = max(",;\t|", key=first.count)
+    return [cell.strip().strip('"') for cell in first.split(mark)]
+
+
+def _roles(columns: Sequence[str], given: dict[str, str]) -> dict[str, str]:
+    found = dict(given)
+    plain = {normal(column): column for column in reversed(columns)}
+    for role, names in ROLES.items():
+        if role in found:
+            continue
+        for name in names:
+            column = plain.get(name)
+            if column is not None and column not in found.values():
+                found[role] = column
+                break
+    return found
+
+
+def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+    """Write the rows of tables."""
+    tasks: set[str] = set()
+    for source in sources:
+        _read(read_table(source.path), asked, rows, tasks)
+    if asked.task and not len(rows):
+        raise nothing_asked_for(asked.task, sorted(tasks), "task", "the table")
+
+
+def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> None:
+    roles = _asked_roles(table, asked)
+    rows.account += [sentence for sentence in table.account if sentence not in rows.account]
+    rows.note(
+        f"{table.source}: "
+        + joined([f"{role} from {column!r}" for role, column in roles.items()])
+        + "."
+    )
+    rows.metric(roles["score"])
+    learners, items = table.levels(roles["learner"]), table.levels(roles["item"])
+    for role, levels in (("learner", learners), ("item", items)):
+        if (levels.codes < 0).any():
+            row = int((levels.codes < 0).argmax())
+            raise TableError(f"{table.place(row, roles[role])} must name the {role}; it is empty.")
+    task = table.levels(roles["task"]) if "task" in roles else None
+    cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
+    scores = _scores(table, roles["score"])
+    epochs = _epochs(table, roles.get("epoch"))
+    status = _statuses(table, roles.get("status"), "status" in asked.columns, rows)
+    amounts = {
+        role: table.numbers(roles[role])
+        for role in ("cost", "latency", "tokens_in", "tokens_out")
+        if role in roles
+    }
+    task_names = [*(task.names if task is not None else ("task",))]
+    tasks.update(task_names if task is not None else ())
+    task_codes = task.codes if task is not None else np.zeros(table.n_rows, dtype=np.int64)
+    if (task_codes < 0).any():
+        task_names.append("task")
+        task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
+    keep = np.array([asked.wants_task(name) for name in task_names], dtype=bool)[task_codes]
+    if not keep.any():
+        return
+    who = np.array([rows.learner(name) for name in learners.names])
+    cell = task_codes[keep] * len(items.names) + items.codes[keep]
+    pairs, first, place = np.unique(cell, return_index=True, return_inverse=True)
+    codes = np.empty(len(pairs), dtype=np.int64)
+    for at in np.argsort(first):
+        at_task, at_item = divmod(int(pairs[at]), len(items.names))
+        codes[at] = rows.item(task_names[at_task], items.names[at_item], where=table.source)
+    if cluster is not None:
+        _set_clusters(cluster, keep, place, pairs, items.names, task_names, rows, table)
+    rows.extend(
+        who[learners.codes[keep]],
+        codes[place],
+        epoch=None if epochs is None else epochs[keep],
+        score=np.where(np.isin(status, _NO_SCORE), NAN, scores)[keep],
+        status=status[keep],
+        **{
+            role: np.where((values >= 0) & np.isfinite(values), values, NAN)[keep]
+            for role, values in amounts.items()
+        },
+    )
+
+
+def _set_clusters(
+    cluster: Levels,
+    keep: Any,
+    place: Any,
+    pairs: Any,
+    items: Sequence[str],
+    tasks: Sequence[str],
+    rows: EvalRows,
+    table: Table,
+) -> None:
+    """Tell `rows` the cluster of every item, which is one."""
+    groups = cluster.codes[keep]
+    known = groups >= 0
+    found = np.unique(np.stack([place[known], groups[known]]), axis=1)
+    for at, group in found.T.tolist():
+        at_task, at_item = divmod(int(pairs[at]), len(items))
+        rows.item(tasks[at_task], items[at_item], cluster=cluster.names[group], where=table.source)
+
+
+def _asked_roles(table: Table, asked: AskedOfLogs) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for role, column in asked.columns.items():
+        if role not in ROLES:
+            raise UnknownNameError("role of a column", role, ROLES)
+        if column not in table:
+            raise UnknownNameError("column", column, table.columns, table.source)
+        given[role] = column
+    if asked.cluster is not None:
+        if asked.cluster not in table:
+            raise UnknownNameError("column", asked.cluster, table.columns, table.source)
+        given["cluster"] = asked.cluster
+    if asked.metric and "score" not in given:
+        found = next((name for name in asked.metric if name in table), None)
+        if found is None:
+            raise UnknownNameError("column", asked.metric[0], table.columns, table.source)
+        given["score"] = found
+    if len(set(given.values())) < len(given):
+        raise ArgumentError(f"columns must be one for each role; got {given!r:.200}.")
+    roles = _roles(table.columns, given)
+    absent = [role for role in _NEEDED if role not in roles]
+    if absent:
+        raise TableError(
+            f"{table.source}: no column for {joined(absent)} among "
+            f"{shortened([repr(c) for c in table.columns], 12)}; name it, such as "
+            f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME)."
+        )
+    if asked.cluster is None:
+        roles.pop("cluster", None)
+    return roles
+
+
+def _scores(table: Table, column: str) -> Any:
+    """Numbers, with booleans as text; NaN where a cell is empty."""
+    if table.is_numeric(column) or table.missing(column).all():
+        return table.numbers(column)
+    text = table.text(column)
+    found = np.full(table.n_rows, NAN)
+    known: dict[str, float | None] = {}
+    for row, cell in enumerate(text):
+        if cell is None:
+            continue
+        if cell not in known:
+            known[cell] = number_of(cell)
+        value = known[cell]
+        if value is None:
+            raise TableError(
+                f"{table.place(row, column)} must be a number, or true or false; got {cell!r:.60}."
+            )
+        found[row] = value
+    return found
+
+
+def _epochs(table: Table, column: str | None) -> Any:
+    """Epochs from 1: numbers as they are, else each name is a number."""
+    if column is None:
+        return None
+    levels = table.levels(column)
+    if table.is_numeric(column):
+        values = table.numbers(column)
+        if np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max() < 1 << 30:
+            return values.astype(np.int64) - min(int(values.min()), 1) + 1
+    return levels.codes + 2
+
+
+def _statuses(
+    table: Table, column: str | None, named: bool, rows: EvalRows
+) -> npt.NDArray[np.int8]:
+    """Codes of the statuses; all scored where no column tells."""
+    scored = np.zeros(table.n_rows, dtype=np.int8)
+    if column is None:
+        return scored
+    levels = table.levels(column)
+    codes = np.zeros(len(levels.names) + 1, dtype=np.int8)
+    for at, name in enumerate(levels.names):
+        word = _WORDS.get(name.lower(), name.lower())
+        if word not in STATUSES:
+            said = f"must be one of {', '.join(STATUSES)}; got {name!r:.40}"
+            if named:
+                row = int((levels.codes == at).argmax())
+                raise TableError(f"{table.place(row, column)} {said}.")
+            rows.note(f"Column {column!r} was not taken as the status, which {said}.")
+            return scored
+        codes[at] = STATUSES.index(word)
+    return codes[levels.codes]

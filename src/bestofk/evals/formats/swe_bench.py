@@ -1,0 +1,124 @@
+"""SWE-bench: the report of a run, ``MODEL.RUN.json``, or the ``report.json`` of its instances."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bestofk.errors import TableError
+from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
+from bestofk.evals.rows import EvalRows
+from bestofk.evals.sources import Source
+from bestofk.wording import counted
+
+_TASK = "SWE-bench"
+_METRIC = "resolved"
+
+
+def is_swe_bench(source: Source) -> bool:
+    """A report of a run, or of one instance."""
+    keys = source.keys
+    if _is_run(source):
+        return True
+    return len(keys) == 1 and {"resolved", "patch_exists"} <= next(iter(keys.values()))
+
+
+def _is_run(source: Source) -> bool:
+    """The long lists of ids may fill the head before those that are resolved come."""
+    return bool({"resolved_ids", "resolved_instances", "empty_patch_ids"} & set(source.keys))
+
+
+def read_swe_bench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
+    """Write the rows of reports."""
+    if not asked.wants_task(_TASK):
+        raise nothing_asked_for(asked.task, [_TASK], "task", "the logs")
+    if chosen(asked.metric, [_METRIC], what="metric", where=sources[0].name) is None:
+        raise nothing_asked_for(asked.metric, [_METRIC], "metric", sources[0].name)
+    rows.metric(_METRIC, True)
+    whole = [source for source in sources if _is_run(source)]
+    names = _names(whole)
+    for source in whole:
+        _read_run(source, rows.learner(names[source.path.as_posix()]), asked, rows)
+    for source in sources:
+        if not _is_run(source):
+            _read_instance(source, asked, rows)
+    if asked.cluster is None:
+        rows.note("Issues of one repository hang together: cluster='repo' groups them.")
+
+
+def _names(sources: Sequence[Source]) -> dict[str, str]:
+    """MODEL of MODEL.RUN.json where all files are of one run, else the whole name."""
+    stems = {source.path.as_posix(): source.path.stem for source in sources}
+    parts = {stem.rpartition(".")[2] for stem in stems.values() if "." in stem}
+    one_run = len(stems) > 1 and len(parts) == 1 and all("." in stem for stem in stems.values())
+    short = {path: stem.rpartition(".")[0] if one_run else stem for path, stem in stems.items()}
+    if len(set(short.values())) == len(short):
+        return short
+    return {path: f"{path.split('/')[-2]}/{name}" for path, name in short.items()}
+
+
+def _read_run(source: Source, learner: int, asked: AskedOfLogs, rows: EvalRows) -> None:
+    report = source.json()
+    if not isinstance(report, Mapping):
+        raise TableError(f"{source.name} must be a JSON object.")
+    done: set[str] = set()
+    empty = 0
+    for key, score, status in (
+        ("resolved_ids", 1.0, "scored"),
+        ("unresolved_ids", 0.0, "scored"),
+        ("error_ids", float("nan"), "error"),
+        ("empty_patch_ids", 0.0, "scored"),
+        ("incomplete_ids", float("nan"), "missing"),
+    ):
+        here = []
+        for name in _ids(report, key, source):
+            # the lists of unresolved instances, empty patches and errors overlap in some versions;
+            # an instance that is resolved here and unresolved there was tried twice
+            if name in done and key != "unresolved_ids":
+                continue
+            here.append(name)
+            empty += key == "empty_patch_ids"
+            rows.add(learner, _item(name, asked, rows, source), score=score, status=status)
+        done.update(here)
+    if empty:
+        rows.note(
+            f"{source.name}: {counted(empty, 'empty patch')} counted as not resolved.".replace(
+                "patchs", "patches"
+            )
+        )
+    planned = report.get("submitted_ids")
+    for name in planned if isinstance(planned, list) else ():
+        if isinstance(name, str) and name not in done:
+            rows.add(learner, _item(name, asked, rows, source), status="missing")
+            done.add(name)
+
+
+def _ids(report: Mapping[str, Any], key: str, source: Source) -> list[str]:
+    found = report.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise TableError(f"{source.name}: {key} must be an array of instance ids.")
+    return found
+
+
+def _read_instance(source: Source, asked: AskedOfLogs, rows: EvalRows) -> None:
+    """logs/run_evaluation/RUN/MODEL/INSTANCE/report.json."""
+    report = source.json()
+    if not isinstance(report, Mapping):
+        raise TableError(f"{source.name} must be a JSON object.")
+    learner = rows.learner(source.path.resolve().parent.parent.name or "(no name)")
+    for name, one in report.items():
+        resolved = one.get("resolved") if isinstance(one, Mapping) else None
+        if not isinstance(resolved, bool):
+            raise TableError(f"{source.name}: resolved must be true or false.")
+        rows.add(learner, _item(name, asked, rows, source), score=float(resolved))
+
+
+def _item(name: str, asked: AskedOfLogs, rows: EvalRows, source: Source) -> int:
+    cluster = None
+    if asked.cluster is not None:
+        if asked.cluster not in ("repo", "repository"):
+            raise nothing_asked_for([asked.cluster], ["repo"], "cluster", source.name)
+        # owner__repository-number
+        cluster = re.sub(r"-\d+$", "", name).replace("__", "/")
+    return rows.item(_TASK, name, cluster=cluster, where=source.name)

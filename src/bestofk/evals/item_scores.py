@@ -1,0 +1,241 @@
+"""Scores by learner and item: epochs averaged, items that all have, counts of what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats, Ints, one_of
+from bestofk.errors import ArgumentError, TableError
+from bestofk.evals.score_values import STATUSES
+from bestofk.wording import counted, joined, shortened
+
+if TYPE_CHECKING:
+    from bestofk.evals.evals import Evals
+    from bestofk.losses.losses import Losses
+
+Codes = npt.NDArray[np.int32]
+_CODE = {status: code for code, status in enumerate(STATUSES)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class ItemScores:
+    """One score for each learner and item, with all that a test of them needs.
+
+    Parameters
+    ----------
+    learners, tasks, items, clusters : tuple of str
+        The names; `clusters` is empty where there are none.
+    task, cluster : ndarray of int
+        (n,): for each item the code of its task, and of its cluster (its own number where there
+        are none).
+    mean : ndarray of float
+        (K, n): the mean over the epochs of an item; NaN only where `missing` was ``"allow"``.
+    count : ndarray of int
+        (K, n): how many epochs have a score.
+    variance : ndarray of float
+        (K, n): the variance between the epochs of an item, with divisor count - 1; NaN below two.
+    metric : str
+        What the scores are.
+    higher_is_better : bool
+        Which way they point.
+    account : tuple of str
+        What was left out and why, and how many items each learner has.
+    """
+
+    learners: tuple[str, ...]
+    tasks: tuple[str, ...]
+    items: tuple[str, ...]
+    clusters: tuple[str, ...]
+    task: Codes
+    cluster: Codes
+    mean: Floats
+    count: Ints
+    variance: Floats
+    metric: str
+    higher_is_better: bool
+    account: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("task", "cluster", "mean", "count", "variance"):
+            getattr(self, name).setflags(write=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"ItemScores({counted(len(self.learners), 'learner')} x "
+            f"{counted(len(self.items), 'item')} of {counted(len(self.tasks), 'task')}, "
+            f"{self.metric})"
+        )
+
+    def means(self) -> Floats:
+        """(K,): the mean over the items that a learner has."""
+        has = np.isfinite(self.mean)
+        total = np.where(has, self.mean, 0.0).sum(axis=1)
+        means: Floats = np.divide(
+            total, has.sum(axis=1), out=np.full(len(total), np.nan), where=has.any(axis=1)
+        )
+        return means
+
+    def by_task(self) -> Floats:
+        """(K, tasks): the mean over the items of each task that a learner has."""
+        found = np.full((len(self.learners), len(self.tasks)), np.nan)
+        for code in range(len(self.tasks)):
+            part = self.mean[:, self.task == code]
+            has = np.isfinite(part)
+            total = np.where(has, part, 0.0).sum(axis=1)
+            np.divide(total, has.sum(axis=1), out=found[:, code], where=has.any(axis=1))
+        return found
+
+    def losses(self, *, by: str = "item") -> Losses:
+        """As a table of losses; see `Evals.losses`."""
+        from bestofk.losses.losses import Losses
+
+        one_of(by, "by", ("item", "task"))
+        values = self.mean if by == "item" else self.by_task()
+        missing = "allow" if np.isnan(values).any() else "refuse"
+        if by == "task":
+            return Losses(
+                values,
+                dims=("algorithm", "dataset"),
+                algorithms=self.learners,
+                datasets=self.tasks,
+                missing=missing,
+                higher_is_better=self.higher_is_better,
+                loss_name=self.metric,
+                account=self.account,
+            )
+        name = self.tasks[0] if len(self.tasks) == 1 else f"{len(self.tasks)} tasks"
+        return Losses(
+            values[:, np.newaxis],
+            dims=("algorithm", "dataset", "instance"),
+            algorithms=self.learners,
+            datasets=[name],
+            missing=missing,
+            higher_is_better=self.higher_is_better,
+            loss_name=self.metric,
+            account=self.account,
+        )
+
+
+def item_scores(
+    evals: Evals, *, missing: str, count_errors_as_wrong: bool, limits: str
+) -> ItemScores:
+    """The value of `Evals.by_item`."""
+    one_of(missing, "missing", ("drop", "allow"))
+    one_of(limits, "limits", ("score", "drop"))
+    k, n = len(evals.learners), len(evals.items)
+    account: list[str] = []
+    score = evals.score
+    counts = np.isfinite(score) & (evals.status == _CODE["scored"])
+    limit = evals.status == _CODE["limit"]
+    if limits == "score":
+        counts |= limit & np.isfinite(score)
+    if count_errors_as_wrong:
+        failed = (evals.status == _CODE["error"]) | (limit & ~counts)
+        score = _with_wrong(evals, failed, counts, account)
+        counts = counts | failed
+    _tell_dropped(evals, counts, account)
+    cell = evals.learner[counts].astype(np.int64) * n + evals.item[counts]
+    count = np.bincount(cell, minlength=k * n)
+    total = np.bincount(cell, weights=score[counts], minlength=k * n)
+    mean = np.divide(total, count, out=np.full(k * n, np.nan), where=count > 0)
+    squares = np.bincount(cell, weights=(score[counts] - mean[cell]) ** 2, minlength=k * n)
+    variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
+    count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
+    keep = _kept(evals, count, account) if missing == "drop" else np.ones(n, dtype=bool)
+    at = np.flatnonzero(keep)
+    tasks, task = _dense(evals.item_task[at], evals.tasks)
+    clusters, cluster = evals.clusters, np.arange(len(at), dtype=np.int32)
+    if clusters:
+        clusters, cluster = _dense(evals.item_cluster[at], evals.clusters)
+    epochs = count[:, at]
+    if epochs.max(initial=1) > 1:
+        least, most = int(epochs[epochs > 0].min()), int(epochs.max())
+        account.append(
+            f"Epochs are averaged per item ({least if least == most else f'{least} to {most}'} "
+            "each), never paired between learners."
+        )
+    return ItemScores(
+        learners=evals.learners,
+        tasks=tasks,
+        items=tuple(evals.items[i] for i in at),
+        clusters=clusters,
+        task=task,
+        cluster=cluster,
+        mean=np.ascontiguousarray(mean[:, at]),
+        count=np.ascontiguousarray(epochs),
+        variance=np.ascontiguousarray(variance[:, at]),
+        metric=evals.metric,
+        higher_is_better=evals.higher_is_better,
+        account=(*evals.account, *account),
+    )
+
+
+def _dense(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
+    seen, dense = np.unique(codes, return_inverse=True)
+    return tuple(names[code] for code in seen), dense.astype(np.int32)
+
+
+def _with_wrong(evals: Evals, failed: Any, counts: Any, account: list[str]) -> Floats:
+    known = evals.score[counts]
+    if known.size and (known.min() < 0.0 or known.max() > 1.0):
+        raise ArgumentError(
+            f"count_errors_as_wrong needs scores between 0 and 1, so that it is known what wrong "
+            f"is; {evals.metric!r} goes from {known.min():g} to {known.max():g}."
+        )
+    worst = 0.0 if evals.higher_is_better else 1.0
+    if failed.any():
+        account.append(
+            f"{counted(int(failed.sum()), 'sample')} that failed or hit a limit without a score "
+            f"{'counts' if failed.sum() == 1 else 'count'} as wrong ({worst:g}), as you say."
+        )
+    return np.where(failed, worst, evals.score)
+
+
+def _tell_dropped(evals: Evals, counts: Any, account: list[str]) -> None:
+    """A sentence on the rows without a usable score, by status and learner."""
+    parts = []
+    for status, code in _CODE.items():
+        rows = (evals.status == code) & ~counts
+        if not rows.any():
+            continue
+        by = np.bincount(evals.learner[rows], minlength=len(evals.learners))
+        who = [f"{evals.learners[k]} {by[k]}" for k in np.flatnonzero(by)]
+        parts.append(f"{int(rows.sum())} {status} ({shortened(who, 6)})")
+    if parts:
+        account.append(f"Left out, having no score: {joined(parts)}.")
+    limit = (evals.status == _CODE["limit"]) & counts & np.isfinite(evals.score)
+    if limit.any():
+        account.append(
+            f"{counted(int(limit.sum()), 'sample')} hit a limit and "
+            f"{'was' if limit.sum() == 1 else 'were'} scored all the same: that score counts."
+        )
+
+
+def _kept(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[np.bool_]:
+    """The items that every learner has, and a sentence on the others."""
+    has = count > 0
+    keep: npt.NDArray[np.bool_] = np.all(has, axis=0)
+    if keep.all():
+        return keep
+    each = [f"{name} {int(row.sum())}" for name, row in zip(evals.learners, has, strict=True)]
+    if not keep.any():
+        empty = [name for name, row in zip(evals.learners, has, strict=True) if not row.any()]
+        why = (
+            f"learner {empty[0]!r} has no score at all"
+            if empty
+            else "the learners were run on different tasks or items"
+        )
+        raise TableError(
+            f"There is no item for which all {len(evals.learners)} learners have a score "
+            f"({shortened(each, 6)}, of {len(evals.items)}): {why}; choose learners or tasks."
+        )
+    account.append(
+        f"{int(keep.sum())} of {len(evals.items)} items have a score of every learner and are "
+        f"compared (by learner: {shortened(each, 12)})."
+    )
+    return keep

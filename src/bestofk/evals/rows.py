@@ -1,0 +1,292 @@
+"""Rows as the readers write them: names once, numbers in columns, and sentences on the way."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk.checks import Floats
+from bestofk.errors import TableError
+from bestofk.evals.score_values import STATUSES, clean_name
+from bestofk.wording import counted, joined, shortened
+
+NAN = float("nan")
+_CODES = {status: code for code, status in enumerate(STATUSES)}
+SCORED = _CODES["scored"]
+_AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
+Codes = npt.NDArray[np.integer[Any]]
+
+
+class EvalRows:
+    """One row for each learner, item and epoch, in the order in which they were read."""
+
+    def __init__(self) -> None:
+        self.learners: dict[str, int] = {}
+        self.models: dict[str, str] = {}
+        """The model behind a learner, where its label says more."""
+        self.tasks: dict[str, int] = {}
+        self.items: dict[tuple[int, str], int] = {}
+        self.clusters: dict[str, int] = {}
+        self.item_task = array("i")
+        self.item_cluster = array("i")
+        self.account: list[str] = []
+        self.warnings: list[str] = []
+        self.metrics: dict[str, bool | None] = {}
+        self._prints: dict[int, int] = {}
+        self._prints_by: dict[int, str] = {}
+        self.learner_codes = array("i")
+        self.item_codes = array("i")
+        self.epochs = array("i")
+        self.scores = array("d")
+        self.statuses = array("b")
+        self.costs = array("d")
+        self.latencies = array("d")
+        self.tokens_in = array("d")
+        self.tokens_out = array("d")
+        self.totals: Counter[str] = Counter()
+        """How often something worth a sentence happened, by the words for it."""
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def learner(self, name: Any, *, model: str | None = None) -> int:
+        """The code of a learner, a new one where the name is new."""
+        label = clean_name(name)
+        if model is not None:
+            self.models.setdefault(label, clean_name(model))
+        return self.learners.setdefault(label, len(self.learners))
+
+    def item(
+        self,
+        task: Any,
+        name: Any,
+        *,
+        cluster: Any = None,
+        fingerprint: Any = None,
+        where: str = "",
+    ) -> int:
+        """The code of an item of a task.
+
+        Parameters
+        ----------
+        task, name : object
+            What it is known by.
+        cluster : object, optional
+            The group of items that it belongs to, the same whenever the item comes.
+        fingerprint : str, optional
+            A hash of its content: where it differs from before, these are two items under one
+            name, and nothing can be compared.
+        where : str
+            The file, for that sentence.
+        """
+        at = self.tasks.get(task)
+        if at is None:
+            at = self.tasks.setdefault(clean_name(task), len(self.tasks))
+        key = (at, name if type(name) is str else clean_name(name))
+        code = self.items.get(key)
+        if code is None:
+            key = (at, clean_name(key[1]))
+            code = self.items.get(key)
+        if code is None:
+            code = len(self.items)
+            self.items[key] = code
+            self.item_task.append(at)
+            self.item_cluster.append(-1)
+        if cluster is not None and cluster == cluster and str(cluster).strip():
+            group = self.clusters.setdefault(clean_name(cluster), len(self.clusters))
+            before = self.item_cluster[code]
+            if before == -1:
+                self.item_cluster[code] = group
+            elif before != group:
+                raise TableError(
+                    f"{where}: item {key[1]!r:.80} of task {task!r} is in cluster "
+                    f"{clean_name(cluster)!r:.80} here and in {list(self.clusters)[before]!r:.80} "
+                    "elsewhere: an item belongs to one cluster."
+                )
+        if fingerprint is not None:
+            print_ = hash(fingerprint)
+            if self._prints.setdefault(code, print_) != print_:
+                first = self._prints_by.get(code)
+                raise TableError(
+                    f"{where}: item {key[1]!r:.80} of task {task!r} has another content "
+                    f"(hash {str(fingerprint)[:12]!r}) than in {first or 'the file before'}: "
+                    "the two runs did not ask the same questions, so they cannot be paired; "
+                    "run them with the same version of the task, or leave that task out."
+                )
+            if where:
+                self._prints_by.setdefault(code, where)
+        return code
+
+    def add(
+        self,
+        learner: int,
+        item: int,
+        *,
+        epoch: int = 0,
+        score: float = NAN,
+        status: str = "scored",
+        cost: float = NAN,
+        latency: float = NAN,
+        tokens_in: float = NAN,
+        tokens_out: float = NAN,
+    ) -> None:
+        """One row; a score that is no number turns ``"scored"`` into ``"unscored"``."""
+        code = _CODES[status]
+        if code == SCORED and not -1e308 < score < 1e308:
+            code = _CODES["unscored"]
+            score = NAN
+        self.learner_codes.append(learner)
+        self.item_codes.append(item)
+        self.epochs.append(epoch)
+        self.scores.append(score)
+        self.statuses.append(code)
+        self.costs.append(cost)
+        self.latencies.append(latency)
+        self.tokens_in.append(tokens_in)
+        self.tokens_out.append(tokens_out)
+
+    def extend(
+        self,
+        learner: Codes,
+        item: Codes,
+        *,
+        epoch: Codes | None,
+        score: Floats,
+        status: npt.NDArray[np.int8],
+        **amounts: Floats,
+    ) -> None:
+        """Many rows at once; `status` holds codes into `STATUSES`."""
+        count = len(score)
+        unscored = (status == SCORED) & ~np.isfinite(score)
+        states = np.where(unscored, _CODES["unscored"], status)
+        numbers = {name: np.full(count, NAN) for name in _AMOUNTS} | amounts
+        for column, values, kind in (
+            (self.learner_codes, learner, np.intc),
+            (self.item_codes, item, np.intc),
+            (self.epochs, np.zeros(count) if epoch is None else epoch, np.intc),
+            (self.scores, np.where(np.isfinite(score), score, NAN), np.float64),
+            (self.statuses, states, np.int8),
+            (self.costs, numbers["cost"], np.float64),
+            (self.latencies, numbers["latency"], np.float64),
+            (self.tokens_in, numbers["tokens_in"], np.float64),
+            (self.tokens_out, numbers["tokens_out"], np.float64),
+        ):
+            column.frombytes(np.ascontiguousarray(values, dtype=kind).tobytes())
+
+    def rename_learners(self, names: Mapping[str, str]) -> None:
+        """Give learners other names; those that would share one keep theirs."""
+        wanted = [names.get(name, name) for name in self.learners]
+        if len(set(wanted)) == len(wanted):
+            self.models = {names.get(name, name): model for name, model in self.models.items()}
+            self.learners = {name: code for code, name in enumerate(wanted)}
+
+    def note(self, sentence: str) -> None:
+        """A sentence for the account."""
+        if sentence not in self.account:
+            self.account.append(sentence)
+
+    def warn(self, sentence: str) -> None:
+        """A sentence for the account that the user should see at once."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+            self.note(sentence)
+
+    def count(self, words: str, by: int = 1) -> None:
+        """Something that is told once with its number: ``{n} samples had no answer``."""
+        self.totals[words] += by
+
+    def metric(self, name: str, higher_is_better: bool | None = None) -> None:
+        """What the scores are, and which way they point where the log says it."""
+        before = self.metrics.get(name)
+        if name in self.metrics and before is not None and higher_is_better is not None:
+            if before != higher_is_better:
+                raise TableError(
+                    f"the logs disagree on metric {name!r}: higher is better in one, lower in "
+                    "another."
+                )
+            return
+        self.metrics[name] = before if before is not None else higher_is_better
+
+    def tell_counts(self) -> None:
+        """Turn the counts into sentences."""
+        for words, count in self.totals.items():
+            self.note(words.replace("{n}", str(count)))
+        self.totals.clear()
+
+    def settle_epochs(self) -> tuple[Any, Any]:
+        """Epochs with those that were left to be counted, and the rows to keep.
+
+        A row that comes twice (the same learner, item and epoch) is kept once where both say the
+        same, and is an error where they do not.
+        """
+        learner = np.array(self.learner_codes, dtype=np.int64)
+        item = np.array(self.item_codes, dtype=np.int64)
+        epoch = np.array(self.epochs, dtype=np.int64)
+        cell = learner * max(len(self.items), 1) + item
+        open_ = epoch == 0
+        if open_.any():
+            order = np.argsort(cell[open_], kind="stable")
+            epoch[np.flatnonzero(open_)[order]] = _turns(cell[open_][order])
+            repeated = int((epoch[open_] > 1).sum())
+            if repeated:
+                self.note(
+                    f"{counted(repeated, 'row')} repeat a learner and an item: each repetition "
+                    "is an epoch of that item."
+                )
+        order = np.lexsort((epoch, cell))
+        twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
+        keep = np.ones(len(cell), dtype=bool)
+        if twice.any():
+            score, status = np.array(self.scores), np.array(self.statuses)
+            first, second = order[:-1][twice], order[1:][twice]
+            same = (status[first] == status[second]) & (
+                (score[first] == score[second]) | (np.isnan(score[first]) & np.isnan(score[second]))
+            )
+            if not same.all():
+                row = int(second[~same][0])
+                raise self._two_scores(row, int(first[~same][0]), int((~same).sum()))
+            keep[second] = False
+            self.note(
+                f"{counted(len(second), 'row')} came twice with the same score and "
+                f"{'was' if len(second) == 1 else 'were'} kept once."
+            )
+        return epoch, keep
+
+    def _two_scores(self, row: int, other: int, count: int) -> TableError:
+        (task, name) = list(self.items)[self.item_codes[row]]
+        learner = list(self.learners)[self.learner_codes[row]]
+        values = joined(
+            [
+                f"{self.scores[at]:g}"
+                if self.statuses[at] == SCORED
+                else STATUSES[self.statuses[at]]
+                for at in (other, row)
+            ]
+        )
+        more = f" ({count} such)" if count > 1 else ""
+        return TableError(
+            f"item {name!r:.80} of task {list(self.tasks)[task]!r} comes twice for learner "
+            f"{learner!r:.80} in one epoch, with different scores ({values}){more}: number the "
+            "epochs, or leave out the rows that do not count."
+        )
+
+    def tell_learners(self) -> None:
+        """How many learners there are, by name."""
+        names = [repr(name) for name in self.learners]
+        self.note(f"{counted(len(names), 'learner')}: {shortened(names, 12)}.")
+
+
+def _turns(sorted_cells: Any) -> Any:
+    """1, 2, 3, ... within each stretch of equal cells."""
+    count = len(sorted_cells)
+    if not count:
+        return np.empty(0, dtype=np.int64)
+    new = np.ones(count, dtype=bool)
+    new[1:] = sorted_cells[1:] != sorted_cells[:-1]
+    start = np.flatnonzero(new)
+    return np.arange(count) - np.repeat(start, np.diff(np.append(start, count))) + 1

@@ -1,0 +1,72 @@
+"""``bestofk evals``: from logs to a verdict."""
+
+import json
+
+import pytest
+
+from bestofk.evals.example_evals import example_path, example_prices
+
+PRICES = str(example_prices("inspect-sums"))
+
+
+def test_the_cheapest_that_is_not_shown_to_be_worse(run):
+    code, out, err = run(
+        "evals", "inspect-sums", "--metric", "match", "--prices", PRICES, "--prefer", "cost"
+    )
+    assert (code, err) == (0, "")
+    assert out.startswith("Use mockllm/medium.")
+    assert "Epochs are averaged per item" in out
+    # 12 tokens in, 9 out at 0.4 and 1.6 for a million
+    assert "mockllm/medium 1.92e-05" in out
+
+
+def test_json_is_one_object(run):
+    code, out, _ = run("evals", str(example_path("inspect-sums")), "--metric", "match", "--json")
+    held = json.loads(out, parse_constant=pytest.fail)
+    assert code == 0
+    assert [row["learner"] for row in held["evals"]["learners"]] == [
+        "mockllm/large", "mockllm/medium", "mockllm/small",
+    ]  # fmt: skip
+    assert held["evals"]["metric"] == "match"
+    assert held["evals"]["learners"][0]["cost"] is None
+
+
+def test_quiet_prints_names(run):
+    code, out, _ = run("evals", "inspect-sums", "--metric", "match", "--quiet",
+                       "--prefer", "tokens")  # fmt: skip
+    assert (code, out.split()) == (0, ["mockllm/medium", "mockllm/large", "mockllm/small"])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["inspect-sums"], "--metric match"),
+        (["inspect-sums", "--metric", "match", "--prefer", "cost"], "--prices FILE"),
+        (["nowhere"], "There is no file or folder 'nowhere'"),
+        (["inspect-sums", "--format", "x"], "There is no format of evaluation logs 'x'"),
+        (["inspect-sums", "--column", "x"], "--column must be ROLE=NAME"),
+        (["inspect-sums", "--metric", "match", "--prices", "no.csv"], "no.csv"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(run, words, said):
+    code, out, err = run("evals", *words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_a_table_with_columns_of_other_names(run, tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("who,what,points\n" + "".join(
+        f"{who},{i},{int(i % 7 != 0 or who == 'b')}\n" for who in "ab" for i in range(100)
+    ))  # fmt: skip
+    words = ["evals", str(path), "--format", "table", "--column", "learner=who", "--column",
+             "item=what", "--column", "score=points", "--quiet"]  # fmt: skip
+    assert run(*words) == (0, "b\na\n", "")
+
+
+def test_a_report_is_written(run, tmp_path):
+    path = tmp_path / "r.html"
+    code, _, _ = run("evals", "inspect-sums", "--metric", "match", "--report", str(path))
+    assert code == 0
+    assert "mockllm/medium" in path.read_text(encoding="utf-8")

@@ -1,0 +1,115 @@
+"""Facts about promptfoo's output that cost others wrong answers."""
+
+import json
+
+import pytest
+
+import bestofk as bk
+
+
+def result(**more):
+    return {
+        "provider": {"id": "p", "label": ""}, "prompt": {"raw": "x", "label": "x"},
+        "vars": {"a": 1}, "testIdx": 0, "promptIdx": 0, "success": True, "score": 1,
+        "namedScores": {}, "latencyMs": 1000, "cost": 0.5, "failureReason": 0,
+        "testCase": {"vars": {"a": 1}, "assert": [{"type": "equals", "value": "x"}]}, **more,
+    }  # fmt: skip
+
+
+def output(*results, **more):
+    return {"evalId": "e", "results": {"version": 3, "timestamp": "2025-01-01", "prompts": [],
+                                       "results": list(results), "stats": {}}, **more}  # fmt: skip
+
+
+def test_json_and_jsonl_of_one_run_say_the_same(golden):
+    one = bk.read_evals(golden("promptfoo/out.json"))
+    other = bk.read_evals(golden("promptfoo/out.jsonl"))
+    order = ["learner", "item", "epoch"]
+    assert (
+        one.to_frame()
+        .sort_values(order, ignore_index=True)
+        .equals(other.to_frame().sort_values(order, ignore_index=True))
+    )
+    # promptfoo printed: 12 passed, 8 failed, 4 errors
+    assert (one.score == 1).sum() == 12
+    assert (one.score == 0).sum() == 8
+    assert one.count("error").sum() == 4
+    assert one.epoch.max() == 2
+
+
+def test_an_error_is_not_a_wrong_answer(document):
+    path = document("o.json", output(
+        result(success=False, score=0, failureReason=2, error="timeout"),
+        result(success=False, score=0, failureReason=1, vars={"a": 2}),
+    ))  # fmt: skip
+    evals = bk.read_evals(path)
+    assert evals.statuses.tolist() == ["error", "scored"]
+
+
+@pytest.mark.parametrize("wrap", ["v2", "v3", "lines", "plain"])
+def test_every_place_of_the_results(wrap, document, lines):
+    rows = [result(), result(vars={"a": 2}, success=False)]
+    if wrap == "lines":
+        path = lines("o.jsonl", rows)
+    else:
+        path = document("o.json", {
+            "v3": output(*rows),
+            "v2": {"results": {"version": 2, "results": rows, "stats": {}, "table": {}}},
+            "plain": {"version": 1, "results": rows, "stats": {}, "table": {}},
+        }[wrap])  # fmt: skip
+    evals = bk.read_evals(path)
+    assert (evals.learners, evals.score.tolist()) == (("p",), [1.0, 0.0])
+
+
+def test_items_go_by_their_content_and_not_by_their_number(document):
+    first = document("a.json", output(result(), result(vars={"a": 2}, testIdx=1, success=False)))
+    # another provider with the tests in another order
+    second = document("b.json", output(
+        result(provider={"id": "q"}, vars={"a": 2}, testIdx=0, success=False),
+        result(provider={"id": "q"}, vars={"a": 1}, testIdx=1),
+    ))  # fmt: skip
+    evals = bk.read_evals([first, second])
+    scores = evals.by_item()
+    assert scores.mean[0].tolist() == scores.mean[1].tolist()
+
+
+def test_other_assertions_are_another_item(document):
+    case = {"vars": {"a": 1}, "assert": [{"type": "equals", "value": "y"}]}
+    path = document("a.json", output(result(), result(testCase=case)))
+    assert len(bk.read_evals(path).items) == 2
+
+
+def test_cached_rows_have_no_latency(document):
+    path = document("a.json", output(result(response={"cached": True}), result(vars={"a": 2})))
+    evals = bk.read_evals(path)
+    assert evals.costs("latency") == {"p": 1.0}
+    assert any("1 results came from promptfoo's cache" in s for s in evals.account)
+
+
+def test_named_scores_and_score(document):
+    path = document("a.json", output(result(score=0.5), result(vars={"a": 2}, score=0.25,
+                                     namedScores={"tone": 0.75})))  # fmt: skip
+    assert bk.read_evals(path, metric="score").score.tolist() == [0.5, 0.25]
+    named = bk.read_evals(path, metric="tone")
+    assert named.statuses.tolist() == ["unscored", "scored"]
+    with pytest.raises(bk.UnknownNameError, match=r"no metric 'tune'.*'tone'"):
+        bk.read_evals(path, metric="tune")
+
+
+def test_the_latest_file_counts(document):
+    old = output(result())
+    new = output(result(success=False))
+    new["results"]["timestamp"] = "2026-01-01"
+    paths = [document("b.json", old), document("a.json", new)]
+    evals = bk.read_evals(paths)
+    assert evals.score.tolist() == [0.0]
+    assert any("of an older file left out" in s for s in evals.account)
+
+
+def test_prompts_make_learners_where_there_are_several(document):
+    long = "x" * 500
+    path = document("a.json", output(result(), result(prompt={"raw": long, "label": long})))
+    evals = bk.read_evals(path)
+    assert len(evals.learners) == 2
+    assert max(map(len, evals.learners)) < 60
+    assert json.dumps(evals.to_dict())

@@ -1,0 +1,385 @@
+"""What every format owes: detection, counts, hostile files, and nothing lost without a word."""
+
+import gzip
+import json
+import random
+import shutil
+import sys
+import warnings
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+import bestofk as bk
+from bestofk.evals.registry import EVAL_FORMATS, EvalFormat
+
+GOLDEN = Path(__file__).parent / "golden"
+HOW = {
+    "inspect": {"metric": "match"},
+    "lm-eval": {"metric": "acc"},
+    "helm": {"metric": "exact_match"},
+}
+# learners, items, rows and means by hand from the golden files (or the tools' own printed means)
+EXPECTED = {
+    "lm-eval": (["org/a", "org/b"], 4, 8, None),
+    "inspect": (["mockllm/a", "mockllm/b"], 3, 12, [0.5, 2 / 3]),
+    "promptfoo": (4, 3, 24, None),
+    "helm": (["openai/gpt-x", "meta/llama-y"], 3, 12, [2 / 3, 2 / 3]),
+    "every-eval-ever": (["org/a", "org/b"], 3, 6, [2 / 3, 1.0]),
+    "swe-bench": (["agent-a", "agent-b"], 4, 8, [2 / 3, 1 / 3]),
+    "evalplus": (["model-a", "model-b"], 2, 8, [0.5, 0.5]),
+    "livebench": (["a", "b"], 3, 6, [2.5 / 3, 1.0]),
+    "table": (["small", "large"], 3, 12, [0.5, 2 / 3]),
+}
+
+
+def golden_paths(name):
+    """promptfoo wrote the same run twice, and Inspect's two versions have the same models."""
+    if name == "promptfoo":
+        return [GOLDEN / name / "out.json"]
+    if name == "inspect":
+        return sorted((GOLDEN / name).glob("whole_0-3-285.*"))
+    return [GOLDEN / name]
+
+
+@pytest.mark.parametrize("name", EVAL_FORMATS)
+def test_every_format_has_a_golden_file_and_is_found_by_content(name, tmp_path):
+    evals = bk.read_evals(golden_paths(name), **HOW.get(name, {}))
+    learners, items, rows, means = EXPECTED[name]
+    if isinstance(learners, int):
+        assert len(evals.learners) == learners
+    else:
+        assert list(evals.learners) == learners
+    assert (len(evals.items), len(evals)) == (items, rows)
+    if means is not None:
+        assert evals.by_item().means() == pytest.approx(means)
+    named = bk.read_evals(golden_paths(name), format=name, **HOW.get(name, {}))
+    assert named.to_frame().equals(evals.to_frame())
+    # a table of it, read back, is the same
+    evals.to_frame().to_csv(tmp_path / "again.csv", index=False)
+    again = bk.read_evals(tmp_path / "again.csv", higher_is_better=evals.higher_is_better)
+    assert again.to_frame().equals(evals.to_frame())
+
+
+@pytest.mark.parametrize("name", EVAL_FORMATS)
+def test_an_account_says_what_was_read_and_json_is_strict(name):
+    evals = bk.read_evals(golden_paths(name), **HOW.get(name, {}))
+    assert any("from" in sentence and "file" in sentence for sentence in evals.account)
+    assert any(sentence.startswith("Metric ") for sentence in evals.account)
+    assert evals.explain() == " ".join(evals.account)
+    json.dumps(evals.to_dict(), allow_nan=False)
+    with pytest.raises(ValueError, match="read-only"):
+        evals.score[0] = 1.0
+
+
+@pytest.mark.parametrize("name", EVAL_FORMATS)
+def test_losses_keep_the_means_of_the_items(name):
+    evals = bk.read_evals(golden_paths(name), **HOW.get(name, {}))
+    losses = evals.losses()
+    assert losses.algorithms == evals.learners
+    assert losses.design.kind == "test-set"
+    assert list(losses.means().values()) == pytest.approx(1 - evals.by_item().means())
+
+
+def hostile_files(folder):
+    """Files of the golden logs, damaged in many ways."""
+    draw = random.Random(5)
+    for path in sorted(GOLDEN.rglob("*.*")):
+        if path.suffix not in (".json", ".jsonl", ".eval", ".csv"):
+            continue
+        data = path.read_bytes()
+        for cut in (0, 1, len(data) // 3, len(data) - 5):
+            yield path, data[:cut], f"cut{cut}"
+        for turn in range(3):
+            broken = bytearray(data)
+            for _ in range(5):
+                broken[draw.randrange(len(broken))] = draw.randrange(256)
+            yield path, bytes(broken), f"noise{turn}"
+
+
+def test_damaged_files_are_read_or_refused_with_a_sentence(tmp_path):
+    sentences = []
+    read = 0
+    for number, (path, data, _) in enumerate(hostile_files(tmp_path)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for beside in path.parent.glob("run_spec.json"):
+            shutil.copy(beside, folder)
+        target = folder / path.name
+        target.write_bytes(data)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", bk.BestOfKWarning)
+            try:
+                bk.read_evals(target)
+                read += 1
+            except bk.BestOfKError as error:
+                sentences.append(str(error))
+    assert len(sentences) > 50
+    assert min(map(len, sentences)) > 20
+    assert not [sentence for sentence in sentences if str(tmp_path) in sentence]
+    assert read > 5
+
+
+@settings(max_examples=60, deadline=None,
+          suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@given(
+    value=st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["id", "epoch", "eval", "results", "score", "scores", "doc_id", "x",
+                             "resps", "value", "model", "success", "vars", "provider", "stats"]),
+            inner, max_size=5),
+        max_leaves=12,
+    ),
+    name=st.sampled_from(list(EVAL_FORMATS)),
+)  # fmt: skip
+def test_foreign_json_is_refused_with_a_sentence(value, name, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bk.BestOfKWarning)
+        said = "."
+        try:
+            assert len(bk.read_evals(path, format=name)) > 0
+        except bk.BestOfKError as error:
+            said = str(error)
+        assert said.endswith((".", "?"))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"eval": ' + "[" * 100_000, "too deep"),
+        ('{"eval": {"task": "t", "model": "m"}, "status": ' + "9" * 5000 + "}", "digits"),
+        ('{"eval": {"task": "t", "model": "m"}, "status": "x", "samples": [', "cut off"),
+    ],
+)
+def test_deep_long_and_cut_json(text, said, tmp_path):
+    path = tmp_path / "log.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(bk.TableError, match=said):
+        bk.read_evals(path, format="inspect")
+
+
+def test_names_are_data(lm_eval):
+    names = ["a\x1b[2J", "<script>alert(1)</script>", "=1+1", "a\u202eb", "é" * 300]
+    for name in names:
+        lm_eval("placeholder", [{"doc_id": 0, "acc": 1.0}], model_name=name,
+                time=f"2025-01-01T00-00-{1 + names.index(name):02d}.0")  # fmt: skip
+    evals = bk.read_evals(lm_eval("placeholder", [{"doc_id": 0, "acc": 1.0}]).parent)
+    assert set(names) < set(evals.learners)
+
+
+def test_blanks_nul_and_halves_of_pairs_in_names(lm_eval):
+    lm_eval("x", [{"doc_id": 0, "acc": 1.0}], model_name=" a\0b\ud800 ")
+    (name,) = bk.read_evals(lm_eval("y", [{"doc_id": 0, "acc": 0}]).parents[1]).learners[:1]
+    assert name == "a�b�"
+
+
+def test_several_runs_the_latest_counts_and_is_told(lm_eval):
+    lm_eval("m", [{"doc_id": 0, "acc": 0.0}], time="2025-01-01T00-00-00.0")
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}], time="2025-02-01T00-00-00.0")
+    evals = bk.read_evals(path.parent)
+    assert evals.score.tolist() == [1.0]
+    assert any("2 runs, the latest complete taken" in s for s in evals.account)
+
+
+def test_a_folder_takes_what_it_knows_and_tells_the_rest(lm_eval):
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
+    (path.parent / "notes.txt").write_text("hello")
+    (path.parent / "other.csv").write_text("model,item,score\nx,1,0.5\n")
+    evals = bk.read_evals(path.parent)
+    assert evals.learners == ("m",)
+    (said,) = [s for s in evals.account if s.startswith("Not used")]
+    assert "notes.txt" in said
+    assert "other.csv" in said
+
+
+def test_what_is_no_log_is_refused(tmp_path):
+    (tmp_path / "empty.json").write_text("")
+    with pytest.raises(bk.TableError, match="the file is empty"):
+        bk.read_evals(tmp_path / "empty.json")
+    (tmp_path / "a.txt").write_text("hello")
+    with pytest.raises(bk.TableError, match="no known format; pass format"):
+        bk.read_evals(tmp_path / "a.txt")
+    with pytest.raises(bk.TableError, match="There is no file or folder"):
+        bk.read_evals(tmp_path / "nothing")
+    with pytest.raises(bk.TableError, match="None of 2 files"):
+        bk.read_evals(tmp_path)
+    with pytest.raises(bk.UnknownNameError, match="did you mean 'inspect'"):
+        bk.read_evals(tmp_path / "a.txt", format="inspct")
+    for wrong in (3, [3], None):
+        with pytest.raises(bk.ArgumentError, match="paths must be"):
+            bk.read_evals(wrong)
+
+
+@pytest.mark.parametrize("wrong", [3, [], [3], {}])
+def test_metrics_are_names(wrong, tmp_path):
+    with pytest.raises(bk.ArgumentError, match="metric must be a name"):
+        bk.read_evals(tmp_path, metric=wrong)
+
+
+def test_lower_and_higher_do_not_mix(lm_eval):
+    lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
+    path = lm_eval("m", [{"doc_id": 0, "word_perplexity": 9.0}], task="wiki", better=False)
+    with pytest.raises(bk.TableError, match="lower for 'word_perplexity'"):
+        bk.read_evals(path.parent, metric=["acc", "word_perplexity"])
+    evals = bk.read_evals(path.parent, metric="word_perplexity")
+    assert not evals.higher_is_better
+    assert "Task 'arc' has none of word_perplexity and was left out." in evals.account
+
+
+def test_what_was_asked_for_and_is_not_there(lm_eval):
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
+    with pytest.raises(bk.UnknownNameError, match="no metric 'f1'"):
+        bk.read_evals(path, metric="f1")
+    with pytest.raises(bk.UnknownNameError, match="no task 'gsm8k'"):
+        bk.read_evals(path, task="gsm8k")
+    with pytest.raises(bk.TableError, match="No sample has 'passage'"):
+        bk.read_evals(path, cluster="passage")
+
+
+def test_a_file_named_twice_is_read_once(lm_eval):
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}])
+    assert len(bk.read_evals([path, path.parent, path])) == 1
+
+
+def test_a_plugin_adds_a_format(tmp_path):
+    module = type(sys)("plugin_of_formats")
+    module.is_mine = lambda source: source.head.startswith(b"MINE")
+
+    def read_mine(sources, asked, rows):
+        rows.metric("points", True)
+        for source in sources:
+            for line in source.text().split("\n")[1:]:
+                learner, item, points = line.split()
+                rows.add(rows.learner(learner), rows.item("t", item), score=float(points))
+
+    module.read_mine = read_mine
+    sys.modules["plugin_of_formats"] = module
+    EVAL_FORMATS.add(
+        EvalFormat(
+            name="mine", called="Mine", summary="*.mine", recognise="plugin_of_formats:is_mine",
+            function="plugin_of_formats:read_mine",
+        )
+    )  # fmt: skip
+    try:
+        (tmp_path / "log.csv").write_text("MINE\na 1 0.5\nb 1 1.0")
+        evals = bk.read_evals(tmp_path / "log.csv")
+    finally:
+        EVAL_FORMATS.remove("mine")
+        del sys.modules["plugin_of_formats"]
+    assert (evals.learners, evals.score.tolist()) == (("a", "b"), [0.5, 1.0])
+    with pytest.raises(bk.ArgumentError, match="part of bestofk"):
+        EVAL_FORMATS.remove("inspect")
+
+
+def test_gzipped_tables_are_read(tmp_path):
+    path = tmp_path / "long.csv.gz"
+    path.write_bytes(gzip.compress((GOLDEN / "table" / "long.csv").read_bytes()))
+    assert len(bk.read_evals(path)) == 12
+
+
+@pytest.mark.parametrize(
+    ("told", "said"), [(300 << 20, "BESTOFK_MAX_MEMORY=1G"), (10, "is damaged")]
+)
+def test_zip_bombs_are_refused(told, said, inspect_log):
+    """A member of 4 MB that says it has 300, and one that says it has ten bytes."""
+    path = inspect_log("bomb.eval", [{"scores": {"s": {"value": 1}}}])
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("samples/../../etc/passwd_epoch_1.json", b" " * (4 << 20))
+        archive.infolist()[-1].file_size = told
+    with pytest.raises(bk.TableError, match=said):
+        bk.read_evals(path)
+
+
+def test_costs_go_by_the_items_that_all_have(tmp_path):
+    (tmp_path / "x.csv").write_text(
+        "model,item,score,cost\na,1,1,2\na,2,1,2\nb,1,1,4\nb,2,1,4\nb,3,1,1000\n"
+    )
+    evals = bk.read_evals(tmp_path / "x.csv")
+    assert evals.costs() == {"a": 2.0, "b": 4.0}
+    assert np.isnan(list(evals.costs("tokens").values())).all()
+
+
+def test_prices_count_where_the_log_states_no_cost(tmp_path):
+    (tmp_path / "x.csv").write_text(
+        "model,item,score,cost,tokens_in,tokens_out\na,1,1,2,1000000,0\nb,1,1,,1000000,2000000\n"
+        "c,1,1,,,\nd,1,1,,,\n"
+    )
+    evals = bk.read_evals(
+        tmp_path / "x.csv", prices={"a": (9, 9), "b": (1, 3), "c": 5, "nobody": 1}
+    )
+    costs = evals.costs()
+    assert (costs["a"], costs["b"], costs["c"]) == (2.0, 1 + 2 * 3, 5.0)
+    assert np.isnan(costs["d"])
+    for said in ("Costs from your prices: b and c.", "which go before your prices: a.",
+                 "No cost is known for d.", "not in the logs: nobody."):  # fmt: skip
+        assert any(said in sentence for sentence in evals.account)
+
+
+def test_select_and_counts():
+    evals = bk.read_evals(GOLDEN / "swe-bench", cluster="repo")
+    assert evals.count("error").tolist() == [0, 1]
+    one = evals.select(learners="agent-b")
+    assert (one.learners, len(one)) == (("agent-b",), 4)
+    assert sorted(evals.clusters) == ["astropy/astropy", "django/django", "sympy/sympy"]
+    with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
+        evals.select(learners="x")
+
+
+@pytest.mark.parametrize("size", [40_000, 300_000])
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("lm-eval/org__a", ("doc_id", "doc", "arguments")),
+        ("every-eval-ever", ("evaluation_id", "model_id", "sample_id", "input")),
+        ("promptfoo", ("gradingResult", "namedScores", "latencyMs", "response")),
+    ],
+)
+def test_long_prompts_do_not_hide_a_format(name, keys, size, tmp_path):
+    """The last of `keys` is so long that what follows is beyond the head of the file."""
+    path = sorted((GOLDEN / name).glob("*.jsonl"))[-1]
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    with (tmp_path / path.name).open("w", encoding="utf-8") as file:
+        for row in rows:
+            long = {key: row[key] for key in keys[:-1]} | {keys[-1]: {"raw": "x" * size}}
+            file.write(json.dumps(long | {k: v for k, v in row.items() if k not in long}) + "\n")
+    evals = bk.read_evals(tmp_path, metric="acc" if "lm" in name else None)
+    assert len(evals) == len(rows)
+
+
+def test_many_instances_do_not_hide_a_report(tmp_path):
+    ids = [f"django__django-{i}" for i in range(20_000)]
+    report = {"total_instances": 1, "completed_instances": 1, "resolved_instances": 1,
+              "completed_ids": ids, "resolved_ids": ids[:5], "unresolved_ids": ids[5:]}  # fmt: skip
+    (tmp_path / "a.run.json").write_text(json.dumps(report))
+    assert bk.read_evals(tmp_path / "a.run.json").by_item().means() == pytest.approx([5 / 20_000])
+
+
+def test_results_of_many_tasks_do_not_hide_the_model(lm_eval):
+    tasks = {f"task_{i}": {"acc,none": 0.5, "acc_stderr,none": 0.1} for i in range(8000)}
+    path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}], model_name="real name", results=tasks)
+    assert bk.read_evals(path.parent).learners == ("real name",)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet"])
+def test_tables_of_every_kind(suffix, tmp_path):
+    import pandas as pd
+
+    frame = pd.read_csv(GOLDEN / "table" / "long.csv")
+    path = tmp_path / f"x.{suffix}"
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, sep="," if suffix == "csv" else "\t", index=False)
+    evals = bk.read_evals(tmp_path, cluster="passage")
+    expected = bk.read_evals(GOLDEN / "table", cluster="passage")
+    assert evals.to_frame().equals(expected.to_frame())
+    assert evals.clusters == ("p0", "p1")
