@@ -60,7 +60,7 @@ def conclude(
     ]  # fmt: skip
     costs = cost_table(spec, table)
     losses, dropped = complete_part(spec, table, compared, design)
-    if losses is not None and losses.design.kind == "holdout" and finer is not None:
+    if losses is not None and finer is not None and _one_split(losses):
         losses = finer(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
@@ -106,6 +106,11 @@ def conclude(
     )
 
 
+def _one_split(losses: Losses) -> bool:
+    """Whether there is but one number for every learner on a data set."""
+    return losses.design.runs * losses.design.folds == 1
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ByOtherLoss:
     """The cells of a study by another loss; `finer` as for `conclude`."""
@@ -130,7 +135,7 @@ def _by_another(
     left_out = _left_out(other, table)
     kept = [place for place in compared if spec.learners[place].name not in left_out]
     losses, _ = complete_part(other, table, kept, design)
-    if losses is not None and losses.design.kind == "holdout" and held.finer is not None:
+    if losses is not None and held.finer is not None and _one_split(losses):
         losses = held.finer(kept) or losses
     recommended = None if decided is None or decided.best is None else str(decided.best)
     metric = metric_of(loss_shown(loss))
