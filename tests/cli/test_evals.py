@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from bestofk.evals import EVAL_FORMATS
 from bestofk.evals.example_evals import example_path, example_prices
 
 PRICES = str(example_prices("inspect-sums"))
@@ -70,3 +71,9 @@ def test_a_report_is_written(run, tmp_path):
     code, _, _ = run("evals", "inspect-sums", "--metric", "match", "--report", str(path))
     assert code == 0
     assert "mockllm/medium" in path.read_text(encoding="utf-8")
+
+
+def test_the_help_names_every_format(run):
+    _, out, _ = run("evals", "--help")
+    words = "".join(out.split())  # a name may be broken at its hyphen
+    assert [name for name in EVAL_FORMATS if name not in words] == []

@@ -238,9 +238,14 @@ class EvalRows:
                     f"{counted(repeated, 'row')} repeat a learner and an item: each repetition "
                     "is an epoch of that item."
                 )
+        keep = np.ones(len(cell), dtype=bool)
+        span = int(epoch.max(initial=1)) + 1
+        if len(self.learners) * len(self.items) < (1 << 62) // span:
+            key = np.sort(cell * span + epoch)
+            if (key[1:] != key[:-1]).all():
+                return epoch, keep
         order = np.lexsort((epoch, cell))
         twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
-        keep = np.ones(len(cell), dtype=bool)
         if twice.any():
             score, status = np.array(self.scores), np.array(self.statuses)
             first, second = order[:-1][twice], order[1:][twice]

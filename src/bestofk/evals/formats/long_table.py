@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
+from bestofk.checks import Floats
 from bestofk.errors import ArgumentError, TableError, UnknownNameError
 from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
 from bestofk.evals.rows import NAN, EvalRows
@@ -137,10 +139,10 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         return
     who = np.array([rows.learner(name) for name in learners.names])
     cell = task_codes[keep] * len(items.names) + items.codes[keep]
-    pairs, first, place = np.unique(cell, return_index=True, return_inverse=True)
+    place, pairs = pd.factorize(cell)
     codes = np.empty(len(pairs), dtype=np.int64)
-    for at in np.argsort(first):
-        at_task, at_item = divmod(int(pairs[at]), len(items.names))
+    for at, pair in enumerate(pairs.tolist()):
+        at_task, at_item = divmod(pair, len(items.names))
         codes[at] = rows.item(task_names[at_task], items.names[at_item], where=table.source)
     if cluster is not None:
         _set_clusters(cluster, keep, place, pairs, items.names, task_names, rows, table)
@@ -210,8 +212,9 @@ def _asked_roles(table: Table, asked: AskedOfLogs) -> dict[str, str]:
 
 def _scores(table: Table, column: str) -> Any:
     """Numbers, with booleans as text; NaN where a cell is empty."""
-    if table.is_numeric(column) or table.missing(column).all():
-        return table.numbers(column)
+    numbers = _numbers(table, column)
+    if numbers is not None:
+        return numbers
     text = table.text(column)
     found = np.full(table.n_rows, NAN)
     known: dict[str, float | None] = {}
@@ -233,12 +236,23 @@ def _epochs(table: Table, column: str | None) -> Any:
     """Epochs from 1: numbers as they are, else each name is a number."""
     if column is None:
         return None
-    levels = table.levels(column)
-    if table.is_numeric(column):
-        values = table.numbers(column)
-        if np.isfinite(values).all() and (values % 1 == 0).all() and np.abs(values).max() < 1 << 30:
-            return values.astype(np.int64) - min(int(values.min()), 1) + 1
-    return levels.codes + 2
+    values = _numbers(table, column)
+    if (
+        values is not None
+        and np.isfinite(values).all()
+        and (values % 1 == 0).all()
+        and np.abs(values).max(initial=0) < 1 << 30
+    ):
+        return values.astype(np.int64) - min(int(values.min(initial=1)), 1) + 1
+    return table.levels(column).codes + 2
+
+
+def _numbers(table: Table, column: str) -> Floats | None:
+    """The column as numbers; None where a cell is none."""
+    try:
+        return table.numbers(column)
+    except TableError:
+        return None
 
 
 def _statuses(
