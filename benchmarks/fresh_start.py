@@ -15,6 +15,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 
 ROOT = Path(__file__).resolve().parents[1]
 IMPORTS = "import sklearn, scipy.stats, pandas"
@@ -42,7 +43,8 @@ def measure() -> Iterator[tuple[str, float, float, float]]:
         imports = [python, "-c", IMPORTS]
         processor_seconds(imports)  # what other packages keep from their first import
         first = processor_seconds(compare)
-        second = min(processor_seconds(compare) for _ in range(TIMES))
-        least = min(processor_seconds(imports) for _ in range(TIMES))
+        # no other run is a first one: beside the one, the middle of the others, not their best
+        second = median(processor_seconds(compare) for _ in range(TIMES))
+        least = median(processor_seconds(imports) for _ in range(TIMES))
         yield "fresh start: second over first run", second / first, first, second
         yield "fresh start: imports over second run", least / second, second, least

@@ -1,7 +1,8 @@
 """C4.5 on null data (300 rows, 10 binary columns) in stratified 10x10 cross-validation.
 
 Peers: scikit-learn's DecisionTreeClassifier, bare fit and predict on arrays sliced beforehand;
-and Weka's J48 when BESTOFK_WEKA_JAR names a weka.jar (java on the path), likewise, after its
+and Weka's J48 when BESTOFK_WEKA_JAR names a weka.jar (java on the path; the source archive of
+python-weka-wrapper3 on PyPI holds one), likewise, after its
 compiler has warmed up. All sides are processor seconds of one thread for the same 100 splits of
 each data set, the best of several rounds.
 """

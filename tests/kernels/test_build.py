@@ -1,6 +1,7 @@
 """Building where there is a compiler, where there is none, and loading what was built."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,9 @@ import pytest
 
 from bestofk.errors import BestOfKError
 from bestofk.kernels import library
+
+sys.path.insert(0, str(Path(__file__).parent))
+from fingerprint_runs import said_by
 
 ROOT = Path(__file__).parents[2]
 BUILDER = ROOT / "hatch_build.py"
@@ -55,8 +59,12 @@ def test_a_compiler_that_fails_is_named(tmp_path: Path) -> None:
     assert first.endswith("install a C compiler (gcc or clang), or the package ziglang with pip.")
 
 
-def test_a_wheel_is_built_with_no_compiler_on_the_path(tmp_path: Path) -> None:
-    """Pip asks for ziglang, only because there is no other compiler."""
+def test_a_wheel_built_with_no_compiler_on_the_path_gives_the_same_bits(tmp_path: Path) -> None:
+    """Pip asks for ziglang, only because there is no other compiler.
+
+    The wheel is then used without the source tree: by tests that stand elsewhere, and for the
+    fingerprints of each of its libraries, which another compiler made than those in the tree.
+    """
     reached = subprocess.run(
         [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "-d", str(tmp_path / "zig"),
          "ziglang"],
@@ -68,7 +76,7 @@ def test_a_wheel_is_built_with_no_compiler_on_the_path(tmp_path: Path) -> None:
         [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(tmp_path), str(ROOT)],
         capture_output=True,
         text=True,
-        env=without_compiler(),
+        env={**without_compiler(), "PIP_FIND_LINKS": str(tmp_path / "zig")},
     )
     assert run.returncode == 0, run.stderr
     (wheel,) = tmp_path.glob("bestofk-*.whl")
@@ -77,6 +85,33 @@ def test_a_wheel_is_built_with_no_compiler_on_the_path(tmp_path: Path) -> None:
     inside = zipfile.ZipFile(wheel).namelist()
     assert "bestofk/kernels/built/kernels-generic.bin" in inside
     assert not any(name.endswith((".c", ".h")) for name in inside)
+    place = tmp_path / "installed"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(place),
+         str(wheel)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    for variant in library.variants():
+        built = place / "bestofk" / "kernels" / "built" / f"kernels-{variant}.bin"
+        assert said_by(str(built), source=place) == said_by("generic")
+    run_tests_elsewhere(tmp_path / "elsewhere", place)
+
+
+def run_tests_elsewhere(folder: Path, place: Path) -> None:
+    """Some of the tests, copied to a folder without the source tree, on an installed package."""
+    shutil.copytree(ROOT / "tests" / "kernels", folder / "kernels")
+    shutil.copytree(ROOT / "tests" / "learners" / "logistic", folder / "logistic")
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder),
+         "kernels/test_each_kernel.py", "kernels/test_signatures.py", "logistic"],
+        cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(place)},
+    )  # fmt: skip
+    assert run.returncode == 0, run.stdout
+    where = subprocess.run(
+        [sys.executable, "-c", "import bestofk; print(bestofk.__file__)"],
+        cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(place)},
+    )  # fmt: skip
+    assert Path(where.stdout.strip()).is_relative_to(place)
 
 
 def test_a_missing_or_stale_library_is_named(tmp_path: Path, monkeypatch: object) -> None:

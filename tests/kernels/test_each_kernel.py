@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 import bestofk.learners
 import bestofk.papers
 from bestofk.data.encoded import Encoded
-from bestofk.errors import BestOfKError
 from bestofk.kernels.library import DECLARED, Kernel
 from bestofk.learners.c45 import kernel as trees
 from bestofk.learners.logistic import kernel as logistic
@@ -26,10 +24,12 @@ from bestofk.plans.plan import plan
 Rng = np.random.Generator
 STRANGE = (0.0, -0.0, 5e-324, 1.0, -3.5, 1e15, 1e150, -1e150)
 SEEDS = range(6)
+FUZZED = pytest.mark.parametrize("seed", SEEDS)
 LEARNERS = (
     "max", "nmc", "nmc(scale='std')", "logistic", "c4.5", "c4.5(pruning='holdout')", "nn",
-    "nn(scale=None)", "naive-bayes", "tan", "voted-perceptron",
+    "nn(scale=None)", "naive-bayes", "voted-perceptron", "tan",
 )  # fmt: skip
+LEARNERS_OF_NUMBERS = LEARNERS[:-1]
 
 
 def drawn(rng: Rng, *, n: int, d: int, classes: int, kind: str) -> Encoded:
@@ -60,7 +60,9 @@ def paper_data(rng: Rng) -> tuple[Prepared, np.ndarray]:
     return data, marks
 
 
-def exponentials(rng: Rng) -> None:
+@FUZZED
+def test_exponentials(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     # source: numpy's exponential
     x = -np.concatenate((np.abs(rng.normal(0, 50, 61)), [0.0, 5e-324, 700.0]))
     np.testing.assert_allclose(logistic.exp_of_negative(x), np.exp(x), rtol=5e-16)
@@ -69,7 +71,9 @@ def exponentials(rng: Rng) -> None:
     np.testing.assert_allclose(multitest.exp_of_negative(single), exact, rtol=2e-6)
 
 
-def exact_sums(rng: Rng) -> None:
+@FUZZED
+def test_exact_sums(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     # source: fractions
     numbers = rng.choice([*STRANGE, 0.1, 2.0**40], size=(int(rng.integers(1, 40)), 1))
     parts = limbs(numbers)
@@ -77,7 +81,9 @@ def exact_sums(rng: Rng) -> None:
     assert total == float(sum(Fraction(x) for x in numbers[:, 0].tolist()))
 
 
-def neighbours_of_bits(rng: Rng) -> None:
+@FUZZED
+def test_neighbours_of_bits(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     words = rng.integers(0, 2**64, 64, dtype=np.uint64)
     before = words.copy()
     neighbours.transpose_bits(words)
@@ -97,11 +103,13 @@ def neighbours_of_bits(rng: Rng) -> None:
     assert neighbours.not_above(blocks, 0, weights, -1.0) == 0
 
 
-def tree_parts(rng: Rng) -> None:
+@FUZZED
+def test_tree_parts(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     n = float(rng.integers(1, 500))
     errors = float(rng.integers(0, int(n) + 1))
     added = trees.added_errors(n, errors, 0.25, 0.6744897501960817)
-    assert 0.0 <= added <= n - errors + 1e-9 or errors + 0.5 >= n
+    assert 0.0 <= added <= n - errors + 1e-9
     x, y = rng.choice([0.0, 1.0, 2.5, -1e150], 40), rng.integers(0, 3, 40)
     y[:3] = [0, 1, 2]
     found, left_empty = trees.three_cuts(x, y, 3, 2.0)
@@ -109,7 +117,9 @@ def tree_parts(rng: Rng) -> None:
     assert found.shape == (3, 3)
 
 
-def paper_learners(rng: Rng) -> None:
+@FUZZED
+def test_paper_learners(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     data, marks = paper_data(rng)
     sizes = np.column_stack(((~marks).sum(axis=1), marks.sum(axis=1)))
     seeds = rng.integers(0, 2**32, (len(marks), 2), dtype=np.uint32)
@@ -131,7 +141,9 @@ def paper_learners(rng: Rng) -> None:
             assert errors[fold] == np.count_nonzero(test != common)
 
 
-def paper_filling(rng: Rng) -> None:
+@FUZZED
+def test_paper_filling(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     data, marks = paper_data(rng)
     train = np.flatnonzero(marks[0])
     filled, fills = multitest.fill(data, train)
@@ -149,7 +161,9 @@ def paper_filling(rng: Rng) -> None:
         multitest.modes_agree(data, marks, fills)
 
 
-def weka_numbers(rng: Rng) -> None:
+@FUZZED
+def test_weka_numbers(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     # source: the linear congruential generator of java.util.Random, in Python's integers
     seed = int(rng.integers(-(2**40), 2**40))
     state = (seed ^ 0x5DEECE66D) % 2**48
@@ -164,7 +178,9 @@ def weka_numbers(rng: Rng) -> None:
     assert sorted(rows.tolist()) == before
 
 
-def weka_learners(rng: Rng) -> None:
+@FUZZED
+def test_weka_learners(seed: int) -> None:
+    rng = np.random.default_rng([seed, 3])
     n, d, classes, n_folds = int(rng.choice([6, 40, 65])), int(rng.choice([1, 4, 9])), 2, 3
     values = rng.integers(1, 4, d)
     codes = np.column_stack([rng.integers(0, v, n) for v in values]).astype(np.int64)
@@ -191,16 +207,16 @@ def weka_learners(rng: Rng) -> None:
             assert steps <= d, "arcs in a circle"
 
 
-CASES: tuple[Callable[[Rng], None], ...] = (
-    exponentials, exact_sums, neighbours_of_bits, tree_parts, paper_learners, paper_filling,
-    weka_numbers, weka_learners,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_laws(case: Callable[[Rng], None], seed: int) -> None:
-    case(np.random.default_rng([seed, 3]))
+CASES = (
+    test_exponentials,
+    test_exact_sums,
+    test_neighbours_of_bits,
+    test_tree_parts,
+    test_paper_learners,
+    test_paper_filling,
+    test_weka_numbers,
+    test_weka_learners,
+)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -220,23 +236,20 @@ def test_no_kernel_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Kernel, "__call__", noticed)
     for case in CASES:
         for seed in SEEDS[:2]:
-            case(np.random.default_rng([seed, 3]))
+            case(seed)
     for seed, kind in enumerate(("numeric", "nominal", "mixed")):
         data = drawn(np.random.default_rng(seed), n=60, d=4, classes=2, kind=kind)
-        for spec in LEARNERS:
+        for spec in LEARNERS if kind == "nominal" else LEARNERS_OF_NUMBERS:
             learner = parse_learner(spec)[1]
             for by_lists in (False, True):
                 monkeypatch.setattr(
                     neighbour_plan, "_lists_pay", lambda *_, answer=by_lists: answer
                 )
-                try:
-                    model = learner.fit_encoded(data)
-                    model.predict_encoded(data.values)
-                    if hasattr(model, "_proba_encoded"):
-                        model._proba_encoded(data.values)
-                    for way in ("2x2", "bootstrap:2"):
-                        splits = plan(way, stratified=False, random_state=0).materialise(data.n)
-                        learner._predict_plan(data, splits)
-                except BestOfKError:
-                    continue  # it refuses such data
+                model = learner.fit_encoded(data)
+                model.predict_encoded(data.values)
+                if hasattr(model, "_proba_encoded"):
+                    model._proba_encoded(data.values)
+                for way in ("2x2", "bootstrap:2"):
+                    splits = plan(way, stratified=False, random_state=0).materialise(data.n)
+                    learner._predict_plan(data, splits)
     assert set(DECLARED) == called

@@ -1,35 +1,22 @@
-"""The same bits from every kind of processor and every compiler, with one thread and several."""
+"""The same bits from every kind of processor, with one thread and several.
 
-import importlib.util
+For another compiler see test_build.py.
+"""
+
 import json
-import os
-import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from bestofk.kernels import library
 
+sys.path.insert(0, str(Path(__file__).parent))
+from fingerprint_runs import said_by
+
 HERE = Path(__file__).parent
-BUILDER = HERE.parents[1] / "hatch_build.py"
-
-
-@cache
-def said_by(variant: str) -> dict[str, dict[str, str]]:
-    environment = {**os.environ, library.VARIANT: variant}
-    run = subprocess.run(
-        [sys.executable, str(HERE / "fingerprints.py")],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=environment,
-    )
-    found: dict[str, dict[str, str]] = json.loads(run.stdout)
-    return found
 
 
 def test_predictions_are_those_that_are_stored() -> None:
@@ -45,23 +32,9 @@ def test_every_kind_of_processor_gives_the_same_bits(variant: str) -> None:
     assert said_by(variant) == said_by("generic")
 
 
-def test_another_compiler_gives_the_same_bits(tmp_path: Path) -> None:
-    if not BUILDER.is_file():
-        pytest.skip("installed without its sources")
-    if importlib.util.find_spec("ziglang") is None:
-        pytest.skip("the package ziglang, a second compiler, is not installed")
-    command = [sys.executable, str(BUILDER), "--zig", "--into", str(tmp_path)]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
-    for variant in library.variants():
-        assert said_by(str(tmp_path / f"kernels-{variant}.bin")) == said_by("generic")
-
-
 def test_threads_do_not_disturb_one_another() -> None:
-    sys.path.insert(0, str(HERE))
-    try:
-        import fingerprints
-    finally:
-        sys.path.remove(str(HERE))
+    import fingerprints
+
     from bestofk.learners.specification import parse_learner
     from bestofk.plans.plan import plan
 

@@ -88,17 +88,16 @@ def test_other_learners_and_losses_are_refused():
         )  # fmt: skip
 
 
-def test_more_threads_come_only_when_the_work_lasts():
+def test_more_threads_come_only_when_the_work_lasts(monkeypatch):
     before = threading.active_count()
-    seen = []
-    run = Engine(name="threads", jobs=4).run(Threaded(nap=0.002), range(5), total=5)
-    for _ in run:
-        seen.append(threading.active_count() - before)
-    assert max(seen) <= 1
-    run = Engine(name="threads", jobs=4).run(Threaded(nap=0.02), range(60), total=60)
-    for _ in run:
-        seen.append(threading.active_count() - before)
-    assert max(seen) == 4
+
+    def most(patience, nap, items):
+        monkeypatch.setattr(threads, "PATIENCE", patience)
+        run = Engine(name="threads", jobs=4).run(Threaded(nap=nap), range(items), total=items)
+        return max(threading.active_count() - before for _ in run)
+
+    assert most(60.0, 0.001, 5) == 1
+    assert most(0.0, 0.02, 40) == 4
     assert threading.active_count() == before
 
 
