@@ -37,7 +37,7 @@ ACROSS = {
     "cli/test_hostile_names.py", "cli/test_resource_bombs.py",
     "learners/test_hostile_specifications.py", "test_registered_names.py", "test_plugins.py",
     "plans/test_plan_laws.py", "kernels/test_build.py", "kernels/test_hostile_data.py",
-    "test_english.py", "losses/test_door.py", "run/test_other_metrics.py",
+    "test_english.py", "losses/test_door.py", "test_advice.py", "run/test_other_metrics.py",
     "kernels/test_same_bits.py", "kernels/test_signatures.py", "learners/c45/test_cuts.py",
     "learners/logistic/test_exponential.py",
     "ordering/evidence/test_evidence_once.py", "presenting/test_result_laws.py",
