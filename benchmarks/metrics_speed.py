@@ -1,7 +1,8 @@
 """What a second metric costs: the same comparison by one loss and by two, in one process.
 
-- ``two-metrics-DATA``: `compare` by accuracy and log-loss (ours) against accuracy alone (peer), four
-  learners of scikit-learn. The promise is a ratio of at least 1/1.10 = 0.909: the fits are shared.
+- ``two-metrics-DATA``: `compare` by accuracy and log-loss (ours) against accuracy alone (peer),
+  four learners of scikit-learn. The promise is a ratio of at least 1/1.10 = 0.909: the fits are
+  shared.
 - ``three-metrics-DATA``: with scikit-learn's f1_macro besides.
 
 The sides take turns; the ratio is the median of the rounds' ratios. Seconds are those of the

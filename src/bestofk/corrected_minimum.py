@@ -103,6 +103,20 @@ class CorrectedMinimum(Presented):
             + (f" {SHARED_ROWS}" if self.unit == "splits" else "")
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate for strict JSON, in the user's metric."""
+        metric = self.metric
+        held = Presented.to_dict(self)
+        low, high = sorted(metric.shown(one) for one in (self.low, self.high))
+        return held | {
+            "naive": metric.shown(self.naive),
+            "corrected": metric.shown(self.corrected),
+            "bias": metric.difference(self.bias),
+            "low": low,
+            "high": high,
+            "metric": {"name": metric.name, "higher_is_better": metric.higher_is_better},
+        }
+
     def __str__(self) -> str:
         return self.explain()
 

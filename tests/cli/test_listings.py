@@ -14,6 +14,7 @@ import pytest
         ("learners", 8),
         ("datasets", 4),
         ("problems", 5),
+        ("losses", 8),
     ],
 )
 def test_listings(run, verb, count):

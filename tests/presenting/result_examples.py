@@ -53,6 +53,13 @@ def simulation() -> Any:
 
 
 @functools.cache
+def _two_metrics() -> Any:
+    return bk.compare(
+        ["max", "nmc", "nn"], data="iris", plan="5x2", loss=["zero-one", "f1_macro"],
+        engine="serial", progress=False,
+    )  # fmt: skip
+
+
 def _study_with_a_failure() -> Any:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
@@ -139,6 +146,7 @@ MADE: dict[str, Callable[[], Any]] = {
     "needed": lambda: next(
         pair.needed[0] for pair in bk.plan_size(scores(), difference=0.001).pairs if pair.needed
     ),
+    "other metric": lambda: _two_metrics().others[0],
     "corrected_minimum": lambda: bk.corrected_minimum(scores()),
     "interval": lambda: intervals.wilson(3, 40),
     "intervals": lambda: intervals.clopper_pearson([3, 5], 40),

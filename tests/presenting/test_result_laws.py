@@ -214,6 +214,7 @@ SAY_NOTHING = {
     "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "orders_by_alpha",
     "orders_by_prior",
+    "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
     "roc curve", "roc_hull", "simulate", "type1_error", "worst_chosen",
 }  # fmt: skip

@@ -221,7 +221,7 @@ def test_regression_and_callables_in_the_users_metric():
     for loss, name, word in (
         (None, "squared error", "smaller"),
         ("neg_mean_squared_error", "mean squared error", "smaller"),
-        ("r2", "r2", "larger"),
+        ("r2", "R²", "larger"),
         (biased, "biased", "smaller"),
     ):
         study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)

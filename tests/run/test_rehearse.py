@@ -110,7 +110,8 @@ def test_many_learners_are_rehearsed_quickly():
     import time
 
     from bestofk.ordering.decision import Decision
-    from bestofk.run.compare import as_contenders, as_datasets, as_loss
+    from bestofk.run.compare import as_contenders, as_datasets
+    from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
     from bestofk.run.rehearse import rehearse
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from bestofk.ordering import Order, Standing
-    from bestofk.run.other_metrics import OtherMetric
+    from bestofk.run.conclude import OtherMetric
     from bestofk.run.study import Cost, Study
 
 PICTURE_WIDTH = 28

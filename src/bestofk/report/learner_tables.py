@@ -14,7 +14,7 @@ from bestofk.ordering.evidence.evidence import Evidence
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import level_words
 from bestofk.report.output_table import Column, OutputTable
-from bestofk.run.other_metrics import OtherMetric
+from bestofk.run.conclude import OtherMetric
 from bestofk.run.study import Cost, FailedCell
 from bestofk.wording import number
 

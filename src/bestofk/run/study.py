@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
     from bestofk.ordering.decision import Decision
     from bestofk.ordering.evidence.evidence import Evidence
-    from bestofk.run.other_metrics import OtherMetric
+    from bestofk.run.conclude import OtherMetric
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
 

@@ -1,0 +1,276 @@
+"""Advice works when it is followed: options and keywords in messages exist, and do what is said.
+
+Every text of the source that holds ``--option`` or ``keyword=value`` as advice is looked at; and
+a list of wrong calls is made, the advice taken from the message, and followed.
+"""
+
+import ast
+import inspect
+import re
+import shlex
+from functools import cache
+from pathlib import Path
+
+import click
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk.cli.app import VERBS, bestofk, run as main
+from bestofk.cli.options import as_typed
+from bestofk.errors import BestOfKError
+
+SOURCE = Path(bk.__file__).parent
+FOREIGN = {
+    # of pip, of the database's own URL, of Python and of cmake, not ours
+    "--help", "--no-deps", "--user", "--upgrade",
+}  # fmt: skip
+
+
+@cache
+def texts():
+    """(file, line, text) of every string of the source that is no docstring."""
+    found = []
+    for path in sorted(SOURCE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        inside = {
+            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+            for part in ast.walk(node) if part is not node
+        }  # fmt: skip
+        documents = {
+            id(node.body[0].value) for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
+            and isinstance(node.body[0], ast.Expr)
+        }  # fmt: skip
+        for node in ast.walk(tree):
+            if id(node) in inside or id(node) in documents:
+                continue
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+            elif isinstance(node, ast.JoinedStr):
+                text = "".join(
+                    part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
+                )
+            else:
+                continue
+            found.append((path.relative_to(SOURCE).as_posix(), node.lineno, text))
+    return found
+
+
+@cache
+def all_options():
+    def of(command):
+        found = {
+            text for one in command.params if isinstance(one, click.Option)
+            for text in (*one.opts, *one.secondary_opts)
+        }  # fmt: skip
+        for inner in getattr(command, "commands", {}).values():
+            found |= of(inner)
+        return found
+
+    context = click.Context(bestofk)
+    return {option for verb in VERBS for option in of(bestofk.get_command(context, verb))}
+
+
+def test_every_option_that_a_text_names_exists():
+    wrong = [
+        (file, line, option)
+        for file, line, text in texts()
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+(?![a-z{-])", text)
+        if option not in all_options() | FOREIGN and " " in text
+    ]
+    assert wrong == []
+
+
+@cache
+def all_keywords():
+    """Keywords of every function and class of the package that does not begin with a mark."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+                arguments = node.args
+                found |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
+            if isinstance(node, ast.ClassDef):
+                found |= {
+                    line.target.id for line in node.body
+                    if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
+                }  # fmt: skip
+    return found
+
+
+def test_every_keyword_that_a_sentence_names_exists():
+    advice = re.compile(r"(?<![\w.<{\"'-])([a-z][a-z_]+)=(?=\.\.\.|'|\{\}|True\b|False\b|None\b)")
+    wrong = [
+        (file, line, name)
+        for file, line, text in texts()
+        if re.search(r"[a-z] [a-z]+ [a-z]", text) and not file.startswith("report/figures")
+        for name in advice.findall(text)
+        if name not in all_keywords()
+    ]
+    assert wrong == []
+
+
+def test_keywords_are_options_of_the_verbs_that_say_them():
+    said = "pass higher_is_better=True, missing='drop', metric='auc', design='cv', layout='wide'"
+    assert as_typed(said, "order") == (
+        "pass --higher-is-better, --missing drop, --metric auc, --design cv, --layout wide"
+    )
+    reading = {"algorithm", "dataset", "run", "fold", "repetition", "instance", "loss"}
+    for verb in ("order", "test", "size"):
+        for role in reading:
+            assert as_typed(f"{role}=...", verb) == f"--{role}-column ..."
+    # what reads a file can be told everything on the command line
+    from bestofk.losses.read_losses import READING
+
+    typed = {as_typed(f"{name}='x'", "order").split()[0] for name in READING}
+    left = {name for name in READING if f"{name}='x'" in typed}
+    assert left <= {"higher_is_better", "loss_name", "n_train", "n_test", "delimiter", "encoding",
+                    "format"}  # fmt: skip
+
+
+# ---- wrong calls, and what their messages say to type -----------------------------------------
+
+
+def csv(folder, name, text):
+    (folder / name).write_text(text)
+    return str(folder / name)
+
+
+def numbers(folder):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(60, 2))
+    frame = pd.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": np.round(30 * x[:, 0]).astype(int)})
+    frame.to_csv(folder / "numbers.csv", index=False)
+    return str(folder / "numbers.csv")
+
+
+def scores(folder, head="model,fold,accuracy", rows=None):
+    rows = rows or [f"{m},{f},{0.5 + m * 0.1 + f * 0.013:.3f}" for m in range(3) for f in range(5)]
+    return csv(folder, "table.csv", "\n".join([head, *rows]) + "\n")
+
+
+QUICK = ["--plan", "5x2", "--engine", "serial", "--quiet"]
+CASES = {
+    "direction": (
+        lambda d: ["order", scores(d, "model,fold,value")],
+        ["--higher-is-better", "--lower-is-better"],
+    ),
+    "missing cell": (
+        lambda d: ["order", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"])],
+        ["--missing drop"],
+    ),
+    "missing cell of a test": (
+        lambda d: ["test", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
+                   "--test", "kfold-t"],
+        ["--missing drop"],
+    ),
+    "missing kept": (
+        lambda d: ["order", scores(d, rows=["a,1,.5", "a,2,.6", "a,3,.7", "b,1,.5", "b,3,.4"]),
+                   "--missing", "allow"],
+        ["--missing drop"],
+    ),
+    "two metrics in a column": (
+        lambda d: ["order", scores(d, "model,fold,metric,value", [
+            f"{m},{f},{k},{0.5 + m * 0.1 + f * 0.01}"
+            for m in range(3) for f in range(5) for k in ("auc", "f1")])],
+        ["--metric auc"],
+    ),
+    "rows that another column tells apart": (
+        lambda d: ["order", scores(d, "model,fold,accuracy,budget", [
+            f"{m},{f},{0.5 + m * 0.1 + f * 0.01},{b}"
+            for b in ("1h", "4h") for m in range(3) for f in range(5)])],
+        ["--where budget=1h"],
+    ),
+    "several columns of metrics": (
+        lambda d: ["order", scores(d, "model,fold,auc,f1", [
+            f"{m},{f},{0.5 + m * 0.1 + f * 0.01},{0.6 + f * 0.01}"
+            for m in range(3) for f in range(5)])],
+        ["--loss-column auc"],
+    ),
+    "columns that look like metrics": (
+        lambda d: ["order", scores(d, "fold,accuracy,f1", [f"{f},.5{f},.6{f}" for f in range(5)]),
+                   "--lower-is-better"],
+        ["--layout wide"],
+    ),
+    "classifiers on numbers": (
+        lambda d: ["compare", numbers(d), "--learner", "max", "--learner", "nmc", *QUICK],
+        ["--task classification"],
+    ),
+    "f1 without a class": (
+        lambda d: ["compare", "breast-cancer", "--learner", "max", "--learner", "nmc", *QUICK,
+                   "--loss", "f1"],
+        ["--loss f1:malignant", "--loss f1:benign"],
+    ),
+    "f1 of three classes": (
+        lambda d: ["compare", "iris", "--learner", "max", "--learner", "nmc", *QUICK,
+                   "--loss", "f1"],
+        ["--loss f1_macro"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CASES)
+def test_advice_of_the_command_line_works(case, tmp_path, capsys):
+    call, advised = CASES[case]
+    words = call(tmp_path)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    for advice in advised:
+        # a column that has to be named by the user is not in the message
+        assert advice.split("-column")[0] in said, said
+        option = advice.split()[0]
+        kept = list(words)
+        while option in kept:
+            del kept[kept.index(option) : kept.index(option) + 2]
+        assert main([*kept, *shlex.split(advice)]) == 0, (advice, capsys.readouterr().err)
+
+
+FRAME = pd.DataFrame(
+    {"who": list("aaabbb"), "part": [1, 2, 3] * 2, "value": [0.5, 0.6, 0.7, 0.4, 0.5, 0.45]}
+)
+PYTHON = {
+    "direction": (
+        lambda **how: bk.order(FRAME, algorithm="who", fold="part", **how),
+        [{"higher_is_better": True}, {"higher_is_better": False}],
+    ),
+    "who learns": (lambda **how: bk.read_losses(FRAME, layout="long", **how),
+                   [{"algorithm": "who", "higher_is_better": True}]),
+    "gaps in an array": (
+        lambda **how: bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], **how),
+        [{"missing": "allow"}, {"missing": "drop"}],
+    ),
+    "means of gaps": (
+        bk.Losses([[0.1, 0.2, np.nan], [0.3, 0.2, 0.1]], missing="allow").means,
+        [{"missing": "allow"}, {"missing": "drop"}],
+    ),
+    "a control without its family": (
+        lambda **how: bk.order(np.random.default_rng(0).random((3, 6)), control=1, **how),
+        [{"family": "control"}],
+    ),
+    "fractions as labels": (
+        lambda **how: bk.compare(
+            ["m=sklearn.dummy:DummyRegressor", "r=sklearn.linear_model:Ridge"],
+            np.arange(40.0)[:, None], np.arange(40) + 0.5, plan="5x2", engine="serial",
+            progress=False, **{"task": "classification", **how}),
+        [{"task": "regression"}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PYTHON)
+def test_advice_of_the_library_works(case):
+    call, advised = PYTHON[case]
+    with pytest.raises(BestOfKError) as caught:
+        call()
+    for advice in advised:
+        name, value = next(iter(advice.items()))
+        said = str(caught.value).replace(f"{name}=...", f"{name}={value!r}")
+        assert f"{name}={value!r}" in said
+        call(**advice)
+
+
+def test_the_signatures_take_what_the_messages_say():
+    assert {"higher_is_better", "design", "missing"} <= set(inspect.signature(bk.order).parameters)
