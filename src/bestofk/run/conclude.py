@@ -179,7 +179,7 @@ def conclude(
         dropped=dropped,
         undecided="" if decided is not None else why_not,
         data_account=spec.account,
-        preparation=amended(spec, results),
+        preparation=amended(spec, table),
         spec=spec,
         store=store,
         options=decision,

@@ -31,6 +31,7 @@ from squares_task import Squares
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
 CELLS = 3 * 40
+OTHER_WAYS = 4
 ELSEWHERE = "another-machine pid:[1] 7 7"
 linux = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="there is no /proc here")
 
@@ -89,7 +90,8 @@ def test_processes_share_the_fits_of_one_study(request, tmp_path, kind, n, facto
         capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert CELLS <= fits(log) <= factor * CELLS
+    # a learner that raises is tried in other ways on the first fold, in every process
+    assert CELLS <= fits(log) <= factor * CELLS + OTHER_WAYS * n
     expected = run(None, tmp_path / "fits").losses.values
     for child in range(1, n + 1):
         np.testing.assert_array_equal(np.load(f"{log}.{child}.npy"), expected)
@@ -118,7 +120,7 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
     lost = fits(log) - kept  # what was begun or not yet committed
     begin = time.monotonic()
     study = run(store, log, nap=0.05)
-    assert fits(log) == CELLS + lost
+    assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
     # 0.05 s for a fit; a lease would have come on top
     assert time.monotonic() - begin < 0.05 * (CELLS - kept) + module.LEASE
     np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.05).losses.values)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from bestofk.presenting import Presented, without_effect
 from bestofk.wording import joined
 
 MOST_DATA_SETS = 3
@@ -13,7 +14,7 @@ MOST_DATA_SETS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Preparation:
+class Preparation(Presented):
     """What one learner was given instead of the columns as they are.
 
     Attributes
@@ -57,8 +58,9 @@ class Preparation:
         """Whether we made other columns or numbers of what was given."""
         return not self.itself and bool(self.one_of_n or self.filled)
 
-    def explain(self) -> str:
-        """What was done, in a few words."""
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was done, in a few words; `names` and `alpha` have no effect on them."""
+        without_effect(names, alpha)
         said = []
         if self.one_of_n:
             blank = f" ({_cells(self.zeros)} as zeros)" if self.zeros else ""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from bestofk.learners.preparation.account import Preparation
 from bestofk.learners.preparation.otherwise import MARK
 from bestofk.learners.preparation.ready_learner import ready_learner
-from bestofk.run.cells import CellResult
-from bestofk.run.experiment import Experiment, Place, UnavailableEstimator
+from bestofk.run.evaluation.result_table import ResultTable
+from bestofk.run.experiment import Experiment, UnavailableEstimator
 from bestofk.run.store.stored_study import StudySpec
 
 ByLearner = dict[str, dict[str, Preparation]]
@@ -32,14 +31,14 @@ def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]
     return found
 
 
-def amended(spec: StudySpec, results: Mapping[Place, CellResult]) -> ByLearner:
+def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
     """The same as values, with what the fits themselves say where they were made otherwise."""
     found = {
         data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
         for data, by_learner in spec.preparation.items()
     }
-    for place, result in results.items():
-        said = next((line for line in result.warnings if line.startswith(MARK)), None)
+    for place, warned in results.warned():
+        said = next((line for line in warned if line.startswith(MARK)), None)
         if said is not None:
             data, learner = spec.datasets[place.dataset].name, spec.learners[place.learner].name
             found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(MARK))

@@ -128,6 +128,10 @@ class ResultTable(MutableMapping[Place, CellResult]):
         part = self._columns[name][before[0] * each : before[-1] * each]
         return part.reshape(-1, self._repetitions, self._learners)
 
+    def warned(self) -> Iterator[tuple[Place, tuple[str, ...]]]:
+        """The places whose fits said something, and what."""
+        return ((self.place(index), said) for index, said in sorted(self._warnings.items()))
+
     def there(self, dataset: int) -> np.ndarray:
         """Which results are there, in the same shape."""
         before = self._before[dataset]

@@ -311,7 +311,9 @@ def _account(experiment: Experiment) -> tuple[str, ...]:
     several = len(experiment.datasets) > 1
     return tuple(
         dict.fromkeys(
-            f"{data.name}: {sentence}" if several else sentence
+            f"{data.name}: {sentence}"
+            if several and not sentence.startswith(data.name)
+            else sentence
             for data in experiment.datasets
             for sentence in data.account
         )
