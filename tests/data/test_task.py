@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 
 import bestofk as bk
 from bestofk.cli.app import run as main
-from bestofk.data.dataset import as_dataset
+from bestofk.data.as_dataset import as_dataset
 from bestofk.data.task import take_target
 from bestofk.errors import ArgumentError
 

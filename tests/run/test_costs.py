@@ -59,7 +59,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 
 
 def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.evaluation.evaluate as evaluating
+    import bestofk.run.evaluation.whole_plans as evaluating
 
     split_by_split = sizes(compare(engine="serial"))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)

@@ -161,7 +161,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     alone = {
         result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
     }
-    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluation.whole_plans.WHOLE_PLAN_FROM", 0)
     whole = {result.key: result.loss for result in evaluate(experiment, places)}
     assert together == alone == whole
     assert len(together) == len(places)

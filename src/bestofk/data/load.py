@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestofk.data.dataset import DataSet, as_dataset
+from bestofk.data.as_dataset import as_dataset
+from bestofk.data.dataset import DataSet
 from bestofk.registry import Registry, resolve
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.data.dataset import DataSet, as_dataset
+from bestofk.data.as_dataset import as_dataset
+from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.errors import ArgumentError, UnknownNameError
 from bestofk.plans.known_rows import QUANTILES

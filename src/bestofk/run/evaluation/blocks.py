@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import groupby
 
-from bestofk.run.evaluation.evaluate import ALL_FOLDS, takes_whole_plans
+from bestofk.run.evaluation.evaluate import ALL_FOLDS
+from bestofk.run.evaluation.whole_plans import takes_whole_plans
 from bestofk.run.experiment import Experiment, Place
 from bestofk.run.task import Block
 

@@ -42,7 +42,7 @@ CHUNK = 5000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class TakenKeys:
     """What came of asking for some pieces of work."""
 
     mine: frozenset[str]
@@ -84,7 +84,7 @@ class Claims:
             # where the store cannot be reached, the lease runs out
             self._database.commit(self._give_back, lightly=True)
 
-    def take(self, digests: Sequence[str]) -> Taken:
+    def take(self, digests: Sequence[str]) -> TakenKeys:
         """Claim what nobody else works on."""
         parts = [
             self._database.commit(
@@ -92,7 +92,7 @@ class Claims:
             )
             for start in range(0, len(digests), CHUNK)
         ]
-        return Taken(
+        return TakenKeys(
             mine=frozenset().union(*(part.mine for part in parts)),
             there=frozenset().union(*(part.there for part in parts)),
             made=frozenset().union(*(part.made for part in parts)),
@@ -117,7 +117,7 @@ class Claims:
         living = sa.select(claimers.c.name)
         connection.execute(sa.delete(claims).where(claims.c.claimer.not_in(living)))
 
-    def _take(self, connection: sa.Connection, digests: list[str]) -> Taken:
+    def _take(self, connection: sa.Connection, digests: list[str]) -> TakenKeys:
         _one_at_a_time(connection)
         self._claim(connection, digests)
         mine, others = self._held(connection, digests)
@@ -131,7 +131,7 @@ class Claims:
                 connection, sa.select(table.c.digest, table.c.written), sorted(mine)
             )
         }
-        return Taken(
+        return TakenKeys(
             mine=frozenset(mine),
             there=frozenset(there),
             made=frozenset(digest for digest, written in there.items() if written >= self._begun),
