@@ -89,11 +89,11 @@ def run_task(
                 error = None if stop is None else stop(group[0], result)
                 if error is not None:
                     raise error
-        except KeyboardInterrupt as stopped:
+        except KeyboardInterrupt:
             if store is not None:
                 store.flush()
             safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)
-            raise Interrupted(safe, signal=getattr(stopped, "signal", None)) from None
+            raise Interrupted(safe) from None
         finally:
             # workers end now, not when the last reference to a traceback goes
             run.close()

@@ -161,10 +161,14 @@ class WorkerSource:
         The task; it lies in a file without a name, which nobody has to remove.
     evaluator : ItemEvaluator or None
         What evaluates its items, for workers that are forks of this process.
+    mark : str
+        What the marks of its processes begin with.
     """
 
-    def __init__(self, packed: bytes | None = None, evaluator: Loaded | None = None) -> None:
-        self.evaluator = evaluator
+    def __init__(
+        self, packed: bytes | None = None, evaluator: Loaded | None = None, mark: str = ""
+    ) -> None:
+        self.evaluator, self.mark = evaluator, mark
         self._file: Any = None
         if packed is not None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
@@ -209,7 +213,7 @@ class WorkerSource:
     def _started(
         self, anew: Callable[..., None], here: Callable[..., None]
     ) -> tuple[Started, Connection]:
-        starter = _starter()
+        starter = _starter(self.mark)
         if self._file is None:
             return _started_here(here, self.evaluator, starter)
         process, pipe = _started(anew, starter)
@@ -263,9 +267,9 @@ def _started_here(
     return Started(process, starter.mark), parent
 
 
-def _starter() -> Starter:
+def _starter(mark: str) -> Starter:
     main = threading.current_thread() is threading.main_thread()
-    return Starter(pid=os.getpid(), by_main_thread=main, mark=uuid4().hex)
+    return Starter(pid=os.getpid(), by_main_thread=main, mark=mark + uuid4().hex)
 
 
 @contextlib.contextmanager
