@@ -61,14 +61,7 @@ class RunError(BestOfKError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """The work was broken off; the message says what is safe and how to go on.
-
-    `signal` is the number of the signal that did it; None: Ctrl-C.
-    """
-
-    def __init__(self, message: str = "", *, signal: int | None = None) -> None:
-        super().__init__(message)
-        self.signal = signal
+    """The work was broken off; the message says what is safe and how to go on."""
 
 
 class StoreError(BestOfKError):

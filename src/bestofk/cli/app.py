@@ -94,8 +94,10 @@ def bestofk() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line; every error is one clear line on stderr and an exit code."""
-    with _orderly_end():
+    with _orderly_end() as signals:
         code = _run(arguments)
+        if code == EXIT_INTERRUPTED and signals:
+            code = 128 + signals[0]
         if arguments is None and _left_running():
             # a learner left threads behind, for which Python would wait for ever
             for stream in (sys.stdout, sys.stderr):
@@ -106,16 +108,20 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 @contextmanager
-def _orderly_end() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end the work as Ctrl-C does; what ignores them keeps doing so."""
+def _orderly_end() -> Iterator[list[int]]:
+    """Let SIGTERM and SIGHUP end the work as Ctrl-C does; what ignores them keeps doing so.
+
+    The list gets the signal that came.
+    """
     before: dict[int, Any] = {}
+    came: list[int] = []
 
     def end(number: int, frame: Any) -> None:  # noqa: ARG001
         for one in before:
             # nothing must interrupt what makes the end orderly
             signal.signal(one, signal.SIG_IGN)
-        name = signal.Signals(number).name
-        raise Interrupted(f"ended by {name}.", signal=number)
+        came.append(number)
+        raise Interrupted(f"ended by {signal.Signals(number).name}.")
 
     if threading.current_thread() is threading.main_thread():
         for name in ("SIGTERM", "SIGHUP"):
@@ -123,7 +129,7 @@ def _orderly_end() -> Iterator[None]:
             if number is not None and signal.getsignal(number) is signal.SIG_DFL:
                 before[number] = signal.signal(number, end)
     try:
-        yield
+        yield came
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
@@ -162,10 +168,8 @@ def _run(arguments: list[str] | None) -> int:
         return EXIT_WRONG_CALL
     except (KeyboardInterrupt, click.Abort) as stop:
         # click wraps what interrupted it
-        cause = stop.__cause__ or stop
-        complain(str(cause) or "interrupted.")
-        number = getattr(cause, "signal", None)
-        return EXIT_INTERRUPTED if number is None else 128 + int(number)
+        complain(str(stop.__cause__ or stop) or "interrupted.")
+        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader went away (`| head`): that is no failure of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

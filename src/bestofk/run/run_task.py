@@ -117,11 +117,11 @@ def run_task(
                     shared = SharedWork(task, store, claims, missing, settle, again)
                     evaluate(list(missing), shared)
                     _share_the_rest(shared, evaluate, watcher, deadline)
-        except KeyboardInterrupt as stopped:
+        except KeyboardInterrupt:
             if store is not None:
                 store.flush()
             safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)
-            raise Interrupted(safe, signal=getattr(stopped, "signal", None)) from None
+            raise Interrupted(safe) from None
     return results
 
 

@@ -13,6 +13,8 @@ from bestofk.errors import MissingExtraError, RunError
 from bestofk.run.engines.cluster import Cluster, Returned, one_line
 from bestofk.run.engines.cluster_worker import forget, work
 from bestofk.run.engines.engine import Engine
+from bestofk.run.engines.process_family import Guard
+from bestofk.run.engines.work_folder import WorkFolder
 from bestofk.run.task import Block, ItemT, ResultT
 
 CONNECT_LIMIT = 10.0
@@ -52,15 +54,19 @@ class DaskCluster(Cluster[ItemT, ResultT]):
             address: Any = scheduler
             _check_address(scheduler)
             if scheduler is None:
-                # Threads will do: every one evaluates its items in a process of its own.
-                address = distributed.LocalCluster(
-                    processes=False,
-                    n_workers=1,
-                    threads_per_worker=Engine(name="processes", jobs=jobs).workers,
-                    dashboard_address="127.0.0.1:0",
-                    memory_limit=0,
-                    silence_logs=logging.CRITICAL,
-                )
+                folder = WorkFolder()  # Dask leaves its own behind
+                undo.callback(folder.cleanup)
+                undo.callback(Guard(token, folder.name).close)
+                with import_module("dask").config.set({"temporary-directory": folder.name}):
+                    # Threads will do: every one evaluates its items in a process of its own.
+                    address = distributed.LocalCluster(
+                        processes=False,
+                        n_workers=1,
+                        threads_per_worker=Engine(name="processes", jobs=jobs).workers,
+                        dashboard_address="127.0.0.1:0",
+                        memory_limit=0,
+                        silence_logs=logging.CRITICAL,
+                    )
                 undo.enter_context(address)
             try:
                 self.client = distributed.Client(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import signal
+import threading
 from importlib import import_module
 from typing import Any
 
@@ -11,6 +13,7 @@ from bestofk.errors import MissingExtraError, RunError
 from bestofk.run.engines.cluster import Cluster, Returned, one_line
 from bestofk.run.engines.cluster_worker import work
 from bestofk.run.engines.engine import Engine
+from bestofk.run.engines.process_family import Guard, end_marked
 from bestofk.run.engines.work_folder import WorkFolder
 from bestofk.run.task import Block, ItemT, ResultT
 
@@ -41,9 +44,11 @@ class RayCluster(Cluster[ItemT, ResultT]):
         self.ours = not ray.is_initialized()
         # Ray leaves its files behind
         self.folder: WorkFolder | None = None
+        self.guard: Guard | None = None
         if self.ours:
             if scheduler is None:
                 self.folder = WorkFolder()
+                self.guard = Guard(token, self.folder.name)
             self._start(scheduler, jobs)
         threads = int(ray.cluster_resources().get("CPU", 0))
         if threads < 1:
@@ -59,6 +64,7 @@ class RayCluster(Cluster[ItemT, ResultT]):
         }
         if self.folder is not None and len(self.folder.name) <= LONGEST_FOLDER:
             here["_temp_dir"] = self.folder.name
+        before = _signals()
         try:
             self.ray.init(
                 address=scheduler or "local",
@@ -72,6 +78,8 @@ class RayCluster(Cluster[ItemT, ResultT]):
                 f"scheduler: there is no Ray cluster at {scheduler or 'local'!r} "
                 f"({one_line(failed)})."
             ) from None
+        finally:
+            _signals_back(before)
 
     def send(self, block: Block[ItemT]) -> Any:
         ticket = self.work.remote(self.token, self.data, block, self.timeout)
@@ -99,5 +107,24 @@ class RayCluster(Cluster[ItemT, ResultT]):
                 self.ray.cancel(ticket, force=True)
         if self.ours:
             self.ray.shutdown()
+        # it kills its workers together with those who would end what fits have started
+        end_marked(self.token)
         if self.folder is not None:
             self.folder.cleanup()
+        if self.guard is not None:
+            self.guard.close()
+
+
+def _signals() -> dict[int, Any]:
+    """What this process does when it is asked to end, which Ray changes."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    names = ("SIGINT", "SIGTERM", "SIGHUP")
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    return {number: signal.getsignal(number) for number in numbers}
+
+
+def _signals_back(before: dict[int, Any]) -> None:
+    for number, handler in before.items():
+        if handler is not None:
+            signal.signal(number, handler)

@@ -14,6 +14,8 @@ from bestofk.run.engines.workers import Pool
 from bestofk.run.task import Block, load_task
 
 _POOLS: dict[tuple[str, int], Pool[Hashable, object]] = {}
+_OVER: set[str] = set()
+"""Tasks that were forgotten: nobody waits for blocks that come late."""
 _LOCK = threading.Lock()
 
 
@@ -24,12 +26,15 @@ def work(
     timeout: float | None,
 ) -> list[object]:
     """The results of a block of the task that `token` names and `packed` holds."""
+    if token in _OVER:
+        return []
     return list(_pool(token, packed, timeout).run(iter([block])))
 
 
 def forget(token: str) -> None:
     """End the processes of a task."""
     with _LOCK:
+        _OVER.add(token)
         over = [_POOLS.pop(at) for at in list(_POOLS) if at[0] == token]
     for pool in over:
         pool.close()
@@ -40,7 +45,7 @@ def _pool(token: str, packed: bytes, timeout: float | None) -> Pool[Hashable, ob
     with _LOCK:
         found = _POOLS.get(at)
     if found is None:
-        found = Pool(load_task(packed), packed, jobs=1, timeout=timeout)
+        found = Pool(load_task(packed), packed, jobs=1, timeout=timeout, mark=token)
         with _LOCK:
             _POOLS[at] = found
     return found

@@ -163,12 +163,19 @@ class WorkerSource:
         What evaluates its items, for workers that are forks of this process.
     threads : int
         Of the libraries beneath a learner.
+    mark : str
+        What the marks of its processes begin with.
     """
 
     def __init__(
-        self, packed: bytes | None = None, evaluator: Loaded | None = None, threads: int = 1
+        self,
+        packed: bytes | None = None,
+        evaluator: Loaded | None = None,
+        *,
+        threads: int = 1,
+        mark: str = "",
     ) -> None:
-        self.evaluator, self.threads = evaluator, threads
+        self.evaluator, self.threads, self.mark = evaluator, threads, mark
         self._file: Any = None
         if packed is not None:
             self._file = tempfile.TemporaryFile()  # noqa: SIM115
@@ -213,7 +220,7 @@ class WorkerSource:
     def _started(
         self, anew: Callable[..., None], here: Callable[..., None]
     ) -> tuple[Started, Connection]:
-        starter = _starter(self.threads)
+        starter = _starter(self.mark, self.threads)
         if self._file is None:
             return _started_here(here, self.evaluator, starter)
         process, pipe = _started(anew, starter)
@@ -267,9 +274,9 @@ def _started_here(
     return Started(process, starter.mark), parent
 
 
-def _starter(threads: int) -> Starter:
+def _starter(mark: str, threads: int) -> Starter:
     main = threading.current_thread() is threading.main_thread()
-    return Starter(pid=os.getpid(), by_main_thread=main, mark=uuid4().hex, threads=threads)
+    return Starter(pid=os.getpid(), by_main_thread=main, mark=mark + uuid4().hex, threads=threads)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import pickle
 import signal
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -127,7 +128,8 @@ def leaving(
 class Pool(Generic[ItemT, ResultT]):
     """Workers that stay between two calls of `run`, for the items of one task.
 
-    A task that is not `packed` is evaluated in forks of this process.
+    A task that is not `packed` is evaluated in forks of this process. The marks of the processes
+    (see `process_family.end_marked`) begin with `mark`.
     """
 
     def __init__(
@@ -138,6 +140,7 @@ class Pool(Generic[ItemT, ResultT]):
         jobs: int,
         timeout: float | None,
         deadline: float | None = None,
+        mark: str = "",
     ) -> None:
         self.task, self.jobs = task, jobs
         self.timeout, self.deadline = timeout, deadline
@@ -145,18 +148,28 @@ class Pool(Generic[ItemT, ResultT]):
         self.again: deque[Block[ItemT]] = deque()
         self.tried: Counter[ItemT] = Counter()
         self.cut: dict[ItemT, float] = {}
+        self.closed = False
+        self._idle = threading.Event()
+        self._idle.set()
         if packed is None:
             # it need not know which items it evaluates
             loaded: ItemEvaluator[Any, Any] = task.evaluator()
-            self.source = WorkerSource(evaluator=loaded, threads=task.threads)
+            self.source = WorkerSource(evaluator=loaded, threads=task.threads, mark=mark)
         else:
-            self.source = WorkerSource(packed, threads=task.threads)
+            self.source = WorkerSource(packed, threads=task.threads, mark=mark)
 
     def run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         """Evaluate blocks, which are taken one for every idle worker."""
+        self._idle.clear()
+        try:
+            yield from self._run(blocks)
+        finally:
+            self._idle.set()
+
+    def _run(self, blocks: Iterator[Block[ItemT]]) -> Generator[ResultT, None, None]:
         exhausted = False
         while True:
-            while not exhausted or self.again:
+            while not self._is_over() and (not exhausted or self.again):
                 idle = next((w for w in self.workers if not w.busy), None)
                 if idle is None and len(self.workers) >= self.jobs:
                     break
@@ -172,13 +185,17 @@ class Pool(Generic[ItemT, ResultT]):
                     break
                 self._give(worker, block)
             busy = [worker for worker in self.workers if worker.busy]
-            now = time.monotonic()
-            if self.deadline is not None and now >= self.deadline:
+            if self._is_over():
+                now = time.monotonic()
                 self.cut = {worker.block.items[0]: now - worker.since for worker in busy}
                 return
             if not busy:
                 return
             yield from self._collect(busy)
+
+    def _is_over(self) -> bool:
+        late = self.deadline is not None and time.monotonic() >= self.deadline
+        return late or self.closed
 
     def _start(self) -> _Worker[ItemT] | None:
         """A new worker; None if the system has no room for another one."""
@@ -348,9 +365,11 @@ class Pool(Generic[ItemT, ResultT]):
         return None if left == float("inf") else max(left, 0.0) + 0.01
 
     def close(self) -> None:
-        """End all workers, and what they started."""
-        for worker in self.workers:
+        """End all workers, and what they started; also if another thread is waiting for them."""
+        self.closed = True
+        for worker in list(self.workers):
             worker.process.kill()
+        self._idle.wait(timeout=10)
         for worker in self.workers:
             _kill(worker)
             worker.process.close()
