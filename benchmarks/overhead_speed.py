@@ -7,8 +7,8 @@ Rows, where a ratio above 1 means that ours is faster:
   at least 1/1.10 = 0.909 on the small sets, 1/1.05 = 0.952 at 10,000 x 20, 1/1.02 = 0.980 at
   100,000 x 20 (three folds of the three learners that are quick there, which is the harder case).
 - ``whole-call-iris``: the whole call of `compare` (ten runs of ten folds, five quick learners, one
-  thread) against bare fits and predictions of the same learners, which are not even copied, on folds
-  that were sliced before. The promise is a ratio of at least 1/1.15 = 0.870.
+  thread) against bare fits and predictions of the same learners, which are not even copied, on
+  folds that were sliced before. The promise is a ratio of at least 1/1.15 = 0.870.
 - ``cross-validate-DATA``: the same against scikit-learn's `cross_validate`, learner by learner,
   on the same splits with its default score (promise: above 1).
 - ``outside-DATA``, for 10,000 rows and more: the same two, but only the seconds outside of fit and

@@ -193,6 +193,23 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
     assert any("every row has another value: 'review'" in sentence for sentence in study["data"])
 
 
+def test_a_frame_of_texts_alone_keeps_them(tmp_path):
+    y = np.array(["good", "bad"] * 15)
+    frame = pd.DataFrame({"review": [f"{label} film {row}" for row, label in enumerate(y)]})
+    pipeline = make_pipeline(
+        make_column_transformer((TfidfVectorizer(), "review")), LogisticRegression()
+    )
+    file = tmp_path / "films.csv"
+    frame.assign(liked=y).to_csv(file, index=False)
+    for data in (as_dataset(frame, y), read_dataset(file)):
+        study = bk.compare(
+            {"texts": pipeline, "most": "max"}, data=data, plan="kfold:3", engine="serial",
+            progress=False,
+        )  # fmt: skip
+        assert study.left_out == {}
+        assert study.losses.values[0].max() == 0.0
+
+
 def test_texts_alone_and_a_sparse_matrix(by_hand):
     rng = np.random.default_rng(2)
     y = np.array(["good", "bad"] * 20)

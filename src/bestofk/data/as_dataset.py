@@ -10,7 +10,12 @@ import numpy as np
 from bestofk.checks import refuse
 from bestofk.data.dataset import DataSet
 from bestofk.data.dates import days_of_column, said_of_dates
-from bestofk.data.row_names import names_rows, said_of_constants, said_of_left_out
+from bestofk.data.row_names import (
+    is_constant,
+    names_rows,
+    said_of_constants,
+    said_of_left_out,
+)
 from bestofk.data.schema import declared_values, encode_labels, is_categorical
 from bestofk.data.task import take_target
 from bestofk.data.whole_rows import is_sparse, is_whole, settled_rows
@@ -153,7 +158,8 @@ def _settled(
     import pandas as pd
 
     columns: dict[Hashable, pd.Series[Any]] = {}
-    dates, left_out, constant = [], [], []
+    dates, constant = [], []
+    left_out: dict[Hashable, pd.Series[Any]] = {}
     for column in frame.columns:
         stated = "nominal" if column in nominal else "numeric" if column in numeric else None
         cells = frame[column]
@@ -165,18 +171,15 @@ def _settled(
         settled = settle_column(cells, column, kind=stated)
         # a categorical column was stated to be one
         if stated is None and not is_categorical(cells) and names_rows(settled, column):
-            left_out.append(column)
+            left_out[column] = settled
             continue
-        if len(settled) > 1 and settled.nunique() == 1:
+        if is_constant(settled):
             constant.append(column)
         columns[column] = settled
-    if not columns:
-        raise ArgumentError(
-            "X must have a column to learn from; every row has another value in "
-            f"{', '.join(map(repr, left_out))}: make a column categorical to keep it."
-        )
+    if not columns:  # texts, perhaps, for learners that take them apart
+        columns, left_out = left_out, {}
     said = [said_of_dates(dates)] if dates else []
-    said += [said_of_left_out(left_out, "make such a column categorical")] if left_out else []
+    said += [said_of_left_out(list(left_out), "make such a column categorical")] if left_out else []
     said += [said_of_constants(constant)] if constant else []
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)

@@ -168,6 +168,7 @@ def dataset_of(
     columns: dict[str, pd.Series[Any]] = {}
     left_out, constant, empty, texts, nearly, dates = [], [], [], [], [], []
     given: dict[str, pd.Series[Any]] = {}
+    unlike: dict[str, pd.Series[Any]] = {}
     for column in table.columns:
         if column == target or column in ignore or column in apart:
             continue
@@ -189,6 +190,8 @@ def dataset_of(
             nearly.extend(_but_for_few(table, column))
         if stated is None and names_rows(cells, column):
             left_out.append(column)
+            if isinstance(cells.dtype, pd.CategoricalDtype):
+                unlike[column] = cells
             continue
         distinct = cells.nunique()
         if distinct == 0:
@@ -200,6 +203,9 @@ def dataset_of(
             nearly.append(f"{column!r}: {form_words(table.number_form(column))}.")
         if isinstance(cells.dtype, pd.CategoricalDtype):
             texts.append(column)
+    if not columns and unlike:  # texts, perhaps, for learners that take them apart
+        columns, texts = unlike, list(unlike)
+        left_out = [column for column in left_out if column not in unlike]
     if not columns:
         raise TableError(
             f"{table.source}: there must be a column to learn from beside the target {target!r}; "

@@ -26,6 +26,17 @@ def names_rows(cells: pd.Series[Any], column: Hashable) -> bool:
     return bool(cells.nunique() == len(cells))
 
 
+def is_constant(cells: pd.Series[Any]) -> bool:
+    """Whether all known cells are the same."""
+    import pandas as pd
+
+    if len(cells) < 2:
+        return False
+    if isinstance(cells.dtype, pd.CategoricalDtype):
+        return bool(cells.nunique() == 1)
+    return bool(cells.min() == cells.max())
+
+
 def said_of_left_out(names: Sequence[Hashable], keep: str) -> str:
     """The sentence that tells of them, and how to keep them."""
     return f"Left out, since every row has another value: {listed(names)} ({keep} to keep it)."

@@ -21,6 +21,11 @@ def _check(data: DataSet, problem: str, rows: int | None) -> None:
             f"data of problem {problem!r} must have class labels; the target of {data.name!r} is a "
             "number."
         )
+    if data.whole:
+        raise ArgumentError(
+            f"data of problem {problem!r} must be a table of columns; those of {data.name!r} are a "
+            "sparse matrix or texts."
+        )
     if rows is not None and whole(rows, f"rows of problem {problem!r}", at_least=4) > data.n:
         raise refuse(f"rows of problem {problem!r}", f"at most {data.n}, as the data have", rows)
 
