@@ -33,6 +33,9 @@ def learners_table(order: Order, costs: Mapping[str, Cost] | None = None) -> Out
             cells=[metric.shown(order.means[name]) for name in names],
         ),
     ]
+    runs = [order.runs_of(name) for name in names]
+    if any(count is not None for count in runs):
+        columns.append(Column(key="runs", title="Runs", kind="count", cells=runs))
     if ranked:
         places = list(range(1, len(names) + 1))
         columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))

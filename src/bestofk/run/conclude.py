@@ -39,9 +39,9 @@ def conclude(
     `too_little` says what a budget should have been that ended too early.
     """
     # engines and stores give their results in no certain order
-    results = {place: results[place] for place in sorted(results, key=_turn)}
+    results = {place: results[place] for place in sorted(results, key=turn)}
     failures = tuple(
-        _failed(spec, place, result)
+        failed_cell(spec, place, result)
         for place, result in results.items()
         if result.failure is not None
     )
@@ -80,7 +80,7 @@ def conclude(
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=_setting(spec),
+        setting=setting_of(spec),
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,
@@ -90,11 +90,11 @@ def conclude(
     )
 
 
-def _turn(place: Place) -> tuple[int, ...]:
+def turn(place: Place) -> tuple[int, ...]:
     return place.dataset, place.run, place.fold, place.repetition, place.learner
 
 
-def _failed(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
+def failed_cell(spec: StudySpec, place: Place, result: CellResult) -> FailedCell:
     assert result.failure is not None
     return FailedCell(
         learner=spec.learners[place.learner].name,
@@ -136,7 +136,7 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
     return "No fold was finished by all learners."
 
 
-def _setting(spec: StudySpec) -> tuple[str, ...]:
+def setting_of(spec: StudySpec) -> tuple[str, ...]:
     """How it was run, so that a paper can state it."""
     sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""

@@ -25,6 +25,12 @@ class Progress:
     def waiting(self, *, count: int) -> None:
         """All that is left, `count` items, is being worked on by other processes."""
 
+    def found(self, *, count: int) -> None:
+        """So many items more are there already."""
+
+    def standing(self, *, words: str) -> None:
+        """Who is out of a race, and what is open."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -72,6 +78,13 @@ class Lines(Progress):
             self.last, self.waited = now, True
             self._say(waiting_words(count, self.unit))
 
+    def found(self, *, count: int) -> None:
+        self.done += count
+        self.old += count
+
+    def standing(self, *, words: str) -> None:
+        self._say(f"{self.done} of {self.total} {self.unit}: {words}")
+
     def _say(self, line: str) -> None:
         self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
         self.stream.flush()
@@ -97,6 +110,7 @@ class Bar(Progress):
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
             TextColumn("{task.fields[failures]}"),
+            TextColumn("{task.fields[standing]}", markup=False),
             TextColumn("{task.description}", markup=False),
             console=Console(file=stream),
             transient=True,
@@ -107,7 +121,9 @@ class Bar(Progress):
     def start(self, *, total: int, done: int, unit: str = "fits") -> None:
         self.begin, self.done, self.unit = time.monotonic(), 0, unit
         self.bar.start()
-        self.task = self.bar.add_task("", total=total, completed=done, rate="", failures="")
+        self.task = self.bar.add_task(
+            "", total=total, completed=done, rate="", failures="", standing=""
+        )
 
     def item(self, *, label: str, failed: bool) -> None:
         self.done += 1
@@ -123,6 +139,12 @@ class Bar(Progress):
 
     def waiting(self, *, count: int) -> None:
         self.bar.update(self.task, description=waiting_words(count, self.unit))
+
+    def found(self, *, count: int) -> None:
+        self.bar.update(self.task, advance=count)
+
+    def standing(self, *, words: str) -> None:
+        self.bar.update(self.task, standing=printable(words))
 
     def __exit__(
         self,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bestofk.ordering.evidence.evidence import Evidence
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
+    from bestofk.stopping.race_result import Race
 
 
 FEW = 3
@@ -126,6 +127,8 @@ class Study(Reported):
     store: str = "memory"
     replication: Replication | None = None
     options: Decision | None = None
+    race: Race | None = None
+    """How far every learner ran, of a comparison that stops when it is settled."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -201,6 +204,8 @@ class Study(Reported):
             parts.append(f"Failed: {'; '.join(reasons)}.")
         if self.decision is not None:
             parts.extend(self.decision.explain().split("\n")[1:])
+        if self.race is not None and self.race.fits >= self.race.planned_fits:
+            parts.append(self.race.state())
         parts.extend(self.notes)
         if self.decision is not None:
             parts.extend(expectation(self.decision))
@@ -239,6 +244,7 @@ class Study(Reported):
             "loss": self.loss,
             "seed": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
+            "race": None if self.race is None else self.race.to_dict(),
             "notes": [*body.get("notes", []), *self.dropped, *self.notes, *self.warnings],
             "headline": self.headline(),
             "explanation": self.explain(),

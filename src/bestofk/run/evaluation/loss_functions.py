@@ -40,6 +40,8 @@ class Loss:
     """For a loss that is a mean over the test rows: the loss of each row, from what `of` takes."""
     shown: str = ""
     """What its values are called in a table: ``1 - AUC``; its own name by default."""
+    span: float | None = None
+    """Its values lie between 0 and this; None: that is not known."""
 
 
 def loss_shown(name: str) -> str:
@@ -207,6 +209,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="labels",
         of=zero_one,
         each=wrong,
+        span=1.0,
     ),
     Loss(
         name="log-loss",
@@ -222,6 +225,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="probabilities",
         of=brier,
         shown="Brier score",
+        span=2.0,
     ),
     Loss(
         name="auc",
@@ -230,6 +234,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="ranking",
         of=one_minus_auc,
         shown="1 - AUC",
+        span=1.0,
     ),
     Loss(
         name="squared",
@@ -347,10 +352,29 @@ def _from_scorer(name: str) -> Loss:
         task=None,
         needs="model",
         of=of if _takes_weights(scorer._score_func) else unweighted,
+        span=1.0 if name.startswith(_BETWEEN_0_AND_1) else None,
     )
 
 
 _UNBOUNDED = frozenset({"max_error"})
+_BETWEEN_0_AND_1 = (
+    "accuracy", "average_precision", "f1", "jaccard", "precision", "recall", "roc_auc",
+    "top_k_accuracy",
+)  # fmt: skip
+"""How the names of scores begin that lie between 0 and 1; adjusted ones can be negative."""
+
+
+def span_of(name: str) -> float | None:
+    """The largest value of a loss that is never below 0, by its name; None: not known.
+
+    Examples
+    --------
+    >>> span_of("zero-one"), span_of("f1_macro"), span_of("r2"), span_of("squared")
+    (1.0, 1.0, None, None)
+    """
+    if name in LOSSES:
+        return LOSSES[name].span
+    return 1.0 if name.startswith(_BETWEEN_0_AND_1) else None
 
 
 def _called(function: Any) -> str:
