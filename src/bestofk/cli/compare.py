@@ -70,6 +70,29 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
 @click.option("--budget", metavar="TIME", help="Decide from what is done by then: 90, 10m, 2h.")
 @click.option(
+    "--stop",
+    type=click.Choice(["settled"]),
+    help="Stop learners, and the comparison, when the verdict of the plan is settled.",
+)
+@click.option(
+    "--stop-target",
+    type=click.Choice(["best", "order"]),
+    default="best",
+    show_default=True,
+    help="With --stop: settle who is recommended, or the whole order.",
+)
+@click.option(
+    "--settle",
+    type=click.Choice(["plan", "limit"]),
+    default="plan",
+    show_default=True,
+    help="With --stop: as the plan decides, or as endless runs would, adding runs if unclear.",
+)
+@click.option("--risk", type=float, default=0.05, show_default=True,
+              help="With --stop: chance that the plan would decide otherwise.")  # fmt: skip
+@click.option("--max-runs", metavar="N", type=click.IntRange(min=2, max=10_000), default=30,
+              show_default=True, help="With --settle limit: no more runs than these.")  # fmt: skip
+@click.option(
     "--on-failure",
     type=click.Choice(["record", "stop"]),
     default="record",
@@ -119,6 +142,11 @@ def compare(
     scheduler: str | None,
     timeout: str | None,
     budget: str | None,
+    stop: str | None,
+    stop_target: str,
+    settle: str,
+    risk: float,
+    max_runs: int,
     on_failure: str,
     retry_failed: bool,
     store: str | None,
@@ -146,6 +174,7 @@ def compare(
       bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
       bestofk compare wine --learner nmc --learner nn --groups ash --plan group-kfold:5
+      bestofk compare breast-cancer --stop settled
     """
     from bestofk.learners.learners_file import chosen_learners
     from bestofk.run.compare import compare as run_comparison
@@ -182,6 +211,11 @@ def compare(
             scheduler=scheduler,
             timeout=_seconds(timeout, "--timeout"),
             budget=_seconds(budget, "--budget"),
+            stop=stop,
+            target=stop_target,
+            settle=settle,
+            risk=risk,
+            max_runs=max_runs,
             on_failure=on_failure,
             retry_failed=retry_failed,
             prepare=prepare,

@@ -111,6 +111,8 @@ def learner_table(
     means = np.array([metric.shown(decision.means[name]) for name in shown])
     names = [one_line(str(name), NAME_WIDTH) for name in shown]
     said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
+    runs = [decision.runs_of(name) for name in shown]
+    counted = any(count is not None for count in runs)
     taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
     # what is left beside the other columns, two blanks between each
     titles = [f"mean {other.name}" for other in others]
@@ -120,7 +122,10 @@ def learner_table(
     table.add_column("", justify="right", no_wrap=True)
     table.add_column("learner", no_wrap=True)
     table.add_column(plain(decision.metric.mean), justify="right", no_wrap=True)
-    picture = min(room, PICTURE_WIDTH)
+    # means over different numbers of runs are not to be compared
+    picture = 0 if counted else min(room, PICTURE_WIDTH)
+    if counted:
+        table.add_column("runs", justify="right", no_wrap=True)
     if picture >= PICTURE_AT_LEAST:
         table.add_column("", no_wrap=True)
     for title in titles:
@@ -130,7 +135,14 @@ def learner_table(
         table.add_column("fit", justify="right", no_wrap=True)
     for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
         mean = metric.shown(decision.means[name])
-        row: list[str | Text] = [str(place + 1), plain(called), decimals(mean, means)]
+        ranked = not counted or len(decision.order) > 1
+        row: list[str | Text] = [
+            str(place + 1) if ranked else "",
+            plain(called),
+            decimals(mean, means),
+        ]
+        if counted:
+            row.append(str(runs[place]))
         if picture >= PICTURE_AT_LEAST:
             row.append(plain(bar(mean, means, picture)))
         row += [_mean_of(other, str(name)) for other in others]

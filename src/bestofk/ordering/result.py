@@ -278,6 +278,10 @@ class Order(Reported):
             metric=self.metric,
         )
 
+    def runs_of(self, name: Name) -> int | None:  # noqa: ARG002  (for races that were stopped)
+        """Runs that the mean of a learner is taken over, where not all have the same."""
+        return None
+
     def headline(self) -> str:
         """What to do, in the first one or two sentences."""
         from bestofk.ordering.words.headline import headline_of

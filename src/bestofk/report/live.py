@@ -13,6 +13,7 @@ from bestofk.checks import Floats
 from bestofk.ordering.preference import without_noise
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
+from bestofk.stopping.stopped_order import StoppedOrder
 from bestofk.wording import number
 
 MOST_PAIRS = 5_000
@@ -23,9 +24,11 @@ def live_data(order: Order) -> dict[str, object] | None:
     """The object that the page's script reads; learners are counted in the order of `prior`.
 
     None where the page cannot decide as Python does: procedures other than MultiTest, families
-    other than all pairs, and p-values that are not numbers.
+    other than all pairs, p-values that are not numbers, and races that were stopped.
     """
     evidence = order.evidence
+    if isinstance(order, StoppedOrder):
+        return None
     if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
         return None
     if not np.isfinite(evidence.pvalue).all():

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from bestofk.ordering.preference import Name
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import difference_words
 from bestofk.report.names import html_name
-from bestofk.wording import number, pvalue_words
+from bestofk.wording import counted, number, pvalue_words
 
 GROUPS = {
     "recommended": "Recommended",
@@ -45,9 +46,7 @@ def groups_of(order: Order | None) -> tuple[Group, ...]:
         return ()
     best = order.recommended
     found: dict[str, list[Member]] = {
-        "recommended": [
-            Member(name=html_name(best), words=number(order.metric.shown(order.means[best])))
-        ]
+        "recommended": [Member(name=html_name(best), words=_mean(order, best))]
     }
     for standing in order.standings:
         member = Member(name=html_name(standing.name), words=_words(order, standing))
@@ -61,12 +60,18 @@ def groups_of(order: Order | None) -> tuple[Group, ...]:
 
 def _words(order: Order, standing: Standing) -> str:
     """``0.1657, worse by 0.028, 95 % interval -0.086 to 0.14, p = 1``."""
-    parts = [number(order.metric.shown(standing.mean)), _by(standing.difference)]
+    parts = [_mean(order, standing.name), _by(standing.difference)]
     if standing.verdict != "not tested":
         parts.append(difference_words(order, standing))
         if standing.adjusted_pvalue is not None:
             parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
     return ", ".join(filter(None, parts))
+
+
+def _mean(order: Order, name: Name) -> str:
+    """``0.1657``, or of a race that was stopped ``0.1657 over 2 runs``."""
+    shown, runs = number(order.metric.shown(order.means[name])), order.runs_of(name)
+    return shown if runs is None else f"{shown} over {counted(runs, 'run')}"
 
 
 def _by(difference: float) -> str:

@@ -31,6 +31,10 @@ from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment, Place, Places
 from bestofk.run.progress import Progress, observer
+from bestofk.run.race.conclude_race import conclude_race
+from bestofk.run.race.held_race import HeldRace
+from bestofk.run.race.planned_race import PlannedRace, long_enough, planned_race, stopping_rule
+from bestofk.run.race.run_race import run_race
 from bestofk.run.rehearse import rehearse
 from bestofk.run.replicate import check_replicable, replicated, reseeded
 from bestofk.run.run_task import run_task
@@ -73,6 +77,11 @@ def compare(
     scheduler: str | None = None,
     timeout: float | None = None,
     budget: float | None = None,
+    stop: str | None = None,
+    target: str = "best",
+    settle: str = "plan",
+    risk: float = 0.05,
+    max_runs: int = 30,
     on_failure: str = "record",
     retry_failed: bool = False,
     keep_predictions: bool = False,
@@ -136,6 +145,20 @@ def compare(
     budget : float, optional
         Seconds. Folds are evaluated in rounds over all learners until the time is up; what is
         being fitted then is stopped.
+    stop : {None, "settled"}
+        ``"settled"``: run by run, only learners whose results can still matter, until what is
+        asked for (`target`) is settled; `Study.race` tells how far every learner ran. The plan is
+        ``"10x10"`` unless another is given.
+    target : {"best", "order"}
+        What must be settled: who is recommended, or the whole order.
+    settle : {"plan", "limit"}
+        As the full plan would decide; or as endless runs of the same test would, with runs beyond
+        the plan where it is unclear.
+    risk : float
+        The chance, given the data, that the plan (or endless runs) would have decided otherwise;
+        0: stop only for what no further result can change.
+    max_runs : int
+        With ``settle="limit"``, the runs after which what is open depends on the splits.
     on_failure : {"record", "stop"}
         A learner that fails is recorded and left out, or ends the run.
     retry_failed : bool
@@ -167,6 +190,7 @@ def compare(
     'nmc'
     """
     deadline = _deadline(budget)
+    rule = stopping_rule(stop, target=target, settle=settle, risk=risk, max_runs=max_runs)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
     made = None if plan is None else make_plan(plan, random_state=random_state)
@@ -200,19 +224,35 @@ def compare(
             test=test,
             budget=budget,
             groups=min(counts) if len(counts) == len(datasets) else None,
+            stops=rule is not None,
         )
         made = make_plan(default, random_state=random_state)
     if replicate:
         check_replicable(made)
+    planned_runs = made.runs
+    if rule is not None:
+        made = long_enough(made, rule)
     experiment = _experiment(
         contenders, datasets, made, loss, whole(repetitions, "repetitions", at_least=1),
         random_state, keep_predictions, execution.threads, hurried=budget is not None,
     )  # fmt: skip
     rehearse(experiment, decision)
+
+    def raced(experiment: Experiment, decision: Decision) -> PlannedRace | None:
+        if rule is None:
+            return None
+        design = experiment.splits[0].design
+        return planned_race(
+            names, design, decision, rule, runs=min(planned_runs, design.runs),
+            datasets=len(datasets), span=experiment.loss.span,
+        )  # fmt: skip
+
+    # refused, if it must be, before the first fit
+    race = raced(experiment, decision)
     if decision.prior == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(contenders, datasets))
         decision = replace(decision, prior=costs)
-    study, spec = _compared(experiment, made, decision, execution, command, deadline)
+    study, spec = _compared(experiment, made, decision, execution, command, deadline, race=race)
     if not replicate:
         return study
 
@@ -231,8 +271,9 @@ def compare(
         asked = replace(decision, random_state=seed)
         try:
             found, _ = _compared(
-                repeated, other, asked, execution, command, deadline, replicates=spec.digest
-            )
+                repeated, other, asked, execution, command, deadline, replicates=spec.digest,
+                race=raced(repeated, asked),
+            )  # fmt: skip
         except RunError:
             if deadline is None or time.monotonic() < deadline:
                 raise
@@ -288,35 +329,49 @@ def _compared(
     command: Sequence[str],
     deadline: float | None,
     replicates: str = "",
+    race: PlannedRace | None = None,
 ) -> tuple[Study, StudySpec]:
     """The study of an experiment, run and decided; and what the store keeps of it."""
-    asked = StoredDecision(options=decision.to_dict(), created=now(), command=tuple(command))
+    asked = StoredDecision(
+        options=decision.to_dict(),
+        created=now(),
+        command=tuple(command),
+        race=None if race is None else race.to_dict(),
+    )
     spec = replace(
         # splits of your own are named when they are made
         study_of(experiment, plan=plan.spec if plan.source is None else None, command=command),
         taken=_taken(experiment),
-        notes=(*_plan_notes(experiment), *_weight_notes(experiment)),
+        notes=(*experiment.plan_notes, *_weight_notes(experiment)),
         caution=_caution(experiment, plan),
         preparation=preparation_of(experiment),
         replicates=replicates,
         decisions=(asked,),
     )
-    results, notes, too_little, where = _run(experiment, spec, execution, deadline)
+    held, results, notes, too_little, where = _run(
+        experiment, spec, execution, deadline, decision, race
+    )
     if notes:
         partial_fits = len(results) if len(results) < experiment.n_cells else None
         spec = _record(spec, execution, notes=notes, fits=partial_fits)
-    study = conclude(
-        spec,
-        results,
-        design=experiment.splits[0].design,
-        decision=decision,
-        notes=notes,
-        finer=partial(instance_losses, experiment, results) if has_instances(experiment) else None,
-        others=_by_other_losses(experiment, results),
-        too_little=too_little,
-        store=where,
-    )
-    return study, spec
+
+    def ordinary() -> Study:
+        finer = partial(instance_losses, experiment, results)
+        return conclude(
+            spec,
+            results,
+            design=experiment.splits[0].design,
+            decision=decision,
+            notes=notes,
+            finer=finer if has_instances(experiment) else None,
+            others=_by_other_losses(experiment, results),
+            too_little=too_little,
+            store=where,
+        )
+
+    if held is None:
+        return ordinary(), spec
+    return conclude_race(held, spec, decision, ordinary, notes=notes, store=where), spec
 
 
 def _by_other_losses(
@@ -362,10 +417,13 @@ def _run(
     spec: StudySpec,
     execution: Execution,
     deadline: float | None,
-) -> tuple[Mapping[Place, CellResult], tuple[str, ...], str, str]:
+    decision: Decision,
+    race: PlannedRace | None,
+) -> tuple[HeldRace | None, Mapping[Place, CellResult], tuple[str, ...], str, str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store.
 
-    With them what the reader must know, and what a budget that ended too early should have been.
+    Of a race those that are needed. With them what the reader must know, and what a budget that
+    ended too early should have been.
     """
     from bestofk.run.store.store import open_store
 
@@ -373,25 +431,36 @@ def _run(
     store, budget = execution.store, execution.budget
     places = Places(experiment)
     cut: dict[Place, float] = {}
-    with open_store(store) as kept:
-        kept.register(spec)
-        results = run_task(
-            task,
-            places,
-            engine=execution.runner(),
-            store=None if store is None else kept,
-            progress=observer(execution.progress),
-            deadline=deadline,
-            stop=partial(_first_failure, task) if execution.on_failure == "stop" else None,
-            retry_failed=execution.retry_failed,
-            cut=cut,
-        )
+    stop = _first_failure if execution.on_failure == "stop" else None
     notes: tuple[str, ...] = () if store is None else tuple(map(_unknown_words, experiment.unknown))
+    results: Mapping[Place, CellResult]
+    held = None
+    if race is not None:
+        held, where = run_race(
+            experiment, spec, race, decision, execution, deadline, stop=stop, cut=cut
+        )
+        results = held.results
+    else:
+        with open_store(store) as kept:
+            kept.register(spec)
+            results = run_task(
+                task,
+                places,
+                engine=execution.runner(),
+                store=None if store is None else kept,
+                progress=observer(execution.progress),
+                deadline=deadline,
+                stop=None if stop is None else partial(stop, task),
+                retry_failed=execution.retry_failed,
+                cut=cut,
+            )
+        where = kept.shown_url
     too_little = ""
-    if budget is not None and len(results) < len(places):
+    unfinished = len(results) < len(places) if held is None else held.broken and held.whole
+    if budget is not None and unfinished:
         notes += (budget_words(budget, len(results), len(places)),)
         too_little = more_time(experiment, results, cut, budget)
-    return results, notes, too_little, kept.shown_url
+    return held, results, notes, too_little, where
 
 
 def _deadline(budget: float | None) -> float | None:
@@ -440,13 +509,4 @@ def _taken(experiment: Experiment) -> tuple[str, ...]:
         f"{one.name}: {one.taken}" if several else one.taken
         for one in experiment.datasets
         if one.taken
-    )
-
-
-def _plan_notes(experiment: Experiment) -> tuple[str, ...]:
-    several = len(experiment.datasets) > 1
-    return tuple(
-        f"{one.name}: {note}" if several else note
-        for one, splits in zip(experiment.datasets, experiment.splits, strict=True)
-        for note in splits.notes
     )

@@ -136,7 +136,8 @@ def conclude(
     # engines and stores give their results in no certain order: a table has one
     table = as_table(spec, results)
     failures = tuple(
-        _failed(spec, table.place(index), table.failures[index]) for index in sorted(table.failures)
+        failed_cell(spec, table.place(index), table.failures[index])
+        for index in sorted(table.failures)
     )
     left_out = _left_out(spec, table)
     compared = [
@@ -173,7 +174,7 @@ def conclude(
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=_setting(spec),
+        setting=setting_of(spec),
         taken=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
@@ -227,7 +228,7 @@ def _by_another(
     return other_metric(loss, losses, decision, costs, recommended, metric, lacking)
 
 
-def _failed(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
+def failed_cell(spec: StudySpec, place: Place, failure: Failure) -> FailedCell:
     return FailedCell(
         learner=spec.learners[place.learner].name,
         dataset=spec.datasets[place.dataset].name,
@@ -270,7 +271,7 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
     return "No fold was finished by all learners."
 
 
-def _setting(spec: StudySpec) -> tuple[str, ...]:
+def setting_of(spec: StudySpec) -> tuple[str, ...]:
     """How it was run, so that a paper can state it."""
     sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""

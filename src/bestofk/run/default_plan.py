@@ -22,6 +22,7 @@ def default_plan(
     test: Any = "auto",
     budget: float | None = None,
     groups: int | None = None,
+    stops: bool = False,
 ) -> str:
     """The plan of a comparison that names none.
 
@@ -46,6 +47,8 @@ def default_plan(
     groups : int, optional
         Groups of the data set with the fewest, which then stay whole: the same plans of groups,
         and with fewer than ten of them one run in which every group is a fold.
+    stops : bool
+        Whether the comparison stops when it is settled: then ten runs of ten folds.
 
     Examples
     --------
@@ -57,14 +60,15 @@ def default_plan(
     wanted = wanted and PROCEDURES[procedure].takes_test
     if groups is not None:
         plan = default_plan(
-            rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget
-        )
+            rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
+            stops=stops,
+        )  # fmt: skip
         if groups < FEWEST:
             return f"group-kfold:{max(2, groups)}"
         # two groups in each fold at least, or all runs would be the same
         return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
     enough = rows >= FEWEST
-    if datasets == 1 and wanted and enough and budget is None:
+    if datasets == 1 and wanted and enough and budget is None and not stops:
         return NESTED
     # two rows in each fold at least, so that the plan can be made
     return REPEATED if rows >= FEWEST or rows < 4 else f"10x{rows // 2}"

@@ -196,6 +196,16 @@ class Experiment:
                         )
 
     @property
+    def plan_notes(self) -> tuple[str, ...]:
+        """What a reader must know of the splits."""
+        several = len(self.datasets) > 1
+        return tuple(
+            f"{one.name}: {note}" if several else note
+            for one, splits in zip(self.datasets, self.splits, strict=True)
+            for note in splits.notes
+        )
+
+    @property
     def n_cells(self) -> int:
         """Number of cells."""
         per_learner = sum(len(splits) for splits in self.splits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -18,8 +18,12 @@ from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.contenders import is_panel
+from bestofk.run.evaluation.loss_functions import span_of
 from bestofk.run.evaluation.result_table import ResultTable
 from bestofk.run.experiment import Place
+from bestofk.run.race.conclude_race import conclude_race
+from bestofk.run.race.held_race import hold_race
+from bestofk.run.race.planned_race import planned_race, rule_from
 from bestofk.run.replicate import Replication
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
@@ -81,7 +85,7 @@ def open_study(
         command = spec.command if record is None else record.command
         # another decision was made by no command
         spec = replace(spec, command=command if made_before else ())
-        return _reopened(found, spec, asked, record)
+        return _reopened(found, spec, asked, record, _race_of(spec, decision))
 
 
 def only_study(store: Store) -> int:
@@ -160,8 +164,19 @@ def _with_test_again(decision: Decision, held: StoredTest, changes: Mapping[str,
     return replace(decision, test=test)
 
 
+def _race_of(spec: StudySpec, decision: int | Decision | None) -> dict[str, Any] | None:
+    """When the decision was to stop; another one about the same study stops likewise."""
+    if isinstance(decision, Decision) or not spec.decisions:
+        return None
+    return _record(spec.decisions, -1 if decision is None else decision).race
+
+
 def _reopened(
-    store: Store, spec: StudySpec, decision: Decision, record: StoredDecision | None
+    store: Store,
+    spec: StudySpec,
+    decision: Decision,
+    record: StoredDecision | None,
+    race: Mapping[str, Any] | None,
 ) -> Study:
     where = store.shown_url
     results = _cells(store, spec)
@@ -172,17 +187,23 @@ def _reopened(
             f"{where}: {spec.title!r} was tested on one test set, and a store keeps no true "
             "answers to test with: run the same comparison again with --report."
         )
-    study = conclude(
-        spec,
-        results,
-        design=_design(spec, results),
-        decision=decision,
-        notes=_notes(spec, record, len(results)),
-        others={
-            loss: ByOtherLoss(results=_cells(store, replace(spec, loss=loss))) for loss in spec.also
-        },
-        store=where,
-    )
+    design = _design(spec, results)
+
+    def ordinary() -> Study:
+        return conclude(
+            spec,
+            results,
+            design=design,
+            decision=decision,
+            notes=_notes(spec, record, len(results)),
+            others={
+                loss: ByOtherLoss(results=_cells(store, replace(spec, loss=loss)))
+                for loss in spec.also
+            },
+            store=where,
+        )
+
+    study = _raced(spec, results, design, decision, race, ordinary, where)
     if record is None or record.replication is None:
         return study
     return replace(study, replication=Replication(**record.replication))
@@ -198,6 +219,35 @@ def _cells(store: Store, spec: StudySpec) -> ResultTable:
         ]
         table.add(batch, indices, [row for row, _, _ in found])
     return table
+
+
+def _raced(
+    spec: StudySpec,
+    results: Mapping[Place, CellResult],
+    design: Design,
+    decision: Decision,
+    race: Mapping[str, Any] | None,
+    ordinary: Callable[[], Study],
+    where: str,
+) -> Study:
+    """The study as a race over what the store holds, where it was one; else the ordinary one."""
+    if race is None:
+        return ordinary()
+    names = [learner.name for learner in spec.learners]
+    try:
+        planned = planned_race(
+            names, design, decision, rule_from(race), runs=min(race["runs"], design.runs),
+            span=span_of(spec.loss),
+        )  # fmt: skip
+    except ArgumentError:
+        # another decision, that cannot be curtailed
+        return ordinary()
+
+    def cells(places: Sequence[Place]) -> Mapping[Place, CellResult]:
+        return {place: results[place] for place in places if place in results}
+
+    held = hold_race(planned, spec, decision, cells)
+    return conclude_race(held, spec, decision, ordinary, store=where)
 
 
 def _notes(spec: StudySpec, record: StoredDecision | None, done: int) -> tuple[str, ...]:

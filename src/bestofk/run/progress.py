@@ -100,6 +100,12 @@ class Progress:
     def waiting(self, *, count: int) -> None:
         """All that is left, `count` items, is being worked on by other processes."""
 
+    def found(self, *, count: int) -> None:
+        """So many items more are there already."""
+
+    def standing(self, *, words: str) -> None:
+        """Who is out of a race, and what is open."""
+
     def __enter__(self) -> Self:
         return self
 
@@ -168,6 +174,13 @@ class Lines(_Estimated):
             self.last, self.waited = now, True
             self._say(waiting_words(count, self.unit))
 
+    def found(self, *, count: int) -> None:
+        self.done += count
+        self.old += count
+
+    def standing(self, *, words: str) -> None:
+        self._say(f"{self.done} of {self.total} {self.unit}: {words}")
+
     def _say(self, line: str) -> None:
         self.stream.write(f"bestofk: {printable(' '.join(line.split()))}\n")
         self.stream.flush()
@@ -192,6 +205,7 @@ class Bar(_Estimated):
             TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[failures]}"),
+            TextColumn("{task.fields[standing]}", markup=False),
             TextColumn("{task.description}", markup=False),
             console=Console(file=stream),
             transient=True,
@@ -203,7 +217,7 @@ class Bar(_Estimated):
         self.begin, self.done, self.unit = time.monotonic(), 0, unit
         self.bar.start()
         self.task = self.bar.add_task(
-            STARTING, total=total, completed=done, rate="", failures="", left=""
+            STARTING, total=total, completed=done, rate="", failures="", left="", standing=""
         )
 
     def item(self, *, label: str, failed: bool) -> None:
@@ -222,6 +236,12 @@ class Bar(_Estimated):
 
     def waiting(self, *, count: int) -> None:
         self.bar.update(self.task, description=waiting_words(count, self.unit))
+
+    def found(self, *, count: int) -> None:
+        self.bar.update(self.task, advance=count)
+
+    def standing(self, *, words: str) -> None:
+        self.bar.update(self.task, standing=printable(words))
 
     def __exit__(
         self,

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
+    from bestofk.stopping.race_result import Race
 
 
 FEW = 3
@@ -138,6 +139,8 @@ class Study(Reported):
     """What other metrics say of the same models, where several were asked for."""
     data_account: tuple[str, ...] = ()
     preparation: Mapping[str, Mapping[str, Preparation]] = field(default_factory=dict)
+    race: Race | None = None
+    """How far every learner ran, of a comparison that stops when it is settled."""
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -214,6 +217,8 @@ class Study(Reported):
         if self.decision is not None:
             parts.extend(self.decision.explain().split("\n")[1:])
         parts.extend(other.explain() for other in self.others)
+        if self.race is not None and self.race.fits >= self.race.planned_fits:
+            parts.append(self.race.state())
         parts.extend(self.notes)
         if self.decision is not None:
             parts.extend(expectation(self.decision))
@@ -260,6 +265,7 @@ class Study(Reported):
             "metrics": self._metrics(),
             "seed": self.random_state,
             "replication": None if self.replication is None else self.replication.to_dict(),
+            "race": None if self.race is None else self.race.to_dict(),
             "notes": [
                 *body.get("notes", []),
                 *self.taken,

@@ -63,6 +63,8 @@ class PlannedT:
     step : float or None
         Losses are multiples of it, at the finest; a variance is at least what one instance of
         each learner makes in one fold. None: not known yet.
+    units : int or None
+        Groups of rows, which bound the degrees of freedom of the p-value.
     """
 
     runs: int
@@ -71,6 +73,12 @@ class PlannedT:
     test_share: float | None = None
     span: float | None = None
     step: float | None = 0.0
+    units: int | None = None
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of the p-value."""
+        return self.df if self.units is None else min(self.df, self.units - 1.0)
 
     @property
     def n(self) -> int:
@@ -211,7 +219,7 @@ class PlannedT:
 
     def pvalue(self, t: Floats, alternative: str) -> Floats:
         """The p-value of a statistic."""
-        return np.asarray(pvalue_of_t(t, self.df, alternative))  # type: ignore[arg-type]
+        return np.asarray(pvalue_of_t(t, self.degrees, alternative))  # type: ignore[arg-type]
 
 
 def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | None) -> Floats:

@@ -98,7 +98,7 @@ def look(
     made = {"guard": guard, "stated": stated}
     verdict = interval_verdict(bounds, test, family, **made)
     surely = interval_verdict(exact, test, family, **made)
-    candidates, settled = _open(verdict, family, rule.target)
+    candidates, settled = still_open(verdict, family, rule.target)
     pairs = (
         ()
         if settled
@@ -151,7 +151,7 @@ def _predicted(differences: Floats, test: PlannedT, rule: StoppingRule, floor: f
     return replace(found, **arrays)
 
 
-def _open(verdict: IntervalVerdict, family: Family, target: Target) -> tuple[Bools, bool]:
+def still_open(verdict: IntervalVerdict, family: Family, target: Target) -> tuple[Bools, bool]:
     """The candidates of the first place that is open, and whether none is."""
     if family.name == "control":
         # every claim about the control counts
@@ -239,7 +239,7 @@ def _now(differences: Floats, test: PlannedT, family: Family) -> PointVerdict:
     squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
-    p = pvalue_of_t(t, test.df, family.alternative)  # type: ignore[arg-type]
+    p = pvalue_of_t(t, test.degrees, family.alternative)  # type: ignore[arg-type]
     first, second = family.pairs()
     place = square(np.arange(float(len(t))), K).astype(np.int64)[first, second]
     overrides = np.zeros((K, K), dtype=bool)

@@ -28,7 +28,7 @@ _BATES = (
 _BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
 
 
-def _variant(name: str, summary: str) -> PairwiseTest:
+def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTest:
     return PairwiseTest(
         name=name,
         function="bestofk.pairwise.splits.repeated_kfold_t:repeated_kfold_t",
@@ -44,6 +44,7 @@ def _variant(name: str, summary: str) -> PairwiseTest:
         assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
         interval=_OWN_REFERENCE if name.endswith("averaged-t") else _T_INTERVAL,
         arguments={"variant": name},
+        curtailed="plain" if one_sample else "",
     )
 
 
@@ -69,6 +70,7 @@ SPLIT_TESTS = (
         takes_test_share=True,
         takes_units=True,
         takes_resolution=True,
+        curtailed="corrected",
         caution=_UNSTABLE,
         caution_for_unstable=True,
         family="resampled-t",
@@ -146,6 +148,7 @@ SPLIT_TESTS = (
         needs_sizes=True,
         takes_units=True,
         takes_resolution=True,
+        curtailed="corrected",
         caution=_UNSTABLE,
         family="resampled-t",
         called="the corrected resampled t test",
@@ -178,6 +181,7 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
+        curtailed="plain",
         caution=_AS_INDEPENDENT.format(share=15),
         called="the resampled paired t test",
         citations=("dietterich1998approximate",),
@@ -193,6 +197,7 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
+        curtailed="plain",
         caution=_AS_INDEPENDENT.format(share=11),
         family="resampled-t",
         called="the k-fold cross-validated paired t test",
@@ -201,7 +206,7 @@ SPLIT_TESTS = (
         assumptions=(SHARED_ROWS_IGNORED, NORMAL),
         interval=_T_INTERVAL,
     ),
-    _variant("use-all-data", "all runs x folds differences as one sample"),
+    _variant("use-all-data", "all runs x folds differences as one sample", one_sample=True),
     _variant("folds", "mean of every run as a sample"),
     _variant("folds-averaged-var", "grand mean over the average variance within runs"),
     _variant("runs", "mean of every fold number as a sample"),

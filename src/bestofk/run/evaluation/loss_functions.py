@@ -41,6 +41,8 @@ class Loss:
     """For a loss that is a mean over the test rows: the loss of each row, from what `of` takes."""
     shown: str = ""
     """What its values are called in a table: ``1 - AUC``; its own name by default."""
+    span: float | None = None
+    """Its values lie between 0 and this; None: that is not known."""
 
 
 def loss_shown(name: str) -> str:
@@ -254,6 +256,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="labels",
         of=zero_one,
         each=wrong,
+        span=1.0,
     ),
     Loss(
         name="accuracy",
@@ -263,6 +266,7 @@ LOSSES: Registry[Loss] = Registry(
         of=one_minus_accuracy,
         each=wrong,
         shown="1 - accuracy",
+        span=1.0,
     ),
     Loss(
         name="log-loss",
@@ -278,6 +282,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="probabilities",
         of=brier,
         shown="Brier score",
+        span=2.0,
     ),
     Loss(
         name="auc",
@@ -286,6 +291,7 @@ LOSSES: Registry[Loss] = Registry(
         needs="ranking",
         of=one_minus_auc,
         shown="1 - AUC",
+        span=1.0,
     ),
     Loss(
         name="squared",
@@ -395,3 +401,21 @@ _ALIASES = {
     "mape": "neg_mean_absolute_percentage_error", "roc-auc-score": "roc_auc", "r2-score": "r2",
 }  # fmt: skip
 """Names by which people know a loss that has another one here."""
+BETWEEN_0_AND_1 = (
+    "accuracy", "average_precision", "f1", "jaccard", "precision", "recall", "roc_auc",
+    "top_k_accuracy",
+)  # fmt: skip
+"""How the names of scores begin that lie between 0 and 1; adjusted ones can be negative."""
+
+
+def span_of(name: str) -> float | None:
+    """The largest value of a loss that is never below 0, by its name; None: not known.
+
+    Examples
+    --------
+    >>> span_of("zero-one"), span_of("f1_macro"), span_of("r2"), span_of("squared")
+    (1.0, 1.0, None, None)
+    """
+    if name in LOSSES:
+        return LOSSES[name].span
+    return 1.0 if name.startswith(BETWEEN_0_AND_1) else None

@@ -37,6 +37,8 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
     """The loss of a scorer's name, ``neg_`` or not, or ``f1:label`` with the positive class."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
+    from bestofk.run.evaluation.loss_functions import span_of
+
     scorers = get_scorer_names()
     plain, _, label = name.partition(":")
     called = plain.replace("-", "_")
@@ -59,6 +61,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
         summary=f"{'1 - ' if offset else '-'}scikit-learn's {found}",
         needs="model",
         of=_turned(scorer, offset),
+        span=span_of(full),
     )
 
 

@@ -59,6 +59,8 @@ class StoredDecision:
         Why, in sentences.
     replication : dict or None
         How often other random splits gave the same, where that was asked for.
+    race : dict or None
+        When it was to stop, where it was to stop before the end of the plan.
     """
 
     options: dict[str, Any]
@@ -67,6 +69,12 @@ class StoredDecision:
     fits: int | None = None
     notes: tuple[str, ...] = ()
     replication: dict[str, Any] | None = None
+    race: dict[str, Any] | None = None
+
+    @property
+    def asked(self) -> tuple[dict[str, Any], dict[str, Any] | None]:
+        """What tells it from other decisions about the same study."""
+        return self.options, self.race
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", tuple(map(hide_passwords, self.command)))
@@ -164,8 +172,8 @@ class StudySpec:
         The first title, versions and command stay. A decision with other options than those
         before comes last; one with the same options takes the place of the earlier one.
         """
-        asked = [one.options for one in self.decisions]
-        earlier = [one for one in known.decisions if one.options not in asked]
+        asked = [one.asked for one in self.decisions]
+        earlier = [one for one in known.decisions if one.asked not in asked]
         found = replace(known, decisions=(*earlier, *self.decisions))
         if known.caution is not None:
             return found

@@ -1,0 +1,294 @@
+"""From a race to a study: what is settled is decided, and nothing more is claimed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bestofk.adjust import CORRECTIONS
+from bestofk.losses.losses import DIMS, Losses
+from bestofk.losses.metric import Metric
+from bestofk.ordering.decision import Decision
+from bestofk.run.conclude import failed_cell, setting_of
+from bestofk.run.evaluation.loss_functions import loss_shown
+from bestofk.run.evaluation.preparation import amended
+from bestofk.run.evaluation.result_table import as_table
+from bestofk.run.loss_table import cost_table
+from bestofk.run.race.held_race import HeldRace, Seen
+from bestofk.run.store.stored_study import StudySpec
+from bestofk.run.study import Study
+from bestofk.stopping.interval_verdict import IntervalVerdict
+from bestofk.stopping.look import still_open
+from bestofk.stopping.race_result import Band, Race, RacedLearner
+from bestofk.stopping.stopped_order import (
+    StoppedOrder,
+    evidence_so_far,
+    order_so_far,
+    stated_order,
+)
+from bestofk.stopping.stopped_words import reason_words
+from bestofk.tails import t_quantile
+
+
+def conclude_race(
+    held: HeldRace,
+    spec: StudySpec,
+    decision: Decision,
+    ordinary: Callable[[], Study],
+    *,
+    notes: tuple[str, ...] = (),
+    store: str = "memory",
+) -> Study:
+    """The study of a race; where all runs of the plan were needed, the `ordinary` one."""
+    if held.whole:
+        study = ordinary()
+        if held.broken or not held.seen or study.decision is None:
+            return study
+        return replace(study, race=_race(held, spec, study.losses.metric))
+    last = held.seen[-1]
+    metric = _losses(held, spec).metric
+    race = _race(held, spec, metric)
+    decided = _decided(held, spec, last, race, metric, decision)
+    table = as_table(spec, held.results)
+    return Study(
+        decision=decided,
+        losses=_losses(held, spec),
+        costs=cost_table(spec, table),
+        failures=tuple(
+            failed_cell(spec, table.place(index), table.failures[index])
+            for index in sorted(table.failures)
+        ),
+        left_out=_left_out(held, spec),
+        plan=spec.plan,
+        loss=spec.loss,
+        random_state=spec.random_state,
+        setting=setting_of(spec),
+        taken=spec.taken,
+        data_account=spec.account,
+        preparation=amended(spec, table),
+        notes=(*notes, *spec.notes),
+        spec=spec,
+        store=store,
+        options=decision,
+        race=race,
+    )
+
+
+def _decided(
+    held: HeldRace,
+    spec: StudySpec,
+    last: Seen,
+    race: Race,
+    metric: Metric,
+    decision: Decision,
+) -> StoppedOrder:
+    assert held.test is not None
+    assert held.family is not None
+    verdict = last.look.exact if race.exact else last.look.verdict
+    names = tuple(spec.learners[number].name for number in held.prior)
+    found = evidence_so_far(last.losses, names, held.test, held.family, verdict, metric=metric)
+    places = order_so_far(found, verdict, last.losses, settled=race.settled)
+    means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
+    shown = stated_order(held.preference, np.arange(len(names)), places[:1])
+    evidence = found
+    if not np.array_equal(shown, np.arange(len(names))):
+        family, order = held.family, shown.tolist()
+        at = None if family.control is None else order.index(family.control)
+        evidence = evidence_so_far(
+            last.losses[shown],
+            tuple(names[i] for i in order),
+            held.test,
+            replace(family, control=at),
+            replace(
+                verdict,
+                **{
+                    name: getattr(verdict, name)[np.ix_(shown, shown)]
+                    for name in ("sure", "possible", "mean_low", "mean_high")
+                },
+            ),
+            metric=metric,
+        )
+    like = held.planned.rehearsed
+    caution = like.caution
+    entry = None if like.choice is None else like.choice.entry
+    if entry is not None and entry.caution_for_unstable and spec.caution is not None:
+        caution = spec.caution
+    return StoppedOrder(
+        procedure=like.procedure,
+        recommended=names[int(places[0])],
+        order=tuple(names[i] for i in places.tolist()),
+        prior=evidence.names,
+        means={name: means[str(name)] for name in evidence.names},
+        evidence=evidence,
+        test=like.test,
+        test_reason=like.test_reason,
+        alpha=like.alpha,
+        correction=like.correction,
+        design=like.design,
+        preference=held.preference,
+        guard=like.guard,
+        caution=caution,
+        notes=held.notes,
+        options=decision,
+        race=race,
+    )
+
+
+def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
+    assert held.test is not None
+    assert held.family is not None
+    last, rule, test = held.seen[-1], held.planned.rule, held.test
+    names = [spec.learners[number].name for number in held.prior]
+    settled = last.look.settled
+    _, exact = still_open(last.look.exact, held.family, rule.target)
+    exact = exact and settled
+    open_pairs = tuple((names[i], names[j]) for i, j in last.look.open_pairs)
+    ended = "settled" if settled else "budget" if held.broken else "runs"
+    pair, bands = _funnel(held)
+    level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
+    strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
+    per_run = test.folds * spec.repetitions
+    return Race(
+        learners=_learners(held, names, last, exact=exact),
+        settled=settled,
+        exact=exact,
+        target=rule.target,
+        settle=rule.settle,
+        risk=rule.risk,
+        planned_runs=test.runs,
+        max_runs=held.planned.most,
+        fits=len(held.results),
+        planned_fits=len(spec.learners) * test.runs * per_run,
+        open_pairs=() if settled else open_pairs,
+        ended=ended,
+        pair=None if pair is None else (names[pair[0]], names[pair[1]]),
+        bands=bands,
+        critical=(-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees)),
+        metric=metric,
+    )
+
+
+def _learners(
+    held: HeldRace, names: list[str], last: Seen, *, exact: bool
+) -> tuple[RacedLearner, ...]:
+    verdict = last.look.exact if exact else last.look.verdict
+    candidates = np.flatnonzero(verdict.candidates())
+    best = int(candidates[0]) if len(candidates) == 1 else None
+    found = []
+    for place, name in enumerate(names):
+        runs = int(last.runs[place])
+        ended = runs < held.planned.most and not held.whole
+        stopped = ended and not last.look.go_on[place]
+        why = ""
+        if stopped:
+            why = _why(held, names, last, place, best)
+        known = last.losses[place, :runs]
+        course = tuple(_mean(known[: run + 1]) for run in range(runs))
+        found.append(
+            RacedLearner(
+                learner=name,
+                runs=runs,
+                out_after=runs if stopped else None,
+                mean=_mean(known),
+                why=why,
+                course=course,
+            )
+        )
+    return tuple(found)
+
+
+def _why(held: HeldRace, names: list[str], last: Seen, place: int, best: int | None) -> str:
+    """Why a learner is stopped: the strongest reason, whatever the rest says if that is so."""
+    rule, test = held.planned.rule, held.test
+    assert test is not None
+    for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
+        what = _reason(verdict, names, place, best)
+        if what:
+            return reason_words(
+                names[place],
+                int(last.runs[place]),
+                test.runs,
+                limit=rule.settle == "limit",
+                exact=exact,
+                risk=f"{100 * rule.risk:.4g} %",
+                what=what,
+            )
+    return ""
+
+
+def _reason(verdict: IntervalVerdict, names: list[str], place: int, best: int | None) -> str:
+    alone = np.flatnonzero(verdict.candidates())
+    sole = int(alone[0]) if len(alone) == 1 else None
+    if sole == place and best == place:
+        return "it is recommended"
+    if not verdict.stated:
+        ahead = np.flatnonzero(verdict.mean_high[:, place] < 0)
+        return f"{names[int(ahead[0])]} has the smaller mean" if len(ahead) else ""
+    over = np.flatnonzero(verdict.sure[place, place + 1 :]) + place + 1
+    if len(over):
+        winner = best if best is not None and best in over else int(over[0])
+        return f"{names[winner]} overrides it"
+    if sole is None or sole == place:
+        return ""
+    if sole < place:
+        return f"{names[sole]}, which is preferred to it, is recommended"
+    return f"it is passed over for {names[sole]}"
+
+
+def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
+    """The pair that was open last, and what every look left open of its statistic."""
+    open_looks = [one.look for one in held.seen if one.look.open_pairs]
+    if not open_looks:
+        return None, ()
+    pair = open_looks[-1].open_pairs[0]
+    K = len(held.prior)
+    rows, columns = np.triu_indices(K, 1)
+    at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
+    found: dict[int, Band] = {}
+    for one in held.seen:
+        runs = int(one.runs[list(pair)].min())
+        bounds = one.look.bounds
+        found[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
+    return pair, tuple(found.values())
+
+
+def _losses(held: HeldRace, spec: StudySpec) -> Losses:
+    """What was used, with gaps where a learner was stopped."""
+    design = held.planned.design
+    kept = sorted(held.prior)
+    shape = (len(kept), 1, design.runs, design.folds, spec.repetitions)
+    values = np.full(shape, np.nan)
+    row_of = {learner: row for row, learner in enumerate(kept)}
+    for place, result in held.results.items():
+        if result.loss is not None and place.learner in row_of:
+            at = (row_of[place.learner], 0, place.run, place.fold, place.repetition)
+            values[at] = result.loss
+    return Losses(
+        values,
+        dims=DIMS,
+        algorithms=[spec.learners[learner].name for learner in kept],
+        datasets=[one.name for one in spec.datasets],
+        design=design.with_(repetitions=spec.repetitions),
+        loss_name=loss_shown(spec.loss),
+        account=(f"Measured by bestofk with the plan {spec.plan}, as far as it was needed.",),
+        missing="allow",
+    )
+
+
+def _left_out(held: HeldRace, spec: StudySpec) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for number in held.left_out:
+        own = [one for place, one in held.results.items() if place.learner == number]
+        reasons = [one.failure.explain() for one in own if one.failure is not None]
+        most = max(dict.fromkeys(reasons), key=reasons.count)
+        name = spec.learners[number].name
+        found[name] = f"{len(reasons)} of {len(own)} fits failed ({most})"
+    return found
+
+
+def _mean(losses: Any) -> float:
+    known = losses[~np.isnan(losses)]
+    return float(known.mean()) if known.size else 0.0

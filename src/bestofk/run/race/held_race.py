@@ -1,0 +1,260 @@
+"""A race over the cells of a study: which runs are asked for, and what they showed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from bestofk.checks import Floats, Ints
+from bestofk.ordering.decision import Decision
+from bestofk.ordering.evidence.family import Family
+from bestofk.ordering.preference import NO_PREFERENCE, Preference, arrange
+from bestofk.pairwise.resolution import resolution_of
+from bestofk.run.cells import CellResult
+from bestofk.run.experiment import Place
+from bestofk.run.loss_table import cost_table
+from bestofk.run.race.planned_race import PlannedRace
+from bestofk.run.store.stored_study import StudySpec
+from bestofk.stopping import Look, PlannedT, race
+from bestofk.stopping.stopped_words import open_line
+
+TOLERATED_FAILURES = 0.1
+"""A learner that fails in a larger share of the plan is left out of its decision."""
+Cells = Callable[[Sequence[Place]], Mapping[Place, CellResult]]
+"""The results of some places; fewer than were asked for where the time is up."""
+Watch = Callable[[str], None]
+"""Hears who is out and what is open."""
+
+
+class _TimeUpError(Exception):
+    pass
+
+
+class _LeftOutError(Exception):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """One look, and how far everybody was."""
+
+    look: Look
+    runs: Ints
+    losses: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldRace:
+    """What came of a race.
+
+    Attributes
+    ----------
+    planned : PlannedRace
+    results : mapping of Place to CellResult
+        All that was asked for.
+    whole : bool
+        All runs of the plan were needed (or no race could be held): the ordinary decision stands.
+    broken : bool
+        The time was up before it was settled.
+    prior : tuple of int
+        Numbers of the learners in the order of preference.
+    seen : tuple of Seen
+        Every look, by that order.
+    test, family
+        What was curtailed.
+    """
+
+    planned: PlannedRace
+    results: Mapping[Place, CellResult]
+    whole: bool
+    broken: bool
+    prior: tuple[int, ...] = ()
+    preference: Preference = NO_PREFERENCE
+    notes: tuple[str, ...] = ()
+    seen: tuple[Seen, ...] = ()
+    test: PlannedT | None = None
+    family: Family | None = None
+    left_out: tuple[int, ...] = field(default=())
+
+
+def hold_race(
+    planned: PlannedRace,
+    spec: StudySpec,
+    decision: Decision,
+    cells: Cells,
+    watch: Watch | None = None,
+) -> HeldRace:
+    """Ask for runs until the verdict is settled.
+
+    Which runs are asked for depends on the losses alone (and, for a measured preference, on what
+    the first run took), so that it does not matter where and when they were computed.
+    """
+    track = _Track(planned, spec, cells)
+    everybody = range(len(spec.learners))
+    if not track.ask(dict.fromkeys(everybody, 1)):
+        return track.ended(whole=True, broken=True)
+    while True:
+        out = track.left_out()
+        kept = [number for number in everybody if number not in out]
+        names = [spec.learners[number].name for number in kept]
+        if len(kept) < 2 or (decision.control is not None and decision.control not in names):
+            return track.ended(whole=True, broken=False)
+        try:
+            held = _one_race(track, kept, names, decision, watch)
+        except _LeftOutError:
+            continue
+        return held
+
+
+def _one_race(
+    track: _Track, kept: list[int], names: list[str], decision: Decision, watch: Watch | None
+) -> HeldRace:
+    """The race of those that are not left out."""
+    planned, spec = track.planned, track.spec
+    first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
+    place = planned.place(0, 0)
+    # a split of a design without runs is a run of its own
+    shown = {at: one for at, one in track.results.items()
+             if at.run == place[0] and (planned.test.folds > 1 or at.fold == place[1])}  # fmt: skip
+    settled = decision.settled(names, cost_table(spec, shown))
+    means = np.array([_mean(one) for one in first])
+    places, preference, notes = arrange(names, settled.prior, means)
+    prior = [kept[at] for at in places]
+    like = planned.rehearsed.evidence.family
+    called = [spec.learners[number].name for number in prior]
+    family = Family(
+        name=like.name,
+        learners=len(prior),
+        alpha=like.alpha,
+        correction=like.correction,
+        control=None if decision.control is None else called.index(str(decision.control)),
+    )
+    sizes = planned.design.n_test
+    test = replace(planned.test, step=_step(first, sizes, planned))
+    floor = 0.0
+    if test.span is not None and sizes is not None:
+        floor = (test.span / float(np.mean(sizes))) ** 2
+    seen: list[Seen] = []
+
+    def fill(runs: Ints) -> Floats:
+        if not track.ask(dict(zip(prior, runs.tolist(), strict=True))):
+            raise _TimeUpError
+        if set(track.left_out()) & set(prior):
+            raise _LeftOutError
+        return track.losses(prior, runs)
+
+    def saw(look: Look, runs: Ints) -> None:
+        seen.append(Seen(look=look, runs=runs, losses=track.losses(prior, runs)))
+        if watch is not None:
+            pairs = [(called[i], called[j]) for i, j in look.open_pairs]
+            left = int(look.go_on.sum())
+            watch(open_line(left, len(prior) - left, pairs))
+
+    made = {
+        "prior": tuple(prior),
+        "preference": preference,
+        "notes": notes,
+        "test": test,
+        "family": family,
+    }
+    try:
+        raced = race(
+            fill, len(prior), test, family, planned.rule, guard=planned.rehearsed.guard,
+            stated=preference.stated, floor=floor, watch=saw,
+        )  # fmt: skip
+        whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
+        if planned.rule.settle == "plan" and not raced.settled and not whole:
+            # what failed keeps pairs open: the ordinary decision knows what to do about it
+            if not track.ask(dict.fromkeys(prior, test.runs)):
+                raise _TimeUpError
+            whole = True
+            runs = np.full(len(prior), test.runs)
+            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prior, runs)))
+    except _TimeUpError:
+        return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+    return track.ended(whole=whole, broken=False, seen=tuple(seen), **made)
+
+
+class _Track:
+    """What was asked for so far."""
+
+    def __init__(self, planned: PlannedRace, spec: StudySpec, cells: Cells) -> None:
+        self.planned, self.spec, self.cells = planned, spec, cells
+        self.results: dict[Place, CellResult] = {}
+
+    def ask(self, runs: Mapping[int, int]) -> bool:
+        """Have so many runs of every learner; False: there is no time."""
+        wanted = [
+            self._place(learner, run, fold, repetition)
+            for run in range(max(runs.values()))
+            for fold in range(self.planned.test.folds)
+            for repetition in range(self.spec.repetitions)
+            for learner in sorted(runs)
+            if run < runs[learner]
+        ]
+        missing = [place for place in wanted if place not in self.results]
+        if missing:
+            self.results.update(self.cells(missing))
+        return all(place in self.results for place in missing)
+
+    def _place(self, learner: int, run: int, fold: int, repetition: int) -> Place:
+        at_run, at_fold = self.planned.place(run, fold)
+        return Place(learner=learner, dataset=0, run=at_run, fold=at_fold, repetition=repetition)
+
+    def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
+        """(K, most runs, folds): means over repetitions; NaN: not run, or failed."""
+        planned = self.planned
+        folds = planned.test.folds
+        found = np.full((len(learners), planned.most, folds), np.nan)
+        for row, learner in enumerate(learners):
+            for run in range(int(runs[row])):
+                for fold in range(folds):
+                    each = [
+                        self.results[self._place(learner, run, fold, repetition)].loss
+                        for repetition in range(self.spec.repetitions)
+                    ]
+                    known = [loss for loss in each if loss is not None]
+                    if len(known) == len(each):
+                        found[row, run, fold] = np.mean(known)
+        return found
+
+    def left_out(self) -> tuple[int, ...]:
+        """Learners that failed more often than the whole plan tolerates."""
+        most = TOLERATED_FAILURES * self.planned.test.n * self.spec.repetitions
+        failed = np.zeros(len(self.spec.learners))
+        for place, result in self.results.items():
+            failed[place.learner] += result.failure is not None
+        return tuple(np.flatnonzero(failed > most).tolist())
+
+    def ended(self, **found: object) -> HeldRace:
+        return HeldRace(
+            planned=self.planned,
+            results=dict(self.results),
+            left_out=self.left_out(),
+            **found,  # type: ignore[arg-type]
+        )
+
+
+def _mean(losses: Floats) -> float:
+    known = losses[~np.isnan(losses)]
+    return float(known.mean()) if known.size else np.inf
+
+
+def _step(first: Floats, sizes: tuple[int, ...] | None, planned: PlannedRace) -> float | None:
+    """The resolution that the test of the full plan takes, or more; None: not known.
+
+    Error rates are multiples of one row of a fold. Of other losses a step that is none in the
+    first run is none in the end; whether one that is there remains is not known.
+    """
+    known = first[~np.isnan(first)]
+    if sizes is not None:
+        folds = planned.test.folds
+        wrong = first[:, 0] * np.asarray(sizes[:folds], dtype=float)
+        wrong = wrong[~np.isnan(wrong)]
+        if np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6):
+            return 1.0 / float(np.mean(sizes))
+    if np.unique(known).size < 2:
+        return None
+    return 0.0 if resolution_of(known) == 0.0 else None

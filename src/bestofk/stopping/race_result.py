@@ -1,0 +1,224 @@
+"""How a race went: who ran how far, who is out and why, and what is still open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from bestofk.losses.metric import Metric
+from bestofk.presenting import Presented, json_ready, open_level, renamed, renamed_text
+from bestofk.wording import counted, shortened
+
+LISTED = 6
+"""So many pairs are named before the rest is only counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RacedLearner(Presented):
+    """How far one learner ran.
+
+    Attributes
+    ----------
+    learner : str
+    runs : int
+        Runs that were used of it.
+    out_after : int or None
+        The run after which it was stopped; None: it ran as far as it could.
+    mean : float
+        Mean loss over those runs; not to be compared with means over more runs.
+    why : str
+        Why it was stopped, in a sentence; empty where it was not.
+    course : tuple of float
+        Mean loss over the first 1, 2, ... runs.
+    """
+
+    learner: str
+    runs: int
+    out_after: int | None
+    mean: float
+    why: str = ""
+    course: tuple[float, ...] = field(default=(), repr=False)
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The learner in a sentence; `names` may hold its name, `alpha` has no effect."""
+        open_level(alpha)
+        called = renamed(names, (self.learner,))[self.learner]
+        if self.why:
+            return renamed_text(self.why, {self.learner: called})
+        return f"{called} ran {counted(self.runs, 'run')}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Band:
+    """What a look left open of the statistic of the pair that decided last."""
+
+    runs: int
+    """Runs that both learners had."""
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Race(Presented):
+    """How a comparison that stops when it is settled went.
+
+    Attributes
+    ----------
+    learners : tuple of RacedLearner
+        In the order of preference.
+    settled : bool
+        Whether what was asked for is settled.
+    exact : bool
+        It is settled whatever the rest of the plan says, without any risk.
+    target : {"best", "order"}
+        What was to be settled.
+    settle : {"plan", "limit"}
+        For the plan, or for endless runs of the same test.
+    risk : float
+        The chance, given the data, that the plan (or endless runs) would have decided otherwise.
+    planned_runs, max_runs : int
+        Runs of the plan, and those that there could be at the most.
+    fits, planned_fits : int
+        Fits that were used, and those of the full plan.
+    open_pairs : tuple of pairs of names
+        On which pairs the verdict still depends.
+    ended : {"settled", "budget", "runs"}
+        Why the race ended.
+    pair : pair of names or None
+        The pair that was open last.
+    bands : tuple of Band
+        What every look left open of the statistic of that pair.
+    critical : pair of float
+        The statistic from which a pair is claimed, where it is the only one left in the
+        correction and where it is the first of all.
+    """
+
+    learners: tuple[RacedLearner, ...]
+    settled: bool
+    exact: bool
+    target: str
+    settle: str
+    risk: float
+    planned_runs: int
+    max_runs: int
+    fits: int
+    planned_fits: int
+    open_pairs: tuple[tuple[str, str], ...] = ()
+    ended: str = "settled"
+    pair: tuple[str, str] | None = None
+    bands: tuple[Band, ...] = ()
+    critical: tuple[float, float] = (0.0, 0.0)
+    metric: Metric = field(default_factory=Metric)
+
+    @property
+    def runs(self) -> dict[str, int]:
+        """Runs used, by learner."""
+        return {one.learner: one.runs for one in self.learners}
+
+    @property
+    def saved(self) -> float:
+        """The share of the plan's fits that were not needed."""
+        return 1.0 - self.fits / self.planned_fits
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner, the mean in the user's metric."""
+        return {
+            "learner": [one.learner for one in self.learners],
+            "runs": [one.runs for one in self.learners],
+            "out_after": [one.out_after for one in self.learners],
+            "mean": [self.metric.shown(one.mean) for one in self.learners],
+            "why": [one.why for one in self.learners],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The race for strict JSON, in the user's metric."""
+        columns = self._columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        found: dict[str, Any] = json_ready(
+            {
+                "settled": self.settled,
+                "exact": self.exact,
+                "ended": self.ended,
+                "target": self.target,
+                "settle": self.settle,
+                "risk": self.risk,
+                "planned_runs": self.planned_runs,
+                "max_runs": self.max_runs,
+                "fits": self.fits,
+                "planned_fits": self.planned_fits,
+                "open": [list(pair) for pair in self.open_pairs],
+                "learners": rows,
+            }
+        )
+        return found
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was saved, what is open, and why who was stopped, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Other names for the learners, in the order of `learners`.
+        alpha : float, optional
+            Has no effect: the race was run before.
+        """
+        open_level(alpha)
+        if names is not None:
+            return self.renamed(renamed(names, [one.learner for one in self.learners])).explain()
+        parts = [self.state(), *(one.why for one in self.learners)]
+        return "\n".join(part for part in parts if part)
+
+    def state(self) -> str:
+        """How far the race came, what it saved, and what may be claimed of it."""
+        fits = f"{self.fits:,} of {self.planned_fits:,} fits"
+        if self.settle == "limit":
+            most = max(one.runs for one in self.learners)
+            fits = f"{self.fits:,} fits, up to {counted(most, 'run')} of a learner"
+        if not self.settled:
+            return f"{_ENDED[self.ended].format(fits=fits)} {self.open_words()}"
+        if self.settle == "limit":
+            return (
+                f"Stopped after {fits}: endless runs of the same test would decide the same, but "
+                f"for a risk of at most {self.risk_words()}."
+            )
+        if self.fits >= self.planned_fits:
+            return f"All {self.planned_fits:,} fits of the plan were needed."
+        if self.exact:
+            return f"Stopped after {fits}: whatever the rest says, the full plan decides the same."
+        return (
+            f"Stopped after {fits}; the full plan would decide the same, but for a risk of at most "
+            f"{self.risk_words()}."
+        )
+
+    def open_words(self) -> str:
+        """``Open: nn against c4.5.``"""
+        if not self.open_pairs:
+            return ""
+        pairs = shortened([f"{a} against {b}" for a, b in self.open_pairs], LISTED)
+        if self.ended == "runs":
+            return f"It depends on the splits: {pairs}."
+        return f"Open: {pairs}."
+
+    def risk_words(self) -> str:
+        """``5 %``."""
+        return f"{100 * self.risk:.4g} %"
+
+    def renamed(self, called: Mapping[str, str]) -> Race:
+        """The same race with the learners called otherwise."""
+        return replace(
+            self,
+            learners=tuple(
+                replace(one, learner=called[one.learner], why=renamed_text(one.why, called))
+                for one in self.learners
+            ),
+            open_pairs=tuple((called[a], called[b]) for a, b in self.open_pairs),
+            pair=None if self.pair is None else (called[self.pair[0]], called[self.pair[1]]),
+        )
+
+
+_ENDED = {
+    "settled": "Stopped after {fits}.",
+    "budget": "The budget ended the race after {fits}, before it was settled.",
+    "runs": "Not settled after {fits}.",
+}
