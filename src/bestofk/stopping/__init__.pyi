@@ -5,9 +5,7 @@ from .interval_verdict import (
 )
 from .item_stream import StreamVerdict as StreamVerdict, item_stream as item_stream
 from .look import Look as Look, StoppingRule as StoppingRule, look as look
-from .planned_counts import (
-    PValueBounds as PValueBounds,
-    sign_bounds as sign_bounds,
-    signed_rank_bounds as signed_rank_bounds,
-)
-from .replay import Raced as Raced, race as race, replay as replay
+from .race import Raced as Raced, race as race
+from .replay import replay as replay
+from .sign_bounds import PValueBounds as PValueBounds, sign_bounds as sign_bounds
+from .signed_rank_bounds import signed_rank_bounds as signed_rank_bounds

@@ -33,7 +33,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     That is the code of the loss and of the judge, the types of columns and labels, how columns
     are prepared for learners that want numbers without gaps, and the threads of a fit.
     """
-    from bestofk.learners.for_data import for_data
+    from bestofk.learners.preparation.ready_learner import ready_learner
     from bestofk.run.evaluation.judge import Judge, checked_predictions
 
     kinds = [str(kind) for kind in data.X.dtypes]
@@ -41,7 +41,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     if data.task == "classification":
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
     plain = set(data.kinds.values()) == {"numeric"} and not data.n_missing
-    prepared = () if plain else (for_data,)
+    prepared = () if plain else (ready_learner,)
     found = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
     return Identity(digest=text_digest(f"{found.digest} {threads}"), unknown=found.unknown)
 
