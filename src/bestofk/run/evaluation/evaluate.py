@@ -13,8 +13,8 @@ from bestofk.data.encoded import Codes
 from bestofk.learners.predict import seed_names
 from bestofk.learners.preparation.declared import declares
 from bestofk.plans.splits import distinct_rows
+from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
 from bestofk.run.evaluation.judge import (
     Judge,
     UnscoredError,
