@@ -49,7 +49,10 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--loss", help="zero-one (default for labels), squared, log-loss, auc, ...")
 @jobs_option
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+    "--engine",
+    default="auto",
+    show_default=True,
+    help="auto, serial, threads, processes, dask or ray.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")
