@@ -64,7 +64,10 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--threads", type=click.IntRange(min=1, max=1024), default=1, show_default=True,
               help="Threads of BLAS and OpenMP in one fit, whichever the engine.")  # fmt: skip
 @click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
+    "--engine",
+    default="auto",
+    show_default=True,
+    help="auto, serial, threads, processes, dask or ray.",
 )
 @click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
 @click.option("--timeout", metavar="TIME", help="Stop a fit that takes longer: 30, 30s, 2m.")

@@ -76,7 +76,7 @@ def test_our_learners_go_to_threads_of_themselves(monkeypatch):
 
 def test_other_learners_and_losses_are_refused():
     X, y = data_sets()["numbers"]
-    say = "engine 'threads' is for the learners of bestofk and its own losses"
+    say = "engine 'threads' is for comparisons of bestofk's own learners by its own losses"
     with pytest.raises(ArgumentError, match=say):
         bk.compare(
             {"nmc": "nmc", "theirs": strange.Majority()}, X, y, engine="threads", progress=False

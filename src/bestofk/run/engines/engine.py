@@ -128,8 +128,8 @@ class Engine:
             return _in_process(task, blocks)
         if self.name == "threads" and not task.in_threads:
             raise ArgumentError(
-                "engine 'threads' is for the learners of bestofk and its own losses, and here are "
-                "others: say engine 'processes'."
+                "engine 'threads' is for comparisons of bestofk's own learners by its own losses, "
+                "and this is another task: say engine 'processes'."
             )
         if self.name == "processes" or watched or not task.trusted:
             return self._in_workers(task, blocks, deadline, cut)
