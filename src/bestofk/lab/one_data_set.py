@@ -22,7 +22,7 @@ from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.generator import dataset_of
 from bestofk.problems.given_rows import Degraded
 from bestofk.run.cells import Failure
-from bestofk.run.evaluation.caught_warnings import caught_warnings
+from bestofk.run.engines.caught_warnings import caught_warnings
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.experiment import Contender, Experiment
 from bestofk.run.task import ItemEvaluator

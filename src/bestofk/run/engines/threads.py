@@ -14,7 +14,7 @@ from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import Generic
 
-from bestofk.run.evaluation.caught_warnings import warnings_by_thread
+from bestofk.run.engines.caught_warnings import warnings_by_thread
 from bestofk.run.task import Block, ItemT, ResultT, Task
 
 PATIENCE = 0.05

@@ -15,7 +15,7 @@ from bestofk.errors import BestOfKError
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits, distinct_rows
 from bestofk.run.cells import CellKey, CellResult, Failure
-from bestofk.run.evaluation.caught_warnings import Caught, caught_warnings
+from bestofk.run.engines.caught_warnings import Caught, caught_warnings
 from bestofk.run.evaluation.judge import (
     UnscoredError,
     checked_predictions,
