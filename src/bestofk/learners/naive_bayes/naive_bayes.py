@@ -9,6 +9,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
+    from bestofk.learners.split_marks import SplitMarks
     from bestofk.plans.splits import Splits
 
 
@@ -85,14 +86,19 @@ class NaiveBayes(ProbabilisticClassifier):
         return codes
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners.naive_bayes import kernel
         from bestofk.learners.predict import predict_encoded_splits
         from bestofk.learners.split_marks import SplitMarks
 
         marks = SplitMarks.of(splits)
         if marks is None:
             return predict_encoded_splits(self, encoded, splits)
-        return marks.cut(kernel.predict_marks(encoded, marks))
+        return marks.cut(self._predict_marks(encoded, marks))
+
+    def _predict_marks(self, encoded: Encoded, marks: SplitMarks) -> Codes:
+        """Predictions of all splits, as the table of marks."""
+        from bestofk.learners.naive_bayes import kernel
+
+        return kernel.predict_marks(encoded, marks)
 
     def complexity(self) -> int:
         """Numbers of the model: c priors, c a declared value, 2 c a numeric column."""
