@@ -144,10 +144,10 @@ def test_whole_plans_meet_the_limit_that_single_fits_meet(monkeypatch, each, at_
 
 
 def test_a_budget_covers_the_repetitions_over_other_splits_too():
-    learners = {"a": time_limits.Napping(nap=0.02), "b": time_limits.Napping(nap=0.021)}
+    learners = {"a": time_limits.Napping(nap=0.005), "b": time_limits.Napping(nap=0.006)}
     begin = time.monotonic()
     study = bk.compare(
-        learners, X, Y, plan="2x2", budget=1.2, replicate=500, engine="serial", progress=False
+        learners, X, Y, plan="2x2", budget=2.0, replicate=500, engine="serial", progress=False
     )
-    assert time.monotonic() - begin < 1.2 + time_limits.LATE + 1.0
-    assert study.replication is None or 0 < study.replication.times < 500
+    assert time.monotonic() - begin < 2.0 + time_limits.LATE + 1.0
+    assert 0 < study.replication.times < 500

@@ -51,7 +51,7 @@ def conclude(
     ]  # fmt: skip
     costs = cost_table(spec, results)
     losses, dropped = complete_part(spec, results, compared, design)
-    if losses is not None and losses.design.kind == "holdout" and finer is not None:
+    if losses is not None and finer is not None and losses.design.runs * losses.design.folds == 1:
         losses = finer(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
