@@ -52,7 +52,7 @@ PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
     "compare": "--target --learner --plan --repetitions --loss --prior --procedure --test --df "
     "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
-    "--store --report --json --quiet --nominal --numeric --ignore",
+    "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
     "order": "--prior --procedure --test --df --alpha --correction --seed --report --json --quiet "
     "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
     "test": "--test --json",

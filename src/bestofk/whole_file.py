@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+LONG_AGO = 60.0
+"""Seconds without a change after which a file may be one that was left behind."""
 
 
 @contextmanager
@@ -16,19 +21,22 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write bytes to, which takes the name `path` when all is written.
 
     Until then it has a name that nobody can guess, in the same folder, and is created there: a
-    link of that name is not followed. What raises leaves the file that was there as it was. A
-    device or a pipe, such as ``/dev/stdout``, is written to as it is.
+    link of that name is not followed. What raises leaves the file that was there as it was; what
+    a killed process left unfinished is removed by the next one that writes to `path`. A device or
+    a pipe, such as ``/dev/stdout``, is written to as it is.
     """
     target = Path(path)
     if _is_stream(target):
         with target.open("wb") as stream:
             yield stream
         return
+    _sweep(target)
     handle, name = tempfile.mkstemp(
         prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent
     )
     try:
         with os.fdopen(handle, "wb") as file:
+            _is_locked(file.fileno())
             yield file
             file.flush()
             os.fchmod(file.fileno(), _mode(target))
@@ -44,6 +52,38 @@ def write_text(path: str | os.PathLike[str], text: str, *, errors: str = "strict
     content = text.encode("utf-8", errors)
     with whole_file(path) as file:
         file.write(content)
+
+
+def _sweep(target: Path) -> None:
+    """Remove unfinished files of this target that nobody writes to any more."""
+    form = re.compile(re.escape(f".{target.name[:80]}.") + r"[a-z0-9_]{8}\.part")
+    with suppress(OSError), os.scandir(target.parent) as entries:
+        for entry in entries:
+            if form.fullmatch(entry.name) is None:
+                continue
+            with suppress(OSError):
+                seen = entry.stat(follow_symlinks=False)
+                # one that is just being made is not locked yet
+                old = time.time() - seen.st_mtime > LONG_AGO
+                if not (old and stat.S_ISREG(seen.st_mode) and seen.st_uid == os.geteuid()):
+                    continue
+                handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW)
+                try:
+                    if _is_locked(handle):
+                        Path(entry.path).unlink()
+                finally:
+                    os.close(handle)
+
+
+def _is_locked(handle: int) -> bool:
+    """Lock an open file until it is closed; False if somebody else has, or there are no locks."""
+    try:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 def _is_stream(target: Path) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bestofk.run.engines import forked_workers
-from bestofk.run.engines.process_family import end_group, end_marked, is_stopped
+from bestofk.run.engines.process_family import Guard, end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
 from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.comparison_task import ComparisonTask
@@ -130,3 +130,38 @@ os.kill(pid, signal.SIGCONT)
     with subprocess.Popen([sys.executable, "-c", script]) as other:
         assert [result.failure for result in results] == [None, None]
         other.wait(timeout=10)
+
+
+GUARDED = """
+import os, subprocess, sys, time
+from bestofk.run.engines.process_family import Guard
+guard = Guard("guarded", sys.argv[1])
+child = subprocess.Popen(
+    ["sleep", "600"], env={**os.environ, "BESTOFK_WORKERS": "guarded"}, start_new_session=True
+)
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+@LINUX
+def test_a_guard_tidies_up_behind_a_process_that_is_killed(tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    with subprocess.Popen(
+        [sys.executable, "-c", GUARDED, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        child = int(process.stdout.readline())
+        process.kill()
+        assert gone([child])
+    end = time.monotonic() + 5
+    while folder.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not folder.exists()
+
+
+def test_a_guard_that_is_told_so_leaves_everything_as_it_is(tmp_path):
+    guard = Guard("nobody", str(tmp_path))
+    guard.close()
+    assert tmp_path.exists()
+    assert guard._process.returncode == 0
