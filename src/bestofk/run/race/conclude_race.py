@@ -141,7 +141,9 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     settled = last.look.settled
     _, exact = still_open(last.look.exact, held.family, rule.target)
     exact = exact and settled
-    open_pairs = tuple((names[i], names[j]) for i, j in last.look.open_pairs)
+    # at the end of all runs there is nobody to go on with: those that were open before still are
+    undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
+    open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
     ended = "settled" if settled else "budget" if held.broken else "runs"
     pair, bands = _funnel(held)
     level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
