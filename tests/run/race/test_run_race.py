@@ -28,9 +28,7 @@ def serial():
 
 @pytest.fixture(scope="module")
 def full():
-    return bk.compare(
-        LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, n_jobs=1
-    )
+    return bk.compare(LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, n_jobs=1)
 
 
 def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
