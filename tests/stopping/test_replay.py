@@ -107,3 +107,17 @@ def test_without_a_preference_the_smallest_mean_is_settled(target):
         order = np.argsort(losses.mean(axis=(1, 2)), kind="stable")
         if raced.settled:
             assert raced.looks[-1].verdict.order()[0][0] == order[0]
+
+
+def test_for_the_limit_runs_go_on_beyond_the_plan_as_long_as_the_splits_matter():
+    # two learners whose difference lies near the critical value: more runs than planned are asked
+    rng = np.random.default_rng(4)
+    losses = 0.3 + 0.05 * rng.standard_normal((2, 40, FOLDS))
+    test, family = planned(2)
+    most = {}
+    for shift in (0.074, 0.3):
+        moved = losses + np.array([shift, 0.0])[:, None, None]
+        rule = StoppingRule(settle="limit", max_runs=40)
+        raced = replay(moved, test, family, rule)
+        most[shift] = int(raced.runs.max())
+    assert most[0.3] <= RUNS < most[0.074] <= 40

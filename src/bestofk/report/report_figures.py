@@ -40,24 +40,36 @@ class _Figure:
     takes_losses: bool = False
 
 
-def _multitest(order: Order, _: Losses) -> bool:
+def _stopped(order: Order, _: Losses) -> bool:
+    return order.runs_of(order.prior[0]) is not None
+
+
+def _graph(order: Order, _: Losses) -> bool:
     return decides_by(order.procedure) == "steps" and order.preference.stated
+
+
+def _multitest(order: Order, losses: Losses) -> bool:
+    return _graph(order, losses) and not _stopped(order, losses)
 
 
 def _few(order: Order, losses: Losses) -> bool:
     return _multitest(order, losses) and len(order.prior) <= FEW
 
 
-def _spread(_: Order, losses: Losses) -> bool:
-    return losses.values[0].size > 1 and losses.design.kind != "test-set"
+def _spread(order: Order, losses: Losses) -> bool:
+    return (
+        not _stopped(order, losses)
+        and losses.values[0].size > 1
+        and losses.design.kind != "test-set"
+    )
 
 
 def _pairs(order: Order, _: Losses) -> bool:
     return len(order.evidence) > 0
 
 
-def _standing(order: Order, _: Losses) -> bool:
-    return bool(order.standings)
+def _standing(order: Order, losses: Losses) -> bool:
+    return bool(order.standings) and not _stopped(order, losses)
 
 
 def _several_sets(order: Order, losses: Losses) -> bool:
@@ -71,6 +83,24 @@ def _beside(order: Order, _: Losses) -> bool:
 _ROOM = "bestofk.report.figures.kinds."
 FIGURES = (
     _Figure(
+        name="race",
+        caption="Mean by run of every learner; a cross where it was stopped, and why.",
+        layout=f"{_ROOM}race_course:layout_race",
+        belongs=_stopped,
+    ),
+    _Figure(
+        name="funnel",
+        caption="What every look left open of the statistic of the pair that decided last.",
+        layout=f"{_ROOM}race_course:layout_funnel",
+        belongs=_stopped,
+    ),
+    _Figure(
+        name="fits",
+        caption="Fits used of those that were planned.",
+        layout=f"{_ROOM}race_course:layout_fits",
+        belongs=_stopped,
+    ),
+    _Figure(
         name="forest",
         caption="How much worse than the recommended learner the others are, with the interval of "
         "each difference.",
@@ -82,7 +112,7 @@ FIGURES = (
         caption="The learners by preference, the most preferred first. An arrow leads from a "
         "learner to one that is shown to be better.",
         layout=f"{_ROOM}multitest_graph:layout_graph",
-        belongs=_multitest,
+        belongs=_graph,
     ),
     _Figure(
         name="losses",

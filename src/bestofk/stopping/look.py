@@ -107,7 +107,10 @@ def look(
             _now(differences, test, family),
             candidates,
             family,
-            ~np.logical_or.reduce(np.isnan(of_plan), axis=(1, 2)),
+            # with no end to the plan, as many runs as there may be
+            ~np.logical_or.reduce(
+                np.isnan(differences if rule.settle == "limit" else of_plan), axis=(1, 2)
+            ),
         )
     )
     go_on = np.zeros(K, dtype=bool)

@@ -29,6 +29,8 @@ class RacedLearner(Presented):
         Mean loss over those runs; not to be compared with means over more runs.
     why : str
         Why it was stopped, in a sentence; empty where it was not.
+    reason : str
+        The same in a few words: ``"nmc overrides it"``.
     course : tuple of float
         Mean loss over the first 1, 2, ... runs.
     """
@@ -38,6 +40,7 @@ class RacedLearner(Presented):
     out_after: int | None
     mean: float
     why: str = ""
+    reason: str = field(default="", repr=False)
     course: tuple[float, ...] = field(default=(), repr=False)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
@@ -81,6 +84,8 @@ class Race(Presented):
         Runs of the plan, and those that there could be at the most.
     fits, planned_fits : int
         Fits that were used, and those of the full plan.
+    fits_per_run : int
+        Fits of one learner in one run.
     open_pairs : tuple of pairs of names
         On which pairs the verdict still depends.
     ended : {"settled", "budget", "runs"}
@@ -104,6 +109,7 @@ class Race(Presented):
     max_runs: int
     fits: int
     planned_fits: int
+    fits_per_run: int = 1
     open_pairs: tuple[tuple[str, str], ...] = ()
     ended: str = "settled"
     pair: tuple[str, str] | None = None
@@ -209,7 +215,12 @@ class Race(Presented):
         return replace(
             self,
             learners=tuple(
-                replace(one, learner=called[one.learner], why=renamed_text(one.why, called))
+                replace(
+                    one,
+                    learner=called[one.learner],
+                    why=renamed_text(one.why, called),
+                    reason=renamed_text(one.reason, called),
+                )
                 for one in self.learners
             ),
             open_pairs=tuple((called[a], called[b]) for a, b in self.open_pairs),

@@ -8,6 +8,7 @@ import bestofk as bk
 from bestofk import multiple
 from bestofk.ordering import roc_hull
 from bestofk.report.figures.kinds.rate_curves import Rates
+from bestofk.stopping.race_result import Band, Race, RacedLearner
 
 SIZES = (2, 5, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"
@@ -56,6 +57,31 @@ def rates_of_many(n):
     return Rates(x=x, rate=rate, low=rate - half, high=rate + half, names=names_of(n), nominal=0.05)
 
 
+def race_of_many(n):
+    """A race of n learners: two run to the end, the others stop after some runs."""
+    rng = np.random.default_rng(n)
+    names = names_of(n)
+    learners = []
+    for k, name in enumerate(names):
+        runs = 10 if k < 2 else 2 + k % 5
+        course = 0.15 + 0.25 * rng.random() + 0.01 * rng.standard_normal(runs)
+        learners.append(
+            RacedLearner(
+                learner=name, runs=runs, out_after=None if k < 2 else runs, mean=course[-1],
+                why="" if k < 2 else f"{name} stopped after run {runs}: ...",
+                reason="" if k < 2 else f"{names[0]} overrides it",
+                course=tuple(np.cumsum(course) / np.arange(1, runs + 1)),
+            )
+        )  # fmt: skip
+    bands = tuple(Band(runs=m, low=2.4 - 3 / m, high=2.6 + 3 / m) for m in range(2, 11))
+    return Race(
+        learners=tuple(learners), settled=True, exact=False, target="best", settle="plan",
+        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * one.runs for one in learners),
+        planned_fits=100 * n, fits_per_run=10, pair=(names[0], names[1]),
+        bands=(Band(runs=1, low=-np.inf, high=np.inf), *bands), critical=(1.98, 3.0),
+    )  # fmt: skip
+
+
 def values_of(n):
     """Figure: (value, options), for n learners."""
     losses = losses_of_many(n)
@@ -85,6 +111,9 @@ def values_of(n):
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "alpha": (order, {}),
         "prior": (order, {"learner": order.prior[n // 2]}),
+        "race": (race_of_many(n), {}),
+        "funnel": (race_of_many(n), {}),
+        "fits": (race_of_many(n), {}),
     }
 
 

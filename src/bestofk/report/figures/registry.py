@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _HERE = "bestofk.report.figures.kinds"
 _PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", "Comparisons")
 _DECISIONS = ("Order", "Study")
+_RACES = ("Race", "StoppedOrder", "Study")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +66,17 @@ class FigureEntry:
         return self.needs is None or not isinstance(decision, Order) or self.needs(decision)
 
 
+def _stopped(order: Order) -> bool:
+    """A race that was stopped claims what is settled, and no figure may show more."""
+    return order.runs_of(order.prior[0]) is not None
+
+
 def _stated(order: Order) -> bool:
     return order.preference.stated
+
+
+def _stated_whole(order: Order) -> bool:
+    return _stated(order) and not _stopped(order)
 
 
 def _steps(order: Order) -> bool:
@@ -74,11 +84,11 @@ def _steps(order: Order) -> bool:
 
 
 def _multitest(order: Order) -> bool:
-    return decides_by(order.procedure) == "steps" and order.preference.stated
+    return decides_by(order.procedure) == "steps" and _stated_whole(order)
 
 
 def _standings(order: Order) -> bool:
-    return bool(order.standings)
+    return bool(order.standings) and not _stopped(order)
 
 
 def _all_pairs(order: Order) -> bool:
@@ -87,7 +97,7 @@ def _all_pairs(order: Order) -> bool:
 
 
 def _both_ways(order: Order) -> bool:
-    return _all_pairs(order) and order.evidence.alternative == "two-sided"
+    return _all_pairs(order) and order.evidence.alternative == "two-sided" and not _stopped(order)
 
 
 def _beside(order: Order) -> bool:
@@ -125,7 +135,7 @@ FIGURES = Registry(
         module="densities",
         suffix="densities",
         accepts=_DECISIONS,
-        needs=_stated,
+        needs=_stated_whole,
         summary="the graph with the density of each learner's values beside it",
     ),
     FigureEntry(
@@ -212,6 +222,30 @@ FIGURES = Registry(
         needs=_multitest,
         summary="the order as one learner moves up the preference",
     ),
+    FigureEntry(
+        name="race",
+        module="race_course",
+        suffix="race",
+        accepts=_RACES,
+        needs=_stopped,
+        summary="a race: mean by run, a cross where a learner was stopped, and why",
+    ),
+    FigureEntry(
+        name="funnel",
+        module="race_course",
+        suffix="funnel",
+        accepts=_RACES,
+        needs=_stopped,
+        summary="a race: what every look left open of the pair that decided last",
+    ),
+    FigureEntry(
+        name="fits",
+        module="race_course",
+        suffix="fits",
+        accepts=_RACES,
+        needs=_stopped,
+        summary="a race: fits used of those that were planned",
+    ),
 )
 
 
@@ -245,7 +279,8 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
         preference was stated, else the forest. ``figure_kinds(value)`` lists them: ``"graph"``,
         ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
-        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``.
+        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``, ``"race"``,
+        ``"funnel"``, ``"fits"``.
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
     **options

@@ -145,7 +145,9 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     settled = last.look.settled
     _, exact = still_open(last.look.exact, held.family, rule.target)
     exact = exact and settled
-    open_pairs = tuple((names[i], names[j]) for i, j in last.look.open_pairs)
+    # at the end of all runs there is nobody to go on with: those that were open before still are
+    undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
+    open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
     ended = "settled" if settled else "budget" if held.broken else "runs"
     pair, bands = _funnel(held)
     level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
@@ -162,6 +164,7 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
         max_runs=held.planned.most,
         fits=len(held.results),
         planned_fits=len(spec.learners) * test.runs * per_run,
+        fits_per_run=per_run,
         open_pairs=() if settled else open_pairs,
         ended=ended,
         pair=None if pair is None else (names[pair[0]], names[pair[1]]),
@@ -182,9 +185,7 @@ def _learners(
         runs = int(last.runs[place])
         ended = runs < held.planned.most and not held.whole
         stopped = ended and not last.look.go_on[place]
-        why = ""
-        if stopped:
-            why = _why(held, names, last, place, best)
+        why, reason = _why(held, names, last, place, best) if stopped else ("", "")
         known = last.losses[place, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
         found.append(
@@ -194,20 +195,23 @@ def _learners(
                 out_after=runs if stopped else None,
                 mean=_mean(known),
                 why=why,
+                reason=reason,
                 course=course,
             )
         )
     return tuple(found)
 
 
-def _why(held: HeldRace, names: list[str], last: Seen, place: int, best: int | None) -> str:
-    """Why a learner is stopped: the strongest reason, whatever the rest says if that is so."""
+def _why(
+    held: HeldRace, names: list[str], last: Seen, place: int, best: int | None
+) -> tuple[str, str]:
+    """Why a learner is stopped, in a sentence and in few words; what is beyond doubt goes first."""
     rule, test = held.planned.rule, held.test
     assert test is not None
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
         what = _reason(verdict, names, place, best)
         if what:
-            return reason_words(
+            said = reason_words(
                 names[place],
                 int(last.runs[place]),
                 test.runs,
@@ -216,7 +220,8 @@ def _why(held: HeldRace, names: list[str], last: Seen, place: int, best: int | N
                 risk=f"{100 * rule.risk:.4g} %",
                 what=what,
             )
-    return ""
+            return said, what
+    return "", ""
 
 
 def _reason(verdict: IntervalVerdict, names: list[str], place: int, best: int | None) -> str:

@@ -1,0 +1,252 @@
+"""The course of a race: means by run, the funnel of the last open pair, and fits used."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from bestofk.errors import ArgumentError
+from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
+from bestofk.report.figures.paint import paint
+from bestofk.report.figures.palette import cycled
+from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.scales import Scale, around
+from bestofk.report.figures.text_width import LINE, all_fitted, fitted, widest
+from bestofk.stopping.race_result import Race
+from bestofk.wording import counted, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_PANEL = 300.0
+"""Points from the first run to the last."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaceLayout:
+    """Lines by run.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        What stands beside each line, in the order of preference.
+    ends : tuple of (float, float)
+        Where each line ends.
+    crossed : tuple of bool
+        Whether a cross stands there: the learner was stopped.
+    picture : Picture
+    """
+
+    labels: tuple[str, ...]
+    ends: tuple[tuple[float, float], ...]
+    crossed: tuple[bool, ...]
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunnelLayout:
+    """The bands of a pair: runs that both had, and the ends of what was open."""
+
+    runs: tuple[int, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    picture: Picture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FitsLayout:
+    """Bars: fits used, and planned, by learner."""
+
+    labels: tuple[str, ...]
+    used: tuple[int, ...]
+    planned: int
+    picture: Picture
+
+
+def layout_race(value: Any) -> RaceLayout:
+    """Place a line per learner: its mean over the first runs, ending where it was stopped.
+
+    Parameters
+    ----------
+    value : Race, or a Study or decision of one
+    """
+    race = _race(value, "race")
+    metric = race.metric
+    courses = [[float(metric.shown(mean)) for mean in one.course] for one in race.learners]
+    K = len(courses)
+    size = SIZE if K <= 20 else SMALL
+    height = max(220.0, K * (size * LINE + 1.0))
+    most = max(race.planned_runs, *(len(course) for course in courses))
+    low, high = around(min(map(min, courses)), max(map(max, courses)), margin=0.05)
+    left, top = 58.0, 40.0
+    across = Scale(low=1.0, high=float(most), start=left, end=left + _PANEL)
+    up = Scale(low=low, high=high, start=top + height, end=top)
+    sheet = Sheet()
+    y_axis(sheet, up, left=left, right=across.end, title=printable(metric.mean))
+    end = x_axis(sheet, across, top=None, bottom=top + height, title="run", whole=True)
+    ends = tuple((across(len(course)), up(course[-1])) for course in courses)
+    beside = spread([y for _, y in ends], gap=size * LINE, low=top, high=top + height)
+    labels = all_fitted([one.learner for one in race.learners], 150.0, size)
+    reasons = [_ended(one) for one in race.learners]
+    crossed = tuple(one.out_after is not None for one in race.learners)
+    words = across.end + 40
+    for k, course in enumerate(courses):
+        colour, dash = cycled(k)
+        points = [(across(run + 1), up(mean)) for run, mean in enumerate(course)]
+        x, y = ends[k]
+        if len(points) > 1:
+            sheet.line(*points, colour=colour, width=1.4, dash=dash)
+        if crossed[k]:
+            for rise in (-3.2, 3.2):
+                sheet.line((x - 3.2, y - rise), (x + 3.2, y + rise), colour=colour, width=1.6)
+        else:
+            sheet.dot(x, y, 2.6, fill=colour)
+        sheet.line((x + 5, y), (words - 4, beside[k]), colour=colour, width=0.6, opacity=0.5)
+        sheet.say(words, beside[k], labels[k], size=size, colour=colour)
+    tell = words + widest(labels, size) + 10
+    for k, reason in enumerate(reasons):
+        sheet.say(tell, beside[k], fitted(reason, 260.0, SMALL), size=SMALL, colour="muted")
+    width = tell + max(widest([fitted(one, 260.0, SMALL) for one in reasons], SMALL), 20.0) + 10
+    end = sheet.note(
+        "Each line is the mean over the runs so far. A cross: the learner was stopped, since its "
+        "further runs cannot change (or, within the risk, will not change) the verdict. Means over "
+        "different numbers of runs are not to be compared.",
+        left=10,
+        top=end + 6,
+        width=width - 20,
+    )
+    alt = f"{counted(K, 'learner')} by run, {sum(crossed)} of them stopped before the end."
+    return RaceLayout(
+        labels=labels,
+        ends=ends,
+        crossed=crossed,
+        picture=sheet.picture(width, end + 6, alt=printable(alt), x_scale=across, y_scale=up),
+    )
+
+
+def layout_funnel(value: Any) -> FunnelLayout:
+    """Place what every look left open of the statistic of the pair that decided last.
+
+    Parameters
+    ----------
+    value : Race, or a Study or decision of one
+    """
+    race = _race(value, "funnel")
+    bands = [band for band in race.bands if isfinite(band.low) and isfinite(band.high)]
+    if race.pair is None or not bands:
+        raise ArgumentError("figure 'funnel': no look left a bounded part open of any pair.")
+    loose, strict = race.critical
+    reach = max(abs(loose), abs(strict))
+    ends = [end for band in bands for end in (band.low, band.high)]
+    low, high = around(min(*ends, -reach), max(*ends, reach), margin=0.06)
+    left, top, height = 58.0, 40.0, 220.0
+    most = max(race.planned_runs, *(band.runs for band in bands))
+    across = Scale(low=1.0, high=float(most), start=left, end=left + _PANEL)
+    up = Scale(low=low, high=high, start=top + height, end=top)
+    sheet = Sheet()
+    first, second = (fitted(name, 150.0, SIZE) for name in race.pair)
+    y_axis(sheet, up, left=left, right=across.end, title=f"t of {first} less {second}")
+    end = x_axis(
+        sheet, across, top=None, bottom=top + height, title="runs that both have", whole=True
+    )
+    for sign in (-1.0, 1.0):
+        ys = sorted((up(sign * loose), up(sign * strict)))
+        if ys[1] - ys[0] > 0.5:
+            sheet.box(left, ys[0], across.end, ys[1], fill="vermillion", opacity=0.15)
+        for critical in {loose, strict}:
+            y = up(sign * critical)
+            sheet.line((left, y), (across.end, y), colour="vermillion", width=1.0, dash=(4, 2.5))
+    sheet.line((left, up(0.0)), (across.end, up(0.0)), colour="faint", width=0.8)
+    upper = [(across(band.runs), up(band.high)) for band in bands]
+    lower = [(across(band.runs), up(band.low)) for band in bands]
+    if len(bands) > 1:
+        sheet.area(*upper, *reversed(lower), fill="blue", opacity=0.25)
+    for one, other in zip(upper, lower, strict=True):
+        sheet.line(one, other, colour="blue", width=2.0)
+    width = across.end + 20
+    end = sheet.note(
+        "Blue: where the statistic can still end. Red: from where a difference is claimed, between "
+        "the level of the last step of the correction and that of the first. A pair whose band is "
+        "clear of it is settled.",
+        left=10,
+        top=end + 6,
+        width=width - 20,
+    )
+    alt = f"The band of the last open pair after {counted(len(bands), 'look')}."
+    return FunnelLayout(
+        runs=tuple(band.runs for band in bands),
+        low=tuple(band.low for band in bands),
+        high=tuple(band.high for band in bands),
+        picture=sheet.picture(width, end + 6, alt=printable(alt), x_scale=across, y_scale=up),
+    )
+
+
+def layout_fits(value: Any) -> FitsLayout:
+    """Place a bar per learner: fits used of those that were planned.
+
+    Parameters
+    ----------
+    value : Race, or a Study or decision of one
+    """
+    race = _race(value, "fits")
+    used = tuple(one.runs * race.fits_per_run for one in race.learners)
+    planned = race.planned_runs * race.fits_per_run
+    K = len(used)
+    size = SIZE if K <= 30 else SMALL
+    pitch = 20.0 if K <= 20 else 14.0
+    labels = all_fitted([one.learner for one in race.learners], 190.0, size)
+    start = 10 + widest(labels, size) + 12
+    scale = Scale(low=0.0, high=float(max(planned, *used)), start=start, end=start + _PANEL)
+    top = 10.0
+    sheet = Sheet()
+    said = [f"{count:,} of {planned:,}" for count in used]
+    for k, count in enumerate(used):
+        row = top + (k + 0.5) * pitch
+        sheet.say(start - 12, row, labels[k], size=size, anchor="end")
+        sheet.box(scale(0), row - 4, scale(planned), row + 4, fill="wash")
+        sheet.box(scale(0), row - 4, scale(count), row + 4, fill="blue")
+        sheet.say(scale.end + 10, row, said[k], size=SMALL, colour="muted")
+    end = x_axis(sheet, scale, top=None, bottom=top + K * pitch + 2, title="fits", whole=True)
+    width = scale.end + 10 + widest(said, SMALL) + 10
+    end = sheet.note(f"{race.state()}", left=10, top=end + 6, width=width - 20)
+    return FitsLayout(
+        labels=labels,
+        used=used,
+        planned=planned,
+        picture=sheet.picture(
+            width, end + 6, alt=printable(f"{sum(used)} of {planned * K} fits used."), x_scale=scale
+        ),
+    )
+
+
+def draw_race(layout: RaceLayout, ax: Axes | None = None) -> Axes:
+    """Draw the lines."""
+    return paint(layout.picture, ax)
+
+
+def draw_funnel(layout: FunnelLayout, ax: Axes | None = None) -> Axes:
+    """Draw the funnel."""
+    return paint(layout.picture, ax)
+
+
+def draw_fits(layout: FitsLayout, ax: Axes | None = None) -> Axes:
+    """Draw the bars."""
+    return paint(layout.picture, ax)
+
+
+def _race(value: Any, figure: str) -> Race:
+    found = value if isinstance(value, Race) else getattr(value, "race", None)
+    if not isinstance(found, Race):
+        raise ArgumentError(
+            f"figure {figure!r}: a comparison that stops is needed, such as "
+            f"compare(..., stop='settled'); got {type(value).__name__}."
+        )
+    return found
+
+
+def _ended(one: Any) -> str:
+    if one.out_after is None:
+        return ""
+    after = f"out after run {one.out_after}"
+    return f"{after}: {one.reason}" if one.reason else after

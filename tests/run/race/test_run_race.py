@@ -1,0 +1,255 @@
+"""A comparison that stops: the same runs and the same verdict wherever and whenever it is run."""
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.ordering.evidence.family import Family
+from bestofk.run.progress import Progress
+from bestofk.stopping import PlannedT, StoppingRule, replay
+
+LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
+
+
+def raced(**options):
+    given = {"data": "wine", "prior": "listed", "stop": "settled", "progress": False, "n_jobs": 1}
+    return bk.compare(LEARNERS, **{**given, **options})
+
+
+def told(study):
+    """All that is said, but for what was measured by a clock."""
+    return {name: said for name, said in study.to_dict().items() if name != "costs"}
+
+
+@pytest.fixture(scope="module")
+def serial():
+    return raced(engine="serial")
+
+
+@pytest.fixture(scope="module")
+def full():
+    return bk.compare(LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, n_jobs=1)
+
+
+def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
+    # the statistics alone, on the losses of all runs; the sizes are those of ten folds of 178 rows
+    losses = full.losses.values[:, 0, :, :, 0]
+    sizes = full.losses.design.n_test
+    test = PlannedT(
+        runs=10, folds=10, df=99, test_share=sum(sizes) / sum(full.losses.design.n_train),
+        span=1.0, step=1 / np.mean(sizes),
+    )  # fmt: skip
+    family = Family(learners=4, alpha=0.05, correction="holm")
+    alone = replay(losses, test, family, StoppingRule(), floor=(1 / np.mean(sizes)) ** 2)
+    assert list(serial.race.runs.values()) == alone.runs.tolist()
+    assert serial.recommended == full.recommended
+    assert set(serial.decision.claims) <= set(full.decision.claims)
+    used = serial.losses.values
+    assert np.array_equal(used[~np.isnan(used)], full.losses.values[~np.isnan(used)])
+    assert serial.race.fits == (~np.isnan(used)).sum() < 400
+
+
+def test_two_threads_use_the_same_runs_and_say_the_same(serial):
+    assert told(raced(n_jobs=2)) == told(serial)
+
+
+@pytest.mark.parametrize("engine", ["processes", "dask"])
+def test_other_processes_use_the_same_runs_and_say_the_same(engine):
+    if engine == "dask":
+        pytest.importorskip("distributed", reason="Dask is not installed")
+    few = {"data": "wine", "prior": "listed", "plan": "4x2", "stop": "settled", "progress": False}
+    learners = ["max", "naive-bayes"]
+    here = bk.compare(learners, engine="serial", **few)
+    # two rounds: every one starts processes of its own
+    assert here.race.runs == {"max": 2, "naive-bayes": 2}
+    assert told(bk.compare(learners, engine=engine, n_jobs=2, **few)) == told(here)
+
+
+class Breaks(Progress):
+    """Breaks off after so many fits."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def item(self, *, label, failed):
+        del label, failed
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("after", [3, 47])
+def test_one_that_was_broken_off_is_taken_up_again(serial, tmp_path, after):
+    store = tmp_path / "study.db"
+    with pytest.raises(bk.errors.Interrupted):
+        raced(store=store, engine="serial", progress=Breaks(after))
+    again = raced(store=store)
+    assert told(again) == told(serial)
+    assert told(bk.open_study(store)) == told(serial)
+
+
+def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_path):
+    store = tmp_path / "study.db"
+    whole = bk.compare(
+        LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, store=store, n_jobs=1
+    )
+    found = raced(store=store)
+    assert told(found) == told(serial)
+    # both decisions are kept, and each is found again
+    assert told(bk.open_study(store)) == told(serial)
+    assert told(bk.open_study(store, decision=1)) == told(whole) == told(full)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"target": "order"},
+        {"settle": "limit", "max_runs": 12},
+        {"prior": None},
+        {"prior": "fit_time"},
+        {"family": "prior"},
+        {"prior": None, "family": "control", "control": "nmc"},
+        {"risk": 0.0},
+        {"plan": "resample:20:0.1"},
+        {"repetitions": 2, "plan": "6x5"},
+        {"loss": "log-loss"},
+    ],
+)
+def test_reopened_it_says_the_same(tmp_path, options):
+    store = tmp_path / "study.db"
+    made = raced(store=store, **options)
+    again = bk.open_study(store)
+    assert again.to_dict() == made.to_dict()
+    assert again.explain() == made.explain()
+
+
+def test_without_any_risk_it_stops_later_and_says_so():
+    exact = raced(risk=0.0)
+    assert exact.race.exact
+    assert exact.race.fits < 400
+    assert "whatever the rest says" in exact.headline()
+    assert "risk" not in exact.headline()
+
+
+def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
+    # losses of any size without risk: no claim is sure before the end
+    options = {"data": "diabetes", "plan": "3x3", "progress": False, "n_jobs": 1}
+    learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
+    plain = bk.compare(learners, **options)
+    same = bk.compare(learners, stop="settled", risk=0.0, **options)
+    assert same.race.fits == same.race.planned_fits == 18
+    assert type(same.decision) is type(plain.decision)
+    assert same.decision.to_dict() == plain.decision.to_dict()
+    assert "All 18 fits of the plan were needed." in same.explain()
+    assert [one.out_after for one in same.race.learners] == [None, None]
+
+
+def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
+    failing = {"max": "max", "nmc": "nmc", "broken": "sklearn.nothing:Nothing()",
+               "naive-bayes": "naive-bayes"}  # fmt: skip
+    with pytest.raises(bk.BestOfKError):
+        bk.compare(failing, data="wine", stop="settled", progress=False)
+    from sklearn.svm import SVC
+
+    class Broken(SVC):
+        def fit(self, X, y):
+            del X, y
+            raise ValueError("no")
+
+    failing["broken"] = Broken()
+    study = bk.compare(
+        failing, data="wine", stop="settled", prior="listed", progress=False, engine="serial"
+    )
+    assert study.recommended == "naive-bayes"
+    assert list(study.left_out) == ["broken"]
+    assert "broken" not in study.race.runs
+    assert study.race.fits < 200
+
+
+def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
+    from sklearn.naive_bayes import GaussianNB
+
+    store = tmp_path / "study.db"
+    learners = {"a": GaussianNB(), "b": GaussianNB(var_smoothing=1e-8), "c": "nmc"}
+    options = {"data": "wine", "stop": "settled", "progress": False, "n_jobs": 1}
+    settled = bk.compare(learners, budget=60, **options)
+    assert settled.race.settled
+    # run 1 alone is in the store, and there is no time for more
+    with pytest.raises(bk.errors.Interrupted):
+        bk.compare(learners, engine="serial", store=store, **{**options, "progress": Breaks(31)})
+    cut = bk.compare(learners, budget=1e-9, store=store, **options)
+    assert not cut.race.settled
+    assert cut.race.ended == "budget"
+    assert "Open: " in cut.headline()
+    assert " against " in cut.headline()
+    assert "If you must choose now" in cut.headline()
+    assert not cut.decision.claims
+
+
+def test_at_the_cap_it_depends_on_the_splits(tmp_path):
+    from sklearn.neighbors import KNeighborsClassifier
+
+    learners = {name: KNeighborsClassifier(k) for name, k in (("a", 1), ("b", 3), ("c", 5))}
+    study = bk.compare(
+        learners, data="wine", plan="2x5", stop="settled", settle="limit", max_runs=3,
+        progress=False, n_jobs=1, store=tmp_path / "study.db",
+    )  # fmt: skip
+    race = study.race
+    assert not race.settled
+    assert race.ended == "runs"
+    # beyond the plan, up to the cap
+    assert (race.planned_runs, race.max_runs, max(race.runs.values())) == (2, 3, 3)
+    assert "It depends on the splits: " in study.headline()
+    assert " against " in study.headline()
+    assert told(bk.open_study(tmp_path / "study.db")) == told(study)
+
+
+class Hears(Progress):
+    def __init__(self):
+        self.heard, self.total = [], []
+
+    def start(self, *, total, done, unit="fits"):
+        del done, unit
+        self.total.append(total)
+
+    def standing(self, *, words):
+        self.heard.append(words)
+
+
+def test_who_watches_hears_who_is_out_and_what_is_open():
+    hears = Hears()
+    study = raced(progress=hears)
+    assert hears.total == [400]
+    assert hears.heard[0].startswith("0 out, 4 left; open: ")
+    assert hears.heard[-1] == "settled"
+    assert len(hears.heard) >= 2
+    assert study.race.settled
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"plan": "10x5+nested"}, "--plan 10x10"),
+        ({"plan": "5x2"}, "--plan 10x10"),
+        ({"plan": "kfold:10"}, "--plan 10x10"),
+        ({"plan": "holdout:0.3"}, "--plan 10x10"),
+        ({"plan": "10x10", "test": "folds"}, "--plan 10x10"),
+        ({"procedure": "test-first"}, "leave stop out"),
+        ({"margin": 0.1}, "margin needs all runs"),
+        ({"rope": 0.1}, "rope needs all runs"),
+        ({"risk": 1.0}, "risk must be"),
+        ({"risk": 0.0, "settle": "limit"}, "above 0"),
+        ({"settle": "limit", "max_runs": 5}, "at least the 10 runs"),
+        ({"settle": "limit", "plan": "resample:30:0.1"}, "--plan 10x10"),
+        ({"stop": None, "target": "order"}, "--stop settled"),
+        ({"stop": "soon"}, "stop must be"),
+        ({"data": ["wine", "iris"]}, "one data set"),
+    ],
+)
+def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):
+    class Never(Progress):
+        def start(self, *, total, done, unit="fits"):
+            raise AssertionError((total, done, unit))
+
+    with pytest.raises(bk.BestOfKError, match=words):
+        raced(progress=Never(), **options)
