@@ -153,10 +153,11 @@ class Experiment:
         at = (dataset, run, 0 if splits.fold_of is not None else fold)
         if at not in self._splits_keys:
             rows = split_fingerprint(splits, run, at[2])
-            self._splits_keys[at] = f"{self.random_state}:{rows}:{self._way(dataset).digest}"
+            self._splits_keys[at] = f"{self.random_state}:{rows}:{self.way(dataset).digest}"
         return self._splits_keys[at]
 
-    def _way(self, dataset: int) -> Identity:
+    def way(self, dataset: int) -> Identity:
+        """How the cells of a data set are evaluated and judged."""
         if dataset not in self._ways:
             data = self.datasets[dataset]
             self._ways[dataset] = way_of_evaluation(self.loss, data, self.threads)
@@ -166,7 +167,7 @@ class Experiment:
     def unknown(self) -> tuple[str, ...]:
         """Who cannot be known again, and why: a store never finds such fits."""
         found = [f"{one.name}: {one.unknown}" for one in self.contenders if one.unknown]
-        judged = self._way(0).unknown
+        judged = self.way(0).unknown
         return (*found, f"the loss: {judged}") if judged else tuple(found)
 
     def keeps_predictions(self, at: Place | CellKey) -> bool:

@@ -197,8 +197,7 @@ def _reopened(
             decision=decision,
             notes=_notes(spec, record, len(results)),
             others={
-                loss: ByOtherLoss(results=_cells(store, replace(spec, loss=loss)))
-                for loss in spec.also
+                loss: ByOtherLoss(results=_cells(store, spec.by_loss(loss))) for loss in spec.also
             },
             store=where,
         )

@@ -66,10 +66,20 @@ def run_task(
     begin = time.monotonic()
     watcher = Progress() if progress is None else progress
 
+    stale: dict[str, ResultT] = {}
+
     def again(result: ResultT) -> bool:
         """Whether a stored result is made anew: a failure that may pass now."""
-        now = retry_failed or task.may_pass_now(result, timeout=engine.timeout)
-        return task.failed(result) and now
+        anew = task.failed(result) and (
+            retry_failed or task.may_pass_now(result, timeout=engine.timeout)
+        )
+        if anew:
+            stale[task.key_of(result)] = result
+        return anew
+
+    def is_stale(key: str, result: ResultT) -> bool:
+        """Whether it is the one that was there before, and nobody has made it anew yet."""
+        return key in stale and stale[key] == result
 
     begun = task.begin(store, items, again=again)
     results, same = begun.results, begun.missing
@@ -114,7 +124,7 @@ def run_task(
             else:
                 # what is done comes to the store before the claims on it go
                 with claims, _flushed(store):
-                    shared = SharedWork(task, store, claims, missing, settle, again)
+                    shared = SharedWork(task, store, claims, missing, settle, is_stale)
                     evaluate(list(missing), shared)
                     _share_the_rest(shared, evaluate, watcher, deadline)
         except KeyboardInterrupt:

@@ -42,9 +42,9 @@ class SharedWork(Generic[ItemT, ResultT]):
         All that is to be done, with its digests.
     settle : callable
         ``settle(key, result)`` takes what another process has done.
-    again : callable, optional
-        ``again(result)`` is true of a stored result that is to be made again; what another
-        process has made since this one began is not.
+    is_stale : callable
+        ``is_stale(key, result)`` is true of a result that the store held before and that is to be
+        made anew.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class SharedWork(Generic[ItemT, ResultT]):
         claims: Claims,
         keys: Mapping[ItemT, str],
         settle: Callable[[str, ResultT], None],
-        again: Callable[[ResultT], bool] | None = None,
+        is_stale: Callable[[str, ResultT], bool],
     ) -> None:
         self.task, self.store, self.claims = task, store, claims
-        self.keys, self.settle, self.again = keys, settle, again
+        self.keys, self.settle, self.is_stale = keys, settle, is_stale
         self.elsewhere: dict[str, ItemT] = {}
         """What others have claimed, by its digest."""
         self._looked = time.monotonic()
@@ -107,7 +107,7 @@ class SharedWork(Generic[ItemT, ResultT]):
         """Take the results that others have put into the store."""
         self._looked = time.monotonic()
         if self.elsewhere:
-            for key, result in self.task.find_made(self.store, self.elsewhere).items():
+            for key, result in self._made(self.elsewhere).items():
                 del self.elsewhere[key]
                 self.settle(key, result)
 
@@ -124,13 +124,13 @@ class SharedWork(Generic[ItemT, ResultT]):
         self.elsewhere.update((key, item) for key, item in wanted.items() if key not in taken.mine)
         if not taken.there:
             return set(taken.mine)
-        made = {key: wanted[key] for key in taken.made}
-        found = self.task.find_made(self.store, made) if made else {}
-        rest = {key: wanted[key] for key in taken.there if key not in found}
-        for key, result in (self.task.find(self.store, rest) if rest else {}).items():
-            if self.again is None or not self.again(result):
-                found[key] = result
+        found = self._made({key: wanted[key] for key in taken.there})
         for key, result in found.items():
             self.settle(key, result)
         self.claims.give_back(found)
         return set(taken.mine) - set(found)
+
+    def _made(self, wanted: Mapping[str, ItemT]) -> dict[str, ResultT]:
+        """What the store holds of it that counts."""
+        found = self.task.find_made(self.store, wanted)
+        return {key: one for key, one in found.items() if not self.is_stale(key, one)}

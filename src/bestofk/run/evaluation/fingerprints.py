@@ -36,11 +36,11 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     from bestofk.learners.preparation.ready_learner import ready_learner
     from bestofk.run.evaluation.judge import Judge, checked_predictions
 
-    kinds = [str(kind) for kind in data.X.dtypes]
+    kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]
     if data.task == "classification":
         labels = sorted({type(label).__name__ for label in data.labels()[1].tolist()})
-    plain = set(data.kinds.values()) == {"numeric"} and not data.n_missing
+    plain = not data.whole and set(data.kinds.values()) == {"numeric"} and not data.n_missing
     prepared = () if plain else (ready_learner,)
     found = identify(loss.of, loss.needs, kinds, labels, Judge, checked_predictions, *prepared)
     return Identity(digest=text_digest(f"{found.digest} {threads}"), unknown=found.unknown)

@@ -99,7 +99,7 @@ def batch_of(rows: Iterable[Row]) -> CellBatch:
         fit_time=columns[9], predict_time=columns[10], size=columns[11], n_train=columns[12],
         n_test=columns[13],
         failures={
-            place: Failure(kind=kind, reason=unescaped(reasons[place] or ""))
+            place: Failure.from_code(kind, unescaped(reasons[place] or ""))
             for place, kind in enumerate(kinds)
             if kind is not None
         },

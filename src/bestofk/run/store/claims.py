@@ -26,7 +26,6 @@ import sqlalchemy as sa
 from bestofk.errors import StoreError
 from bestofk.run.store.cells import among, asked
 from bestofk.run.store.schema import APPLICATION_ID, cells, claimers, claims, payloads
-from bestofk.run.store.stored_study import now
 
 if TYPE_CHECKING:
     from bestofk.run.store.database import Database
@@ -49,8 +48,6 @@ class TakenKeys:
     """Claimed by this process."""
     there: frozenset[str]
     """Those of them of which the store holds something."""
-    made: frozenset[str]
-    """Those of these that came to the store since this process began."""
 
 
 class Claims:
@@ -59,7 +56,6 @@ class Claims:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._name = token_hex(8)
-        self._begun = now()
         self._seen: dict[str, tuple[int, float]] = {}
         self._over = threading.Event()
         self._thread: threading.Thread | None = None
@@ -95,7 +91,6 @@ class Claims:
         return TakenKeys(
             mine=frozenset().union(*(part.mine for part in parts)),
             there=frozenset().union(*(part.there for part in parts)),
-            made=frozenset().union(*(part.made for part in parts)),
         )
 
     def give_back(self, digests: Iterable[str]) -> None:
@@ -124,18 +119,12 @@ class Claims:
         if others and self._bury(connection, set(others.values())):
             self._claim(connection, sorted(others))
             mine, _ = self._held(connection, digests)
-        there = {
-            digest: written
+        there = frozenset(
+            digest
             for table in (cells, payloads)
-            for digest, written in _rows(
-                connection, sa.select(table.c.digest, table.c.written), sorted(mine)
-            )
-        }
-        return TakenKeys(
-            mine=frozenset(mine),
-            there=frozenset(there),
-            made=frozenset(digest for digest, written in there.items() if written >= self._begun),
+            for (digest,) in _rows(connection, sa.select(table.c.digest), sorted(mine))
         )
+        return TakenKeys(mine=frozenset(mine), there=there)
 
     def _claim(self, connection: sa.Connection, digests: list[str]) -> None:
         """Claim what is free: nobody's, or of one who is no longer among the claimers."""
@@ -246,7 +235,9 @@ def this_process() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         # numbers of processes are those of a namespace, as containers have their own
-        return f"{boot} {os.readlink('/proc/self/ns/pid')} {os.getpid()} {_begun(os.getpid())[1]}"
+        return (
+            f"{boot} {Path('/proc/self/ns/pid').readlink()} {os.getpid()} {_begun(os.getpid())[1]}"
+        )
     except (OSError, ValueError, IndexError):
         return ""
 

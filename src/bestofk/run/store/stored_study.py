@@ -98,6 +98,8 @@ class StudySpec:
     random_state: int
     also: tuple[str, ...] = ()
     """Other losses by which the same models were judged."""
+    also_ways: tuple[tuple[str, ...], ...] = ()
+    """For each of them and each data set, how its cells were evaluated."""
     versions: dict[str, str] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     """The words of the command line, if there was one; passwords in it are hidden."""
@@ -136,6 +138,26 @@ class StudySpec:
             del learner["settings"]  # its fingerprint says it, without addresses in memory
         return hashlib.sha256(_dump(work).encode()).hexdigest()[:32]
 
+    def by_loss(self, loss: str) -> StudySpec:
+        """The same study by one of the other losses, whose cells have splits of other names."""
+        ways = self.also_ways[self.also.index(loss)]
+        return replace(
+            self,
+            loss=loss,
+            also=(),
+            also_ways=(),
+            datasets=tuple(
+                replace(
+                    data,
+                    splits=tuple(
+                        (run, fold, f"{name.rpartition(':')[0]}:{way}")
+                        for run, fold, name in data.splits
+                    ),
+                )
+                for data, way in zip(self.datasets, ways, strict=True)
+            ),
+        )
+
     @property
     def n_cells(self) -> int:
         """Number of cells."""
@@ -157,6 +179,7 @@ class StudySpec:
             StudyData(**{**data, "splits": tuple(map(tuple, data["splits"]))})
             for data in found["datasets"]
         )
+        found["also_ways"] = tuple(map(tuple, found.get("also_ways") or ()))
         for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account"):
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
@@ -303,6 +326,10 @@ def study_of(
         stratified=designs[0].stratified,
         loss=experiment.loss.name,
         also=tuple(loss.name for loss in experiment.also),
+        also_ways=tuple(
+            tuple(other.way(place).digest for place in range(len(experiment.datasets)))
+            for other in experiment.others
+        ),
         repetitions=experiment.repetitions,
         random_state=experiment.random_state,
         versions=_versions(),
@@ -344,7 +371,7 @@ def tally(spec: StudySpec, groups: Sequence[CellGroup]) -> Tally:
             if group.kind is None:
                 done += group.count * times
             elif times:
-                why = (name, group.kind, group.reason or "")
+                why = (name, group.kind.partition(":")[0], group.reason or "")
                 failed[why] = failed.get(why, 0) + group.count * times
     return Tally(
         cells=spec.n_cells,
