@@ -24,7 +24,7 @@ from bestofk.errors import BestOfKError
 SOURCE = Path(bk.__file__).parent
 FOREIGN = {
     # of pip, of the database's own URL, of Python and of cmake, not ours
-    "--help", "--no-deps", "--user", "--upgrade",
+    "--help", "--no-deps", "--user", "--upgrade", "--log",  # the last of lm-evaluation-harness
 }  # fmt: skip
 
 

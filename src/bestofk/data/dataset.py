@@ -62,6 +62,7 @@ class DataSet:
     Examples
     --------
     >>> import pandas as pd
+    >>> from bestofk.data import as_dataset
     >>> data = as_dataset(pd.DataFrame({"height": [1.5, 1.8], "eyes": ["blue", None]}),
     ...                   ["child", "adult"], name="people")
     >>> data

@@ -41,7 +41,7 @@ class SplitRows:
         >>> splits = plan("kfold:2", stratified=False, random_state=1).materialise(4)
         >>> [batch] = SplitRows.batches(splits)
         >>> batch.tests.tolist(), batch.test_ends.tolist()
-        ([0, 2, 1, 3], [2, 4])
+        ([0, 1, 2, 3], [2, 4])
         """
         at_once = max(1, _MOST_CELLS // splits.n)
         if splits.fold_of is None:

@@ -124,7 +124,7 @@ def test_separable_and_constant_columns_converge() -> None:
 def test_more_inputs_than_rows() -> None:
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(12, 60)), np.arange(12) % 3
-    data = as_dataset(X, y)
+    data = as_dataset(X, y, task="classification")
     splits = plan("2x2", random_state=0).materialise(12)
     for a, b in zip(
         predict_plan(learner("logistic"), data, splits),

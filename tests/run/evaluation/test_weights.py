@@ -147,6 +147,8 @@ def test_whole_weights_are_rows_that_are_there_as_often():
     losses = [*LOSSES.values(), as_loss("pinball:0.3", classes=None),
               as_loss(np.array([[0, 1], [5, 0]]), classes=np.array([0, 1]))]  # fmt: skip
     for loss in losses:
+        if loss.needs == "costs":
+            continue  # seconds of a fit have no rows
         assert loss_takes_weights(loss)
         values = given[loss.needs]
         often = tuple(np.repeat(one, w, axis=0) for one in values)
