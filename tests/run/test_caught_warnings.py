@@ -4,11 +4,7 @@ import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-<<<<<<<< HEAD:tests/run/test_caught_warnings.py
 from bestofk.run.caught_warnings import caught_warnings, warnings_by_thread
-========
-from bestofk.run.caught_warnings import caught_warnings, warnings_by_thread
->>>>>>>> h-kernels:tests/run/engines/test_caught_warnings.py
 
 
 def test_threads_catch_their_own_warnings():

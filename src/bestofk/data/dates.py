@@ -71,8 +71,8 @@ def days_of_texts(texts: Sequence[str], name: Hashable) -> Floats | None:
         raise ArgumentError(
             f"Column {name!r} holds dates such as {texts[0].strip()!r}, which may be read in two "
             "ways: write them as 2024-12-31 (pandas.to_datetime makes dates of them and can be "
-            f"told which comes first), or leave the column out (on the command line --ignore {name}; or "
-            f"--nominal {name}, to take them as labels)."
+            "told which comes first), or leave the column out (on the command line --ignore "
+            f"{name}; or --nominal {name}, to take them as labels)."
         )
     if not all(isinstance(text, str) and _ISO.fullmatch(text) for text in texts):
         return None
