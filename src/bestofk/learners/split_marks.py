@@ -27,10 +27,13 @@ class SplitMarks:
         split.
     wanted : (splits, 2) int64
         Line and mark of each split, in the order (run, fold).
+    n_marks : int
+        One more than the largest mark that is wanted or stands in the table.
     """
 
     marks: Codes
     wanted: Codes
+    n_marks: int
 
     @classmethod
     def of(cls, splits: Splits) -> SplitMarks | None:
@@ -38,19 +41,14 @@ class SplitMarks:
         if splits.fold_of is not None:
             marks = np.ascontiguousarray(splits.fold_of, dtype=np.int64)
             pairs = np.divmod(np.arange(splits.runs * splits.folds), splits.folds)
-            return cls(marks=marks, wanted=np.column_stack(pairs))
+            return cls(marks=marks, wanted=np.column_stack(pairs), n_marks=splits.folds)
         marks = np.ones((splits.runs * splits.folds, splits.n), dtype=np.int64)
         for line, (_, _, train, test) in enumerate(splits):
             marks[line, test] = 0
             if not np.array_equal(np.flatnonzero(marks[line]), train):
                 return None
         wanted = np.column_stack((np.arange(len(marks)), np.zeros(len(marks), dtype=np.int64)))
-        return cls(marks=marks, wanted=wanted)
-
-    @property
-    def n_marks(self) -> int:
-        """One more than the largest mark that is wanted or stands in the table."""
-        return 1 + int(max(self.marks.max(initial=0), self.wanted.max(initial=0)))
+        return cls(marks=marks, wanted=wanted, n_marks=2)
 
     def train_sizes(self) -> Codes:
         """The distinct numbers of rows that train."""

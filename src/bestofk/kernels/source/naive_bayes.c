@@ -300,8 +300,10 @@ i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n,
                              i64 n_marks, i64 *predicted) {
     Scratch scratch = {0};
     Model model = {.d = d, .n_labels = n_labels, .cardinality = cardinality, .offset = offset};
-    i64 *counts = TAKE(&scratch, i64, (offset[d] + 1) * n_labels);
-    i64 *class_counts = TAKE(&scratch, i64, n_labels);
+    /* of all rows, of those that are tested, and of the others; the classes behind the cells */
+    i64 cells = (offset[d] + 1) * n_labels, size = cells + n_labels;
+    i64 *all = TAKE(&scratch, i64, size), *tested = TAKE(&scratch, i64, size);
+    i64 *counts = TAKE(&scratch, i64, size);
     double *out = TAKE(&scratch, double, n_labels);
     i64 *order = TAKE(&scratch, i64, n);
     i64 *ends = TAKE(&scratch, i64, n_marks + 1);
@@ -310,7 +312,7 @@ i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n,
         return NO_MEMORY;
     }
     bool fast = n_labels == 2 && never_small(n, n_labels, cardinality, d);
-    add_counts(places, d, y, NULL, n, 1, n_labels, counts, class_counts);
+    add_counts(places, d, y, NULL, n, 1, n_labels, all, all + cells);
     i64 grouped = -1;
     for (i64 s = 0; s < n_wanted; s++) {
         i64 line = wanted[2 * s], mark = wanted[2 * s + 1];
@@ -320,8 +322,12 @@ i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n,
         }
         const i64 *test = order + mark_begins(ends, mark);
         i64 n_test = ends[mark] - mark_begins(ends, mark);
-        add_counts(places, d, y, test, n_test, -1, n_labels, counts, class_counts);
-        estimate(counts, class_counts, &model);
+        memset(tested, 0, (size_t)size * sizeof *tested);
+        add_counts(places, d, y, test, n_test, 1, n_labels, tested, tested + cells);
+        for (i64 at = 0; at < size; at++) {
+            counts[at] = all[at] - tested[at];
+        }
+        estimate(counts, counts + cells, &model);
         if (fast && model.prior[0] > 0.0 && model.prior[1] > 0.0) {
             predict_two(places, d, test, n_test, model.table, model.prior, predicted + line * n);
         } else {
@@ -331,7 +337,6 @@ i64 naive_bayes_nominal_plan(const double *values, const int32_t *places, i64 n,
                 predicted[line * n + row] = first_largest(out, model.prior, n_labels);
             }
         }
-        add_counts(places, d, y, test, n_test, 1, n_labels, counts, class_counts);
     }
     scratch_free(&scratch);
     return 0;
