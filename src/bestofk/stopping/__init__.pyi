@@ -10,4 +10,10 @@ from .planned_counts import (
     sign_bounds as sign_bounds,
     signed_rank_bounds as signed_rank_bounds,
 )
+from .race_result import Band as Band, Race as Race, RacedLearner as RacedLearner
 from .replay import Raced as Raced, race as race, replay as replay
+from .stopped_order import (
+    StoppedEvidence as StoppedEvidence,
+    StoppedOrder as StoppedOrder,
+    StoppedPair as StoppedPair,
+)
