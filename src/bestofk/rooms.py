@@ -41,7 +41,7 @@ FLOWS: dict[str, tuple[Stop, ...]] = {
         Stop(room="tables"),
         Stop(room="data"),
         Stop(room="learners"),
-        Stop(room="run", asks=("plans",)),
+        Stop(room="run", asks=("plans", "stopping")),
         Stop(room="losses"),
         Stop(room="ordering", asks=("pairwise", "multiple", "adjust")),
         Stop(room="planning", asks=("corrected_minimum",)),
