@@ -74,6 +74,12 @@ def _study_with_a_failure() -> Any:
     return bk.compare(learners, data="iris", plan="kfold:3", n_jobs=1, progress=False)
 
 
+@functools.cache
+def _stopped() -> Any:
+    return bk.compare(["max", "nmc", "naive-bayes", "c4.5"], data="wine", n_jobs=1, progress=False,
+                      prior="listed", stop="settled")  # fmt: skip
+
+
 def _roc() -> Any:
     rng = np.random.default_rng(2)
     truth = rng.random(60) < 0.4
@@ -141,6 +147,18 @@ MADE: dict[str, Callable[[], Any]] = {
     "failed fit": lambda: _study_with_a_failure().failures[0],
     "cost": lambda: next(iter(study().costs.values())),
     "replication": lambda: study().replication,
+    "study that stopped": _stopped,
+    "order that stopped": lambda: _stopped().decision,
+    "evidence that stopped": lambda: _stopped().evidence,
+    "pair that stopped": lambda: _stopped().evidence.pair(0),
+    "pair that is not settled": lambda: next(
+        pair for pair in _stopped().evidence if not pair.settled
+    ),
+    "standing that is not settled": lambda: next(
+        one for one in _stopped().decision.standings if one.verdict == "not settled"
+    ),
+    "race": lambda: _stopped().race,
+    "raced learner": lambda: _stopped().race.learners[0],
     "plan_size": lambda: bk.plan_size(scores()),
     "pair plan": lambda: bk.plan_size(scores(), difference=0.02).pairs[0],
     "needed": lambda: next(

@@ -14,6 +14,8 @@ from bestofk.ordering.evidence.problem import Problem
 from bestofk.ordering.result import Order
 from bestofk.pairwise.registry import PairwiseTest
 from bestofk.registry import Assumption, Check
+from bestofk.stopping.race_result import Race
+from bestofk.stopping.stopped_order import StoppedOrder
 from bestofk.wording import counted, number
 
 SKEWED = 1.0
@@ -51,6 +53,8 @@ def assumptions_of(order: Order) -> tuple[CheckedAssumption, ...]:
         if equal is not None:
             found.append(equal)
     found.append(_correction(order))
+    if isinstance(order, StoppedOrder):
+        found.append(_as_planned(order.race))
     if not order.decidable:
         found.append(
             CheckedAssumption(
@@ -187,6 +191,25 @@ def _unstated(order: Order, *, given: bool) -> CheckedAssumption:
         claim=f"What the test {order.test!r} assumes.",
         state="cannot be checked",
         why="It was given by the caller." if given else "Its entry states no assumptions.",
+    )
+
+
+def _as_planned(race: Race) -> CheckedAssumption:
+    """That a race that was stopped decides as its plan."""
+    whose = "Endless runs" if race.settle == "limit" else "The full plan"
+    if race.exact:
+        return CheckedAssumption(
+            claim=f"{whose} would decide the same.",
+            state="by design",
+            why="No result of the rest can change it.",
+        )
+    return CheckedAssumption(
+        claim=f"{whose} would decide the same, given the data.",
+        state="by design" if race.settled else "doubtful",
+        why="Runs over other random splits are alike by chance alone; the risk is at most "
+        f"{race.risk_words()}, which adds to alpha."
+        if race.settled
+        else "It was not settled.",
     )
 
 

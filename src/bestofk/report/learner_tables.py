@@ -16,6 +16,8 @@ from bestofk.ordering.words.sentences import level_words
 from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.conclude import OtherMetric
 from bestofk.run.study import Cost, FailedCell
+from bestofk.stopping.stopped_order import StoppedEvidence
+from bestofk.stopping.stopped_words import NOT_SETTLED
 from bestofk.wording import number
 
 
@@ -85,7 +87,9 @@ def learners_table(
         columns.append(Column(key="margin", title=title, kind="text", cells=cells))
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
-    if standings:
+    if standings and any(count is not None for count in runs):
+        caption += "; worse by: how much worse than the recommended one, over the runs of both"
+    elif standings:
         several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
         caption += (
             "; worse by: how much worse than the recommended one, with "
@@ -149,6 +153,12 @@ def pairs_table(evidence: Evidence) -> OutputTable:
         "no evidence" if not better else "A better" if better < 0 else "B better"
         for better in evidence.better.tolist()
     ]
+    if isinstance(evidence, StoppedEvidence):
+        open_pairs = evidence.unsettled.tolist()
+        verdicts = [
+            NOT_SETTLED if is_open else verdict
+            for verdict, is_open in zip(verdicts, open_pairs, strict=True)
+        ]
     columns = [
         Column(key="a", title="A", kind="name", cells=[names[i] for i in evidence.first.tolist()]),
         Column(key="b", title="B", kind="name", cells=[names[j] for j in evidence.second.tolist()]),
@@ -187,6 +197,8 @@ def pairs_table(evidence: Evidence) -> OutputTable:
     caption = f"The pairs: {metric.mean} of A minus that of B, {sides} p-values"
     if evidence.alternative != "two-sided":
         caption += "; only whether B is better was tested"
+    if isinstance(evidence, StoppedEvidence):
+        caption += "; so far, over the runs that both have"
     return OutputTable(name="pairs", caption=caption, columns=tuple(columns))
 
 

@@ -17,6 +17,7 @@ from bestofk.report.citations import (
 )
 from bestofk.report.names import latex_text
 from bestofk.run.study import Study
+from bestofk.stopping.race_result import Race
 from bestofk.version import __version__
 from bestofk.wording import counted, shortened
 
@@ -39,6 +40,8 @@ def methods_of(order: Order | None, losses: Losses | None, study: Study | None =
     sentences = [_what(order, losses, study)]
     if order is not None:
         sentences += _how(order, cited)
+    if study is not None and study.race is not None:
+        sentences.append(_stopping(study.race))
     if study is not None and study.left_out:
         left = counted(len(study.left_out), "learner")
         sentences.append(f"Because fits failed, {left} had to be left out.")
@@ -85,6 +88,21 @@ def _what(order: Order | None, losses: Losses | None, study: Study | None) -> st
     what = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
     seed = f", seed {study.random_state}" if study is not None else ""
     return f"We compared {' '.join(filter(None, [who, where]))} by {design}{what}{seed}."
+
+
+def _stopping(race: Race) -> str:
+    """When learners were stopped, and what that costs."""
+    what = "the recommended learner" if race.target == "best" else "the whole order"
+    whose = "endless runs" if race.settle == "limit" else "the full plan"
+    used = f"{race.fits:,} of {race.planned_fits:,} fits were made"
+    if race.settle == "limit":
+        used = f"{race.fits:,} fits were made"
+    rate = (
+        "that no further result could change"
+        if race.risk == 0
+        else f"as {whose} would decide but for a risk of at most {race.risk_words()}"
+    )
+    return f"Learners were stopped as soon as {what} was settled, {rate}; {used}."
 
 
 def _judge_of_repetitions() -> Cited:

@@ -18,6 +18,7 @@ from bestofk.report.output_table import Column, OutputTable
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.store.url import hide_passwords
 from bestofk.run.study import Study
+from bestofk.stopping.race_result import Race
 from bestofk.version import __version__
 from bestofk.wording import counted
 
@@ -183,7 +184,7 @@ def _compare_call(order: Order | None, study: Study) -> str:
     arguments = [
         f"{learners}",
         f"data={[one.name for one in spec.datasets]!r}",
-        f"plan={spec.plan!r}",
+        f"plan={_plan(study)!r}",
         f"repetitions={spec.repetitions}",
         f"loss={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
@@ -192,7 +193,29 @@ def _compare_call(order: Order | None, study: Study) -> str:
         asked = _given_arguments(replace(study.options, random_state=0))
     else:
         asked = [] if order is None else _decision_arguments(order)
-    return _call("study = bk.compare", arguments + asked)
+    return _call("study = bk.compare", [*arguments, *asked, *_stopping(study.race)])
+
+
+def _plan(study: Study) -> str:
+    """The plan as it was asked for: a race for the limit has runs beyond it."""
+    race, spec = study.race, study.spec
+    assert spec is not None
+    if race is None or race.settle == "plan":
+        return spec.plan
+    return spec.plan.replace(f"{race.max_runs}x", f"{race.planned_runs}x", 1)
+
+
+def _stopping(race: Race | None) -> list[str]:
+    """When it was to stop, as it is typed."""
+    if race is None:
+        return []
+    limit = [f"settle={race.settle!r}", f"max_runs={race.max_runs}"]
+    return [
+        "stop='settled'",
+        f"target={race.target!r}",
+        f"risk={race.risk!r}",
+        *(limit if race.settle == "limit" else []),
+    ]
 
 
 def origin_tables(study: Study | None) -> list[OutputTable]:

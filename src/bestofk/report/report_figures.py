@@ -64,8 +64,8 @@ def _spread(order: Order, losses: Losses) -> bool:
     )
 
 
-def _pairs(order: Order, _: Losses) -> bool:
-    return len(order.evidence) > 0
+def _pairs(order: Order, losses: Losses) -> bool:
+    return len(order.evidence) > 0 and not _stopped(order, losses)
 
 
 def _standing(order: Order, losses: Losses) -> bool:

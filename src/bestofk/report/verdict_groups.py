@@ -10,6 +10,7 @@ from bestofk.ordering.preference import Name
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import difference_words
 from bestofk.report.names import html_name
+from bestofk.stopping.stopped_words import NOT_SETTLED
 from bestofk.wording import counted, number, pvalue_words
 
 GROUPS = {
@@ -20,7 +21,13 @@ GROUPS = {
     "untested": "Not tested",
 }
 """Word of the style sheet: heading."""
-_KINDS = {"better": "better", "no evidence": "adequate", "worse": "worse", "not tested": "untested"}
+_KINDS = {
+    "better": "better",
+    "no evidence": "adequate",
+    "worse": "worse",
+    "not tested": "untested",
+    NOT_SETTLED: "unsettled",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +60,7 @@ def groups_of(order: Order | None) -> tuple[Group, ...]:
         found.setdefault(_KINDS[standing.verdict], []).append(member)
     return tuple(
         Group(kind=kind, title=title, members=tuple(found[kind]))
-        for kind, title in GROUPS.items()
+        for kind, title in {**GROUPS, "unsettled": "Not settled"}.items()
         if kind in found
     )
 

@@ -37,6 +37,8 @@ from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.report_figures import figures_of
 from bestofk.report.verdict_groups import GROUPS, groups_of
 from bestofk.run.study import Study
+from bestofk.stopping.stopped_order import StoppedOrder
+from bestofk.stopping.stopped_words import standings_of
 from bestofk.version import __version__
 from bestofk.whole_file import write_text
 from bestofk.wording import counted, without_controls
@@ -187,7 +189,9 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
         return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order and the groups are shown as lists
     said = paragraphs(replace(order, notes=()).explain(), names)
-    grouped = set(paragraphs("\n".join(standing_sentences(order)), names))
+    stopped = isinstance(order, StoppedOrder)
+    standing = standings_of(order) if stopped else standing_sentences(order)
+    grouped = set(paragraphs("\n".join(standing), names))
     lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
     lines += expectation(order)
     lines += advice(order)
@@ -232,6 +236,8 @@ def _pairs(order: Order) -> OutputTable:
 
 def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -> list[str]:
     said = [] if order is None else list(order.notes)
+    if study is not None and study.race is not None:
+        said.append(study.race.state())
     if study is not None:
         said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
         said += study.dropped

@@ -3,22 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, Ints
-from bestofk.ordering.evidence.evidence import Evidence
+from bestofk.checks import Bools, Floats, Ints
+from bestofk.ordering.evidence.evidence import Evidence, Pair
 from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.preference import Name, Preference
 from bestofk.ordering.procedures.graph import Step, sort_by_overrides
 from bestofk.ordering.result import Order, Standing
-from bestofk.presenting import decided_level, renamed
+from bestofk.ordering.words.sentences import listing
+from bestofk.presenting import decided_level, open_level, renamed
 from bestofk.stopping.bounds import PlannedT
 from bestofk.stopping.interval_verdict import IntervalVerdict
 from bestofk.stopping.race_result import Race
+from bestofk.stopping.stopped_words import NOT_SETTLED
 from bestofk.tails import pvalue_of_t
+from bestofk.wording import counted, number
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppedPair(Pair):
+    """One pair, on the runs that both learners have."""
+
+    settled: bool = True
+    """Whether the full plan would make this claim, or none."""
+
+    @property
+    def verdict(self) -> str:
+        """The claim in words."""
+        return f"{self.better} is better" if self.rejected else self._unclaimed()
+
+    def _unclaimed(self) -> str:
+        return "no evidence" if self.settled else NOT_SETTLED
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The pair in a sentence; it was decided before, whatever `alpha`."""
+        if self.settled:
+            return Pair.explain(self, names=names, alpha=alpha)
+        open_level(alpha)
+        new = renamed(names, (self.a, self.b))
+        return (
+            f"Whether {new[self.a]} and {new[self.b]} differ is not settled (so far they do by "
+            f"{number(abs(self.estimate))} in {self.metric.mean})."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for strict JSON, in the user's metric."""
+        return {**Pair.to_dict(self), "settled": self.settled}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StoppedEvidence(Evidence):
+    """The pairs of a race that was stopped.
+
+    Attributes
+    ----------
+    unsettled : (P,) array of bool
+        A claim about the pair is possible, and not sure.
+    """
+
+    unsettled: Bools
+
+    def pair(self, row: int) -> StoppedPair:
+        """One row."""
+        one = Evidence.pair(self, row)
+        held = {name.name: getattr(one, name.name) for name in fields(one)}
+        return StoppedPair(**held, settled=not self.unsettled[row])
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Which pairs are settled to differ, and how many are not settled."""
+        decided_level(alpha, self.family.alpha)
+        called = renamed(names, self.names)
+        found = [f"{called[better]} is better than {called[worse]}" for better, worse in
+                 self.claims()]  # fmt: skip
+        shown = f"Settled: {listing(found)}." if found else "No claim is settled."
+        left = int(self.unsettled.sum())
+        return f"{counted(len(self), 'pair')}. {shown} Not settled: {counted(left, 'pair')}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,6 +127,16 @@ class StoppedOrder(Order):
         others.sort(key=lambda name: (-runs[str(name)], self.means[name]))
         return tuple(self.against(name, best) for name in others)
 
+    def against(self, name: Name, other: Name) -> Standing:
+        """How `name` stands to `other`; without p-values where that is not settled."""
+        found = Order.against(self, name, other)
+        evidence, row = self.evidence, self.evidence.row(name, other)
+        if row is None or not isinstance(evidence, StoppedEvidence):
+            return found
+        if found.verdict != "no evidence" or not evidence.unsettled[row]:
+            return found
+        return replace(found, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
+
     def runs_of(self, name: Name) -> int | None:
         """Runs that the mean of a learner is taken over."""
         return self.race.runs[str(name)]
@@ -108,7 +181,7 @@ def evidence_so_far(
     family: Family,
     verdict: IntervalVerdict,
     **kept: Any,
-) -> Evidence:
+) -> StoppedEvidence:
     """Every pair on the runs that both learners have; claimed is only what is sure.
 
     `losses` are (K, runs, folds) in the order of `names`, NaN where nothing was run.
@@ -136,7 +209,8 @@ def evidence_so_far(
     better = sure[first, second].astype(np.int8) - sure[second, first].astype(np.int8)
     p = pvalues[family.alternative]
     one_sided = {side: pvalues[side] for side in ("greater", "less")}
-    return Evidence(
+    unsettled = verdict.open_pairs()[first, second]
+    return StoppedEvidence(
         names=names,
         first=first,
         second=second,
@@ -149,6 +223,7 @@ def evidence_so_far(
         family=family,
         alternative=family.alternative,
         found={"standard_error": error, **one_sided},
+        unsettled=unsettled,
         **kept,
     )
 

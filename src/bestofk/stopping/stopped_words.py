@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from bestofk.ordering.preference import Name
     from bestofk.stopping.stopped_order import StoppedOrder
 
+NOT_SETTLED = "not settled"
+"""The verdict on a pair of which a claim is still possible."""
 _TARGET_ORDER = "target='order' (on the command line --stop-target order) settles it"
 
 
@@ -46,7 +48,7 @@ def explain_stopped(order: StoppedOrder) -> str:
     """All sentences, one paragraph for each matter."""
     parts = [
         order.headline(),
-        *_standings(order),
+        *standings_of(order),
         _order(order),
         *(one.why for one in order.race.learners),
         _preference(order),
@@ -62,15 +64,16 @@ def mean_and_runs(order: StoppedOrder, name: Name) -> str:
     return f"{shown} over {counted(order.race.runs[str(name)], 'run')}"
 
 
-def _standings(order: StoppedOrder) -> list[str]:
+def standings_of(order: StoppedOrder) -> list[str]:
     """Who is settled to be better or worse than the recommended one, and of whom nothing is."""
     best = order.recommended
     assert best is not None
     words = {
         "better": f"Shown to be better than {called(best)}",
         "worse": f"Shown to be worse than {called(best)}",
-        "no evidence": f"Nothing is claimed between {called(best)} and",
-        "not tested": f"Nothing is claimed between {called(best)} and",
+        "no evidence": f"No difference will be shown from {called(best)}",
+        NOT_SETTLED: f"Not settled against {called(best)}",
+        "not tested": f"Not tested against {called(best)}",
     }
     groups: dict[str, list[str]] = {}
     for one in order.standings:
@@ -78,7 +81,7 @@ def _standings(order: StoppedOrder) -> list[str]:
             f"{called(one.name)} ({mean_and_runs(order, one.name)})"
         )
     said = [
-        f"{start}{' ' if start.endswith('and') else ': '}{listing(groups[start])}."
+        f"{start}: {listing(groups[start])}."
         for start in dict.fromkeys(words.values())
         if start in groups
     ]

@@ -65,6 +65,7 @@ def standing_sentence(standing: Standing, names: Sequence[str] | None = None) ->
         "worse": f"{name} is shown to be worse than {best}",
         "no evidence": f"there is no evidence of a difference between {name} and {best}",
         "not tested": f"{name} was not tested against {best}",
+        "not settled": f"whether {name} and {best} differ is not settled",
     }[standing.verdict]
     by = (
         "the same mean"

@@ -93,7 +93,7 @@ def _standings(order: Order) -> bool:
 
 def _all_pairs(order: Order) -> bool:
     K = len(order.prior)
-    return len(order.evidence) == K * (K - 1) // 2
+    return len(order.evidence) == K * (K - 1) // 2 and not _stopped(order)
 
 
 def _both_ways(order: Order) -> bool:
