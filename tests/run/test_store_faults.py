@@ -479,7 +479,9 @@ def test_a_file_that_goes_while_it_is_in_use_is_kept_elsewhere(
     store.put([make_cell(2)])
     rescued = (temporary if how == "folder" else folder) / "study-rescued.db"
     happened = "replaced" if how == "replaced" else "deleted"
-    with pytest.warns(BestOfKWarning, match=f"the store was {happened} while it was in use") as said:
+    with pytest.warns(
+        BestOfKWarning, match=f"the store was {happened} while it was in use"
+    ) as said:
         store.flush()
     assert str(rescued) in str(said[0].message)
     assert store.n_cells() == 3
@@ -489,9 +491,7 @@ def test_a_file_that_goes_while_it_is_in_use_is_kept_elsewhere(
         assert len(store.get([make_cell(number).key for number in range(4)])) == 4
 
 
-def test_a_file_that_goes_and_cannot_be_kept_ends_with_a_sentence(
-    tmp_path, make_cell, monkeypatch
-):
+def test_a_file_that_goes_and_cannot_be_kept_ends_with_a_sentence(tmp_path, make_cell, monkeypatch):
     folder = tmp_path / "work"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))

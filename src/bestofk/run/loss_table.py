@@ -59,7 +59,7 @@ def complete_part(
 
 def _losses_of(
     table: ResultTable, spec: StudySpec, kept: Sequence[int], runs: tuple[int, int], folds: int
-) -> Floats:
+) -> np.ndarray:
     """The losses of some learners and runs: (learner, data set, run, fold, repetition)."""
     first, end = runs
     values = np.full((len(kept), len(spec.datasets), end - first, folds, spec.repetitions), np.nan)
@@ -152,6 +152,4 @@ def cost_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> dict[str
             known = np.concatenate([part[:, learner] for part in parts])
             known = known[~np.isnan(known)]
             mean[name] = float(np.mean(known)) if len(known) else None
-    return {
-        learner.name: Cost(**mean) for learner, mean in zip(spec.learners, means, strict=True)
-    }
+    return {learner.name: Cost(**mean) for learner, mean in zip(spec.learners, means, strict=True)}

@@ -10,7 +10,16 @@ import math
 import pickle
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Generator,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar

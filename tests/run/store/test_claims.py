@@ -179,7 +179,10 @@ def test_a_lease_that_is_renewed_is_kept_and_its_results_are_taken(others, monke
             with store._database.writing() as connection:
                 connection.execute(sa.update(claimers).values(beat=claimers.c.beat + 1))
         store.put_payloads(
-            [Payload(digest=str(n), name="square", kind="toy", data=b"%d" % (n * n)) for n in (2, 3)]
+            [
+                Payload(digest=str(n), name="square", kind="toy", data=b"%d" % (n * n))
+                for n in (2, 3)
+            ]
         )
 
     thread = threading.Thread(target=work)

@@ -187,7 +187,9 @@ def test_a_server_without_payloads_gets_them(postgresql, old_cells, make_cell):
         assert store.get_payloads(["d"], name="n") == {"d": b"x"}
 
 
-def test_cells_without_checksums_are_taken_as_they_are(lasting_url, postgresql, old_cells, make_cell):
+def test_cells_without_checksums_are_taken_as_they_are(
+    lasting_url, postgresql, old_cells, make_cell
+):
     kept = Payload(digest="d", name="n", kind="k", data=b"x")
     with open_store(lasting_url) as store:
         store.put(old_cells)

@@ -121,9 +121,7 @@ class SharedWork(Generic[ItemT, ResultT]):
     def _take(self, wanted: Mapping[str, ItemT]) -> set[str]:
         """Claim what is free of it, and is still to be done."""
         taken = self.claims.take(list(wanted))
-        self.elsewhere.update(
-            (key, item) for key, item in wanted.items() if key not in taken.mine
-        )
+        self.elsewhere.update((key, item) for key, item in wanted.items() if key not in taken.mine)
         if not taken.there:
             return set(taken.mine)
         made = {key: wanted[key] for key in taken.made}

@@ -156,7 +156,9 @@ class Claims:
         """What is this process's, and who has the rest."""
         mine: set[str] = set()
         others: dict[str, str] = {}
-        for digest, name in _rows(connection, sa.select(claims.c.digest, claims.c.claimer), digests):
+        for digest, name in _rows(
+            connection, sa.select(claims.c.digest, claims.c.claimer), digests
+        ):
             if name == self._name:
                 mine.add(digest)
             else:
@@ -244,7 +246,8 @@ def this_process() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         # numbers of processes are those of a namespace, as containers have their own
-        return f"{boot} {os.readlink('/proc/self/ns/pid')} {os.getpid()} {_begun(os.getpid())[1]}"
+        space = Path("/proc/self/ns/pid").readlink()
+        return f"{boot} {space} {os.getpid()} {_begun(os.getpid())[1]}"
     except (OSError, ValueError, IndexError):
         return ""
 

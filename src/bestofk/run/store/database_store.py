@@ -155,9 +155,7 @@ class DatabaseStore(Store):
 
     def _put_right_cells(self, spoilt: Sequence[str]) -> None:
         if spoilt:
-            self._put_right(
-                spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt)
-            )
+            self._put_right(spoilt, lambda connection: store_cells.drop_damaged(connection, spoilt))
 
     def _put_right(self, spoilt: Sequence[str], drop: Callable[[sa.Connection], None]) -> None:
         """Say that some of what was kept is damaged; delete it where the store may be changed."""
@@ -262,9 +260,7 @@ def open_database(
     """The store at `address`, ready to use."""
     if address.path is not None:
         check_file(address.path, address.shown, create=create)
-    database = Database(
-        address, read_only=read_only, busy_timeout=busy_timeout, patience=patience
-    )
+    database = Database(address, read_only=read_only, busy_timeout=busy_timeout, patience=patience)
     try:
         database.prepare(create=create)
     except BaseException:

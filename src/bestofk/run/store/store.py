@@ -225,9 +225,7 @@ class Store(ABC):
                 for learner_place in learners.get(key.learner, ()):
                     yield learner_place, dataset, result
 
-    def batches_of(
-        self, spec: StudySpec
-    ) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
+    def batches_of(self, spec: StudySpec) -> Iterator[tuple[CellBatch, list[tuple[int, int, int]]]]:
         """The same in columns: batches, with (row, data set, learner) of what is the study's."""
         sets = splits_of(spec)
         learners: dict[str, list[int]] = {}
