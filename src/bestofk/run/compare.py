@@ -30,6 +30,7 @@ from bestofk.run.replicate import replicated, reseeded
 from bestofk.run.run_task import run_task
 from bestofk.run.sources import as_datasets
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
+from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
 from bestofk.run.unstable import advice_for_unstable
 
@@ -223,6 +224,8 @@ def _compared(
         decisions=(asked,),
     )
     results, notes, where = _run(experiment, spec, execution)
+    if execution.store is not None and where != parse_address(execution.store).shown:
+        execution = replace(execution, store=where)  # the file was deleted, and is kept elsewhere
     if notes:
         spec = _record(spec, execution, notes=notes, fits=len(results))
     study = conclude(
