@@ -1,13 +1,13 @@
-"""A million stored fits: how long a comparison takes to resume, to show and to report, and its size.
+"""A million stored fits: how long a comparison takes to resume, to show and to report.
 
-    python benchmarks/run.py store_scale            10 learners, 10 data sets, 100x10, 10 repetitions
+    python benchmarks/run.py store_scale            10 learners, 10 data sets, 10 times 100x10
     python benchmarks/run.py store_scale:100000     fewer fits
 
 The store is made without a single fit. `scale-resume` is 8 times what a plain `SELECT` of the same
 columns takes in sqlite3, over what `bk.compare` takes to find that nothing is left to be done and
 to decide (the promise: at least 1); `scale-resume-memory` is 400 MB over the peak of its memory,
 `scale-report-size` 2 MB over the size of the HTML of `bestofk report` (both in bytes in place of
-seconds). `scale-show` and `scale-report` are as `scale-resume`, with 16 and 24 times.
+seconds). `scale-show` and `scale-report` are as `scale-resume`, with 10 times each.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def measure(parts: list[str] | None = None) -> list[tuple[str, float, float, flo
         path = Path(folder) / "study.db"
         fill(path, cells)
         peer = plain(path)
-        for what, times in (("resume", 8), ("show", 16), ("report", 24)):
+        for what, times in (("resume", 8), ("show", 10), ("report", 10)):
             done = subprocess.run(
                 [sys.executable, __file__, what, str(path), str(cells)],
                 capture_output=True, text=True, check=True,

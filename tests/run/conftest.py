@@ -100,10 +100,8 @@ class Server:
         if self.shared is None:
             self.shared = self.database()
         name = self.shared.rpartition("/")[2]
-        tables = ", ".join(
-            f"bestofk_{name}"
-            for name in ("meta", "studies", "cells", "payloads", "claims", "claimers")
-        )
+        kinds = ("meta", "studies", "cells", "payloads", "claims", "claimers")
+        tables = ", ".join(f"bestofk_{kind}" for kind in kinds)
         self.sql(f"DROP TABLE IF EXISTS {tables}", name)
         return self.shared
 

@@ -10,6 +10,7 @@ import bestofk as bk
 from bestofk.cli.show import show
 from bestofk.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellResult, Failure
+from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
@@ -170,3 +171,10 @@ def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):
     out = call(tmp_path / "study.db").stdout
     assert "learner 11 and 188 more" in out
     assert len(out.splitlines()) < 12
+
+
+def test_results_that_are_no_fits_are_counted(lasting_url):
+    with open_store(lasting_url) as store:
+        store.put_payloads([Payload(digest=d, name="n", kind="lab", data=b"x") for d in "ab"])
+    assert "0 studies, 0 fits, 2 results of the lab and the papers." in call(lasting_url).output
+    assert json.loads(call(lasting_url, "--json").output)["payloads"] == 2

@@ -502,13 +502,17 @@ def test_a_file_that_goes_and_cannot_be_kept_ends_with_a_sentence(tmp_path, make
         store.close()
 
 
-def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path):
+@pytest.mark.parametrize("budget", [None, 0.6])
+def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path, monkeypatch, budget):
     import numpy as np
 
     import bestofk as bk
     from bestofk.run.progress import Progress
 
-    path = tmp_path / "study.db"
+    folder = tmp_path / "work"
+    folder.mkdir()
+    path = folder / "study.db"
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
 
     class Deletes(Progress):
         done = 0
@@ -516,16 +520,17 @@ def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path):
         def item(self, *, label, failed):
             self.done += 1
             if self.done == 5:
-                path.unlink()
+                shutil.rmtree(folder)
+            time.sleep(0.05 if budget else 0.0)
 
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.tile([0, 1], 15)
-    options = {"plan": "3x3", "engine": "serial"}
+    options = {"plan": "3x3", "engine": "serial", "budget": budget}
     with pytest.warns(BestOfKWarning, match=r"is kept in .*study-rescued\.db"):
         study = bk.compare(["nmc", "max"], X, y, store=path, progress=Deletes(), **options)
     assert study.store == str(tmp_path / "study-rescued.db")
     assert not path.exists()
     with open_store(study.store, read_only=True) as store:
-        assert store.n_cells() == 18
+        assert store.n_cells() == 18 if budget is None else store.n_cells() > 5
     again = bk.open_study(study.store)
     assert again.explain() == study.explain()
 

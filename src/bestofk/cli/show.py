@@ -114,6 +114,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
     return {
         "store": store.shown_url,
         "cells": store.n_cells(),
+        "payloads": store.n_payloads(),
         "studies": studies,
         "version": __version__,
     }
@@ -127,6 +128,9 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
     held = (
         f"{_counted(len(store.studies()), 'study', 'studies')}, {_counted(n_cells, 'fit', 'fits')}"
     )
+    n_payloads = store.n_payloads()
+    if n_payloads:
+        held += f", {_counted(n_payloads, 'result', 'results')} of the lab and the papers"
     out.print(plain(f"{store.shown_url}: {held}.", style="bold"))
     numbers = {each.spec.digest: each.id for each in store.studies()}
     for study, tally in zip(shown, tallies, strict=True):

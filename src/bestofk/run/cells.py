@@ -186,6 +186,18 @@ class CellBatch:
             },
         )
 
+    def key(self, row: int, loss: str) -> CellKey:
+        """The names of one of the cells."""
+        return CellKey(
+            dataset=self.dataset[row],
+            learner=self.learner[row],
+            splits=self.splits[row],
+            loss=loss,
+            run=self.run[row],
+            fold=self.fold[row],
+            repetition=self.repetition[row],
+        )
+
     def result(self, row: int, key: CellKey) -> CellResult:
         """One of the cells, under its key."""
         return CellResult(

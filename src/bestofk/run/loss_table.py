@@ -59,7 +59,7 @@ def complete_part(
 
 def _losses_of(
     table: ResultTable, spec: StudySpec, kept: Sequence[int], runs: tuple[int, int], folds: int
-) -> Floats:
+) -> np.ndarray:
     """The losses of some learners and runs: (learner, data set, run, fold, repetition)."""
     first, end = runs
     values = np.full((len(kept), len(spec.datasets), end - first, folds, spec.repetitions), np.nan)

@@ -212,11 +212,7 @@ def _cells(store: Store, spec: StudySpec) -> ResultTable:
     """The cells of a study."""
     table = ResultTable.of_study(spec)
     for batch, found in store.batches_of(spec):
-        indices = [
-            table.index_of(dataset, batch.run[row], batch.fold[row], batch.repetition[row], learner)
-            for row, dataset, learner in found
-        ]
-        table.add(batch, indices, [row for row, _, _ in found])
+        table.add_found(batch, found)
     return table
 
 

@@ -14,13 +14,18 @@ from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.evaluation.loss_functions import LOSSES
 from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.evaluation.result_table import ResultTable
-from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.experiment import Contender, Experiment, Place, Places, UnavailableEstimator
 from bestofk.run.store.store import Store
+from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said
 from bestofk.wording import joined
 
 AT_ONCE = 20_000
 """Places that are looked for in a store at once."""
+LEAST_SCANNED = 10_000
+"""For fewer places than these a store is never read from end to end."""
+MOST_IN_VAIN = 3
+"""Nor if it holds more than so many times as many cells."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,25 +74,56 @@ class ComparisonTask(Task[Place, CellResult]):
             return super().begin(store, items, again=again)
         # some places at a time, and no cell is made: a million take little memory
         table = ResultTable.of_experiment(experiment)
-        digests = Digests(experiment.loss.name)
-        datasets = [data.fingerprint for data in experiment.datasets]
-        learners = [contender.fingerprint for contender in experiment.contenders]
+        rest: Iterable[Place] = items
+        if (
+            store is not None
+            and isinstance(items, Places)
+            and not (experiment.keep_predictions or experiment.keep_first)
+            and len(items) >= LEAST_SCANNED
+            and store.n_cells() <= MOST_IN_VAIN * len(items)
+        ):
+            # most of the store is wanted: it is read from end to end
+            self._scan(table, store, again)
+            rest, store = table.absent(), None
         missing: dict[str, list[Place]] = {}
-        waiting = iter(items)
+        waiting = iter(rest)
+        # some places at a time, and no cell is made: a million take little memory
         while some := list(islice(waiting, AT_ONCE)):
-            keys: dict[str, list[Place]] = {}
-            for place in some:
-                digest = digests.of(
-                    datasets[place.dataset], learners[place.learner],
-                    experiment.splits_key(place.dataset, place.run, place.fold),
-                    place.run, place.fold, place.repetition,
-                )  # fmt: skip
-                keys.setdefault(digest, []).append(place)
+            keys = self._digests(some)
             if store is not None:
                 self._fill(table, store, keys, again)
             for digest, places in keys.items():
                 missing.setdefault(digest, []).extend(places)
         return Begun(results=table, missing=missing, known=len(table))
+
+    def _digests(self, places: list[Place]) -> dict[str, list[Place]]:
+        """The places by the digests of their cells."""
+        experiment = self.experiment
+        digests = Digests(experiment.loss.name)
+        datasets = [data.fingerprint for data in experiment.datasets]
+        learners = [contender.fingerprint for contender in experiment.contenders]
+        found: dict[str, list[Place]] = {}
+        for place in places:
+            digest = digests.of(
+                datasets[place.dataset], learners[place.learner],
+                experiment.splits_key(place.dataset, place.run, place.fold),
+                place.run, place.fold, place.repetition,
+            )  # fmt: skip
+            found.setdefault(digest, []).append(place)
+        return found
+
+    def _scan(
+        self, table: ResultTable, store: Store, again: Callable[[CellResult], bool] | None
+    ) -> None:
+        """Take all that the store has to the table."""
+        loss = self.experiment.loss.name
+        for batch, found in store.batches_of(study_of(self.experiment)):
+            left_out = {
+                row
+                for row in batch.failures
+                if again is not None and again(batch.result(row, batch.key(row, loss)))
+            }
+            table.add_found(batch, [one for one in found if one[0] not in left_out])
 
     def _fill(
         self,

@@ -113,13 +113,42 @@ class ResultTable(MutableMapping[Place, CellResult]):
         self._there[at] = True
         if batch.failures or batch.warnings or batch.predictions:
             for row, index in zip(range(len(at)) if rows is None else rows, indices, strict=True):
-                for kept, found in (
-                    (self.failures, batch.failures),
-                    (self._warnings, batch.warnings),
-                    (self._predictions, batch.predictions),
-                ):
-                    if row in found:
-                        kept[index] = found[row]  # type: ignore[index]
+                self._keep(
+                    index,
+                    batch.failures.get(row),
+                    batch.warnings.get(row, ()),
+                    batch.predictions.get(row),
+                )
+
+    def _keep(
+        self,
+        index: int,
+        failure: Failure | None,
+        warnings: tuple[str, ...],
+        predictions: bytes | None,
+    ) -> None:
+        """Keep what few cells have."""
+        for kept in (self.failures, self._warnings, self._predictions):
+            kept.pop(index, None)
+        if failure is not None:
+            self.failures[index] = failure
+        if warnings:
+            self._warnings[index] = warnings
+        if predictions is not None:
+            self._predictions[index] = predictions
+
+    def add_found(self, batch: CellBatch, found: Sequence[tuple[int, int, int]]) -> None:
+        """Keep what `Store.batches_of` found: (row, data set, learner)."""
+        runs, folds, repetitions = batch.run, batch.fold, batch.repetition
+        indices = [
+            self.index_of(dataset, runs[row], folds[row], repetitions[row], learner)
+            for row, dataset, learner in found
+        ]
+        self.add(batch, indices, [row for row, _, _ in found])
+
+    def absent(self) -> Iterator[Place]:
+        """The places without a result."""
+        return (self.place(int(index)) for index in np.flatnonzero(~self._there))
 
     def column(self, name: str, dataset: int) -> Floats:
         """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
@@ -168,15 +197,7 @@ class ResultTable(MutableMapping[Place, CellResult]):
             column[index] = np.nan if value is None else value
         self._count += not self._there[index]
         self._there[index] = True
-        for kept, found in (
-            (self.failures, result.failure),
-            (self._warnings, result.warnings or None),
-            (self._predictions, result.predictions),
-        ):
-            if found is None:
-                kept.pop(index, None)  # type: ignore[attr-defined]
-            else:
-                kept[index] = found  # type: ignore[index]
+        self._keep(index, result.failure, result.warnings, result.predictions)
 
     def __delitem__(self, place: Place) -> None:
         raise TypeError("a result is not taken back")

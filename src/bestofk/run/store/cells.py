@@ -20,6 +20,9 @@ from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 CHUNK = 2_000
 """Cells asked for in one query."""
 
+MOST_IN_VAIN = 3
+"""A table is read from end to end unless it holds more than so many times what is wanted."""
+
 _KEY = ("digest", "dataset", "learner", "splits", "loss_name", "run", "fold", "repetition")
 _ROW = tuple(column.name for column in cells.c)
 """The columns that `rows_of` gives, in its order."""
@@ -222,7 +225,7 @@ def _with_digests(
 def _fetched(found: sa.CursorResult[Any]) -> list[Row]:
     """All rows, as the driver has them."""
     assert found.cursor is not None
-    rows: list[Row] = found.cursor.fetchall()
+    rows = list(found.cursor.fetchall())
     found.close()
     return rows
 
@@ -309,18 +312,29 @@ def of_study(
     connection: sa.Connection, spec: StudySpec, *, version: int = SCHEMA_VERSION
 ) -> Iterator[tuple[list[Row], list[int]]]:
     """The rows of the learners and data sets of a study, whatever their splits, in batches."""
-    statement = _selection(False, version).where(*_of_names(spec))
+    statement = _selection(False, version).where(*_of_names(connection, spec))
     compiled = statement.compile(
         dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
     )
     given: Any = compiled.params
-    if compiled.positional:
+    if compiled.positiontup is not None:
         given = tuple(compiled.params[name] for name in compiled.positiontup)
-    # as text: the columns come as the driver has them, and no type is looked up for each
-    streamed = connection.execution_options(yield_per=CHUNK)
-    for part in streamed.exec_driver_sql(str(compiled), given).partitions():
-        rows = [tuple(row) for row in part]
+    for rows in _streamed(connection, str(compiled), given):
         yield rows, damaged(rows, predictions=False)
+
+
+def _streamed(connection: sa.Connection, text: str, given: Any) -> Iterator[list[Row]]:
+    """Rows as the driver has them, some at a time; what is not yet read stays with the server."""
+    if connection.dialect.name == "postgresql":
+        found = connection.execution_options(yield_per=CHUNK).exec_driver_sql(text, given)
+        for part in found.partitions():
+            yield [tuple(row) for row in part]
+        return
+    found = connection.exec_driver_sql(text, given)
+    assert found.cursor is not None
+    while rows := found.cursor.fetchmany(CHUNK):
+        yield list(rows)
+    found.close()
 
 
 def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
@@ -332,7 +346,7 @@ def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
     spent = sa.func.coalesce(cells.c.fit_time, 0.0) + sa.func.coalesce(cells.c.predict_time, 0.0)
     statement = (
         sa.select(*by, sa.func.count().label("n"), sa.func.sum(spent).label("seconds"))
-        .where(*_of_names(spec))
+        .where(*_of_names(connection, spec))
         .group_by(*by)
     )
     return [
@@ -351,10 +365,16 @@ def groups(connection: sa.Connection, spec: StudySpec) -> list[CellGroup]:
     ]
 
 
-def _of_names(spec: StudySpec) -> tuple[Any, ...]:
+def _of_names(connection: sa.Connection, spec: StudySpec) -> tuple[Any, ...]:
+    learner: Any = cells.c.learner
+    if connection.dialect.name == "sqlite":
+        n = connection.execute(sa.select(sa.func.count()).select_from(cells)).scalar_one()
+        if n <= MOST_IN_VAIN * spec.n_cells:
+            # most of the table is wanted: read it from end to end, not learner by learner
+            learner = sa.literal_column("+bestofk_cells.learner", sa.Text)
     return (
         cells.c.dataset.in_(sorted({data.fingerprint for data in spec.datasets})),
-        cells.c.learner.in_(sorted({learner.fingerprint for learner in spec.learners})),
+        learner.in_(sorted({learner.fingerprint for learner in spec.learners})),
         sa.type_coerce(cells.c.loss_name, sa.Text) == escaped(spec.loss),
         cells.c.repetition < spec.repetitions,
     )

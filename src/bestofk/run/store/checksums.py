@@ -27,10 +27,12 @@ CHECKED = (
 _NUMBERS = slice(5, 14)
 _TEXT: frozenset[type] = frozenset({str})
 _WHOLE: frozenset[type] = frozenset({int})
-_NONE = type(None)
+_REAL: frozenset[type] = frozenset({float})
+_BYTES: frozenset[type] = frozenset({bytes})
+_NONE: type = type(None)
 _TYPES: tuple[frozenset[type], ...] = (
-    *[_TEXT] * 5, *[_WHOLE] * 3, *[frozenset({float, _NONE})] * 3, *[_WHOLE | {_NONE}] * 3,
-    *[_TEXT | {_NONE}] * 3, frozenset({bytes, _NONE}), *[_WHOLE | {_NONE}] * 2,
+    *[_TEXT] * 5, *[_WHOLE] * 3, *[_REAL | {_NONE}] * 3, *[_WHOLE | {_NONE}] * 3,
+    *[_TEXT | {_NONE}] * 3, _BYTES | {_NONE}, *[_WHOLE | {_NONE}] * 2,
 )  # fmt: skip
 _DIGITS = 32
 _UNKNOWN = np.uint64(0x7FF8B0F5)

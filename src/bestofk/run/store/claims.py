@@ -235,9 +235,8 @@ def this_process() -> str:
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         # numbers of processes are those of a namespace, as containers have their own
-        return (
-            f"{boot} {Path('/proc/self/ns/pid').readlink()} {os.getpid()} {_begun(os.getpid())[1]}"
-        )
+        space = Path("/proc/self/ns/pid").readlink()
+        return f"{boot} {space} {os.getpid()} {_begun(os.getpid())[1]}"
     except (OSError, ValueError, IndexError):
         return ""
 

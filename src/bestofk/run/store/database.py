@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -57,10 +58,12 @@ class Database:
         if path is None:
             self._engine = self._light = _postgresql_engine(self.address, self._busy_timeout)
             return
-        how = {"read_only": self.read_only, "busy_timeout": self._busy_timeout}
-        self._engine = sqlite_engine(path, **how)
+        engine = partial(
+            sqlite_engine, path, read_only=self.read_only, busy_timeout=self._busy_timeout
+        )
+        self._engine = engine()
         # for what need not outlive a power cut
-        self._light = sqlite_engine(path, durable=False, **how)
+        self._light = engine(durable=False)
 
     @contextmanager
     def reading(self) -> Iterator[sa.Connection]:

@@ -1,0 +1,103 @@
+"""The table of results is the dictionary that it stands for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bestofk.run.cells import CellBatch, CellResult, Failure
+from bestofk.run.evaluation import comparison_task
+from bestofk.run.evaluation.comparison_task import ComparisonTask
+from bestofk.run.evaluation.result_table import ResultTable, as_table
+from bestofk.run.experiment import Places
+from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
+
+
+@pytest.fixture
+def some(experiment, evaluated):
+    """Results by place: with losses, failures, warnings and predictions; not of all places."""
+    by_digest = {result.key.digest: result for result in evaluated()}
+    found = {}
+    for number, place in enumerate(experiment.places()):
+        result = by_digest[experiment.key(place).digest]
+        if number % 5 == 1:
+            why = Failure(kind="raised", reason=f"reason {number % 2}")
+            result = CellResult(key=result.key, loss=None, failure=why, n_train=7)
+        elif number % 5 == 2:
+            result = replace(result, warnings=("w",), predictions=b"p", size=None)
+        if number % 7:
+            found[place] = result
+    return found
+
+
+def test_a_table_holds_what_it_is_given_in_the_order_of_places(experiment, some):
+    for table in (
+        ResultTable.of_experiment(experiment),
+        ResultTable.of_study(study_of(experiment)),
+    ):
+        for place in sorted(some, key=str):  # in another order
+            table[place] = some[place]
+        assert len(table) == len(some)
+        assert list(table) == list(some)
+        assert dict(table) == some
+        absent = [place for place in experiment.places() if place not in some]
+        assert list(table.absent()) == absent
+        assert absent[0] not in table
+        assert [table.place(index) for index in sorted(table.failures)] == [
+            place for place, result in some.items() if result.failure is not None
+        ]
+
+
+def test_columns_have_the_numbers_of_the_cells(experiment, some):
+    table = as_table(study_of(experiment), some)
+    assert as_table(study_of(experiment), table) is table
+    for dataset, splits in enumerate(experiment.splits):
+        losses = table.column("loss", dataset)
+        there = table.there(dataset)
+        assert losses.shape == (len(splits), experiment.repetitions, len(experiment.contenders))
+        for number, (run, fold) in enumerate(splits.places()):
+            assert table.split_of(dataset, run) + fold == number
+        for place, result in some.items():
+            if place.dataset == dataset:
+                at = (table.split_of(dataset, place.run) + place.fold, place.repetition,
+                      place.learner)  # fmt: skip
+                assert there[at]
+                expected = np.nan if result.loss is None else result.loss
+                np.testing.assert_array_equal(losses[at], expected)
+
+
+def test_a_batch_gives_its_cells_back(some):
+    results = list(some.values())
+    batch = CellBatch.of(results)
+    for row, result in enumerate(results):
+        assert batch.key(row, result.key.loss) == result.key
+        assert batch.result(row, result.key) == result
+
+
+@pytest.mark.parametrize("least", [0, 10**9])
+@pytest.mark.parametrize("retried", [False, True])
+def test_a_task_begins_with_what_a_store_holds(
+    store_url, experiment, evaluated, monkeypatch, least, retried
+):
+    # read from end to end, or by digest: the same is found, and the same is missing
+    monkeypatch.setattr(comparison_task, "LEAST_SCANNED", least)
+    results = evaluated()
+    why = Failure(kind="killed", reason="it was killed.")
+    results[3] = CellResult(key=results[3].key, loss=None, failure=why)
+    kept = results[: len(results) // 2]
+    with open_store(store_url) as store:
+        store.put(kept)
+        begun = ComparisonTask(experiment).begin(
+            store, Places(experiment), again=lambda result: retried and result.failure is not None
+        )
+    stored = {result.key.digest: result for result in kept if not (retried and result.failure)}
+    places = {place: experiment.key(place).digest for place in experiment.places()}
+    assert dict(begun.results) == {
+        place: stored[digest] for place, digest in places.items() if digest in stored
+    }
+    assert set(begun.missing) == set(places.values()) - set(stored)
+    assert [place for group in begun.missing.values() for place in group] == sorted(
+        (place for place, digest in places.items() if digest not in stored),
+        key=lambda place: list(begun.missing).index(places[place]),
+    )
