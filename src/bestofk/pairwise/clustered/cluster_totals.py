@@ -12,7 +12,7 @@ from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 
 FEW_DIFFER = 3
-"""Where fewer clusters differ, the standard error is at least that of one that differs by 1 unit."""
+"""Where fewer clusters differ, the standard error is at least about that of one that does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
