@@ -43,5 +43,5 @@ def test_scores_between_right_and_wrong_are_refused():
     scores = example_evals("inspect-sums").by_item()
     halves = replace(scores, mean=np.full(scores.mean.shape, 0.5),
                      variance=np.zeros(scores.variance.shape))  # fmt: skip
-    with pytest.raises(ArgumentError, match="right .* or wrong"):
+    with pytest.raises(ArgumentError, match=r"right .* or wrong"):
         halves.pass_at(2)

@@ -18,6 +18,7 @@ from bestofk.losses.losses import Losses
 from bestofk.model_choice.clustered_test import ClusteredTest
 from bestofk.model_choice.items_needed import ItemPlan, item_plan, items_for_margin
 from bestofk.model_choice.model_choice import ModelChoice
+from bestofk.ordering.evidence.choose_test import automatic_tests
 from bestofk.ordering.order import order as decide
 from bestofk.ordering.preference import MeasuredCosts
 from bestofk.ordering.registry import decides_by
@@ -199,17 +200,18 @@ def _test(
         return test, "", {}
     if test == "auto" and right_or_wrong and not clustered and not weighted:
         why = "chosen for answers that are right or wrong: it is exact"
-        return "mcnemar", why, {"exact": True}
+        entry = next(one for one, _ in automatic_tests("test-set") if one.zero_one)
+        return entry.name, why, {"exact": True}
     if test != "auto" and test not in CLUSTERED_TESTS:
         # an unknown name is said with those that are known
-        entry = PAIRWISE_TESTS.get(test)
+        known = PAIRWISE_TESTS.get(test)
         if clustered or weighted:
             what = f"{counted(len(scores.clusters), 'cluster')}" if clustered else "weighted tasks"
             raise ArgumentError(
                 f"test {test!r} takes items as independent and equal, and these are in {what}: "
                 f"the tests for that are {', '.join(CLUSTERED_TESTS)}."
             )
-        return test, "", {"exact": True} if entry is not None and entry.zero_one else {}
+        return test, "", {"exact": True} if known is not None and known.zero_one else {}
     name = next(iter(CLUSTERED_TESTS)) if test == "auto" else test
     if clustered:
         why = f"{len(scores.clusters)} clusters of items count, each as one"

@@ -22,7 +22,6 @@ _MANY = Assumption(
     why="{test} is referred to chi-squared; cluster-sign-flip is exact with few of them, too.",
 )
 _INTERVAL = "quantiles of t times the standard error over clusters"
-_SUMS = "bestofk.pairwise.clustered.cluster_chi_squared"
 
 CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     "test for clusters",
@@ -41,7 +40,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="obuchowski",
-        function=f"{_SUMS}:obuchowski",
+        function="bestofk.pairwise.clustered.obuchowski:obuchowski",
         summary="McNemar's statistic with the variance of sums over clusters",
         paper="Obuchowski 1998, On the comparison of correlated proportions for clustered data",
         called="Obuchowski's test",
@@ -52,7 +51,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="durkalski",
-        function=f"{_SUMS}:durkalski",
+        function="bestofk.pairwise.clustered.durkalski:durkalski",
         summary="every cluster counts the same, whatever its size",
         paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
         doi="10.1002/sim.1438",
@@ -64,7 +63,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
     ),
     PairwiseTest(
         name="yang",
-        function=f"{_SUMS}:yang",
+        function="bestofk.pairwise.clustered.yang:yang",
         summary="Obuchowski's statistic with a smaller variance where the two differ",
         paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
         doi="10.1002/bimj.201000035",
