@@ -203,3 +203,19 @@ def test_nothing_in_common_is_one_sentence(evals_of):
     scores = np.array([[1.0, np.nan], [np.nan, 1.0]])
     with pytest.raises(TableError, match="no item for which all 2 learners"):
         bk.choose_model(evals_of(scores))
+
+
+def test_equal_models_are_told_apart_by_pooled_rows_only():
+    """A small form of benchmarks/evals_type1.py: 40 items in 8 clusters, 4 epochs, level .05."""
+    import importlib.util
+    from pathlib import Path
+
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "evals_type1.py"
+    spec = importlib.util.spec_from_file_location("evals_type1", path)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    sets = 150
+    found = script.rates("40 items in 8 clusters, 4 epochs", sets)
+    # so many rejections or more come in one of a thousand runs of a test that keeps its level
+    most = stats.binom.ppf(0.999, sets, 0.05)
+    assert found["clusters: sign flips"] <= most < found["rows: McNemar"]
