@@ -31,6 +31,8 @@ from .evals.read_evals import read_evals as read_evals
 from .learners.registry import learner as learner
 from .losses.losses import Losses as Losses
 from .losses.read_losses import read_losses as read_losses
+from .model_choice.choose_model import choose_model as choose_model
+from .model_choice.model_choice import ModelChoice as ModelChoice
 from .ordering.order import order as order
 from .ordering.result import Order as Order
 from .planning.plan_size import plan_size as plan_size

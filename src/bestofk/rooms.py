@@ -60,6 +60,7 @@ FLOWS: dict[str, tuple[Stop, ...]] = {
         Stop(room="losses", asks=("plans",)),
         Stop(room="ordering", asks=("pairwise", "multiple", "adjust")),
         Stop(room="planning", asks=("corrected_minimum",)),
+        Stop(room="model_choice"),
         Stop(room="report"),
     ),
     "problem to rate": (

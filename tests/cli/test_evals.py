@@ -77,3 +77,59 @@ def test_the_help_names_every_format(run):
     _, out, _ = run("evals", "--help")
     words = "".join(out.split())  # a name may be broken at its hyphen
     assert [name for name in EVAL_FORMATS if name not in words] == []
+
+
+def test_what_stands_beside_the_verdict(run):
+    code, out, _ = run(
+        "evals", "inspect-sums", "--metric", "match", "--prefer", "tokens", "--cluster", "passage",
+        "--margin", "0.05",
+    )  # fmt: skip
+    assert code == 0
+    for said in (
+        "cluster-sign-flip", "8 clusters of items count", "by at most", "(95 % confidence)",
+        "is not shown to be within the margin of the best of them, which is 0.05",
+        "Only 3 clusters tell mockllm/medium from mockllm/large: no p-value below 0.25",
+        "The smallest difference between", "epochs of the same items (now 2)",
+        "Epochs are averaged per item",
+    ):  # fmt: skip
+        assert said in out
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--pass-at", "2"], "mean pass@2"),
+        (["--pass-all", "2"], "mean pass^2"),
+        (["--cluster", "passage", "--test", "yang"], "Evidence: yang"),
+        (["--procedure", "cheapest-adequate", "--margin", "0.2", "--prefer", "tokens"], "Use "),
+        (["--macro"], "Use mockllm/large"),
+    ],
+)
+def test_ways_to_ask(run, options, said):
+    code, out, _ = run("evals", "inspect-sums", "--metric", "match", *options)
+    assert (code, said in out) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--pass-at", "3"], "the largest k that they allow is 2"),
+        (["--pass-at", "2", "--pass-all", "2"], "ask for one of them"),
+        (["--cluster", "passage", "--test", "mcnemar"], "cluster-sign-flip, obuchowski"),
+        (["--margin", "0"], "margin"),
+        (["--test", "nonsense"], "nonsense"),
+    ],
+)
+def test_what_cannot_be_asked_is_one_sentence(run, options, said):
+    code, out, err = run("evals", "inspect-sums", "--metric", "match", *options)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_choice_is_in_the_json(run):
+    code, out, _ = run("evals", "inspect-sums", "--metric", "match", "--prefer", "tokens",
+                       "--margin", "0.3", "--json")  # fmt: skip
+    held = json.loads(out, parse_constant=pytest.fail)["choice"]
+    assert (code, held["margin_verdict"], held["items"]) == (0, "shown", 24)
+    assert held["plan"]["pair"] == ["mockllm/medium", "mockllm/large"]

@@ -124,6 +124,9 @@ MADE: dict[str, Callable[[], Any]] = {
     ).posthoc(),
     "compact_letters": lambda: multiple.compact_letters(multiple.tukey(table()).pvalues < 0.05),
     "order": decision,
+    "choose_model": lambda: bk.choose_model(
+        bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
+    ),
     "order without a preference": lambda: bk.order(table(n=10)),
     "order along the preference": lambda: bk.order(scores(), prior=list(NAMES), family="prior"),
     "order_many": lambda: bk.ordering.order_many(np.stack([table(n=10), table(n=10, seed=4)])),

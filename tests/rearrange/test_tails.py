@@ -150,3 +150,23 @@ def test_ties_are_ties_where_no_common_unit_helps():
         plain = [np.mean([t <= sum(row) for t in sums]) for row in values.tolist()]
         broken += not np.array_equal(plain, p[:, 0])
     assert broken
+
+
+@pytest.mark.parametrize("most", [1, 4, 40, 3000])
+def test_equal_blocks_together_are_blocks_one_by_one(most):
+    """Against the plain recursion, block by block, with all digits of the far tails."""
+    from bestofk.rearrange.tails import _ways
+
+    rng = np.random.default_rng(most)
+    steps = rng.integers(0, most + 1, 1100 if most < 1000 else 40)
+    table = np.stack([np.zeros_like(steps), steps])
+    plain = np.ones(1)
+    for step in steps.tolist():
+        grown = np.zeros(plain.size + step)
+        grown[: plain.size] += plain / 2
+        grown[step:] += plain / 2
+        plain = grown
+    found = _ways(table, shares=True)
+    assert found.shape == plain.shape
+    held = plain > 1e-280
+    assert found[held] == pytest.approx(plain[held], rel=1e-11, abs=0.0)

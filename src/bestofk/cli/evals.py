@@ -76,6 +76,18 @@ def _log_options(command: Command) -> Command:
                 show_default=True,
                 help="Samples that hit a limit and were scored: take the score, or drop them.",
             ),
+            click.option(
+                "--macro/--micro", default=False,
+                help="Every task counts the same, or (default) every item does.",
+            ),
+            click.option(
+                "--pass-at", type=click.IntRange(min=1), metavar="K",
+                help="Compare by pass@k: one of K answers is right.",
+            ),
+            click.option(
+                "--pass-all", type=click.IntRange(min=1), metavar="K",
+                help="Compare by pass^k: all of K answers are right.",
+            ),
         )
     ):  # fmt: skip
         command = option(command)
@@ -100,6 +112,9 @@ def evals(
     higher_is_better: bool | None,
     count_errors_as_wrong: bool,
     limits: str,
+    macro: bool,
+    pass_at: int | None,
+    pass_all: int | None,
     prefer: str | None,
     report_path: str | None,
     as_json: bool,
@@ -112,16 +127,20 @@ def evals(
     Eval Ever, SWE-bench, EvalPlus or LiveBench, or a table with one row per model, item and epoch;
     or the name of embedded logs (inspect-sums). With --prefer cost the cheapest model that is not
     significantly worse is recommended, by the costs in the logs or those of --prices; --prefer
-    tokens and --prefer latency go by these.
+    tokens and --prefer latency go by these. With --cluster whole clusters of items count as one
+    each; --test takes cluster-sign-flip, obuchowski, durkalski and yang. With --margin 0.01 it is
+    said whether the choice is shown not to be worse than the best by more than that.
 
     \b
     Examples:
       bestofk evals inspect-sums --metric match
       bestofk evals inspect-sums --metric match --prefer tokens
+      bestofk evals inspect-sums --metric match --prefer tokens --margin 0.1
+      bestofk evals inspect-sums --metric match --pass-at 2
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
     from bestofk.evals import read_evals
-    from bestofk.ordering.order import order as decide
+    from bestofk.model_choice.choose_model import choose_model
 
     check_report_path(report_path)
     asked = decision_arguments(options)
@@ -137,22 +156,31 @@ def evals(
             columns=_columns(columns),
             higher_is_better=higher_is_better,
         )
-        table = found.losses(count_errors_as_wrong=count_errors_as_wrong, limits=limits)
-        decision = decide(table, prior=_prior(prefer, found), **asked)
+        _refuse_unknown_costs(prefer, found)
+        choice = choose_model(
+            found,
+            prefer=prefer if prefer in MEASURED else preference(prefer, measured=False),
+            count_errors_as_wrong=count_errors_as_wrong,
+            limits=limits,
+            macro=macro,
+            pass_at=pass_at,
+            pass_all=pass_all,
+            **asked,
+        )
+    decision = choice.order
     if report_path is not None:
-        decision.report(report_path, command=command_line())
+        choice.report(report_path, command=command_line())
     if as_json:
         more: dict[str, Any] = {"report": report_path} if report_path else {}
-        echo_json(
-            {**decision.to_dict(), "evals": found.to_dict(), "account": list(table.account), **more}
-        )
+        account = [*choice.account, *choice.left_out]
+        echo_json({**choice.to_dict(), "evals": found.to_dict(), "account": account, **more})
     elif quiet:
         for name in decision.order:
             say_name(name)
     else:
         from bestofk.cli.terminal import print_order
 
-        print_order(decision, table.account)
+        print_order(decision, choice.account, beside=choice.beside())
         for line in _cost_lines(found):
             say(line)
         if report_path is not None:
@@ -181,10 +209,10 @@ def _columns(given: tuple[str, ...]) -> dict[str, str]:
     return found
 
 
-def _prior(prefer: str | None, found: Evals) -> Any:
-    """The preference: names, or what the logs measured."""
+def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
+    """What is preferred by must be known of every model."""
     if prefer not in MEASURED:
-        return preference(prefer, measured=False)
+        return
     costs = found.costs(prefer)
     unknown = [name for name, cost in costs.items() if not isfinite(cost)]
     if unknown:
@@ -196,11 +224,6 @@ def _prior(prefer: str | None, found: Evals) -> Any:
         raise click.UsageError(
             f"--prefer {prefer}: the logs do not say it for {unknown[0]!r}; {advice}."
         )
-    if prefer == "latency":
-        from bestofk.ordering.preference import MeasuredCosts
-
-        return MeasuredCosts(what="latency", costs=costs)
-    return costs
 
 
 def _cost_lines(found: Evals) -> list[str]:

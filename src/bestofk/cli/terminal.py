@@ -54,10 +54,17 @@ def plain(text: str, style: str = "") -> Text:
     return Text(safe(text), style=style)
 
 
-def print_order(decision: Order, account: Sequence[str]) -> None:
-    """The verdict in sentences, then every learner with its mean loss as a picture."""
+def print_order(
+    decision: Order, account: Sequence[str], *, beside: Sequence[str] | None = None
+) -> None:
+    """The verdict in sentences, then every learner with its mean loss as a picture.
+
+    `beside` stands in the place of what is expected and advised.
+    """
     out = console()
-    lines = [*decision.explain().split("\n"), *expectation(decision), *advice(decision)]
+    if beside is None:
+        beside = (*expectation(decision), *advice(decision))
+    lines = [*decision.explain().split("\n"), *beside]
     out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(plain(line))

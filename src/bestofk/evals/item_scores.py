@@ -90,6 +90,18 @@ class ItemScores:
             np.divide(total, has.sum(axis=1), out=found[:, code], where=has.any(axis=1))
         return found
 
+    def pass_at(self, k: int) -> ItemScores:
+        """Pass@k: the chance that at least one of k answers to an item is right."""
+        from bestofk.evals.pass_at_k import passed_items
+
+        return passed_items(self, k, every=False)
+
+    def pass_all(self, k: int) -> ItemScores:
+        """Pass^k: the chance that all of k answers to an item are right."""
+        from bestofk.evals.pass_at_k import passed_items
+
+        return passed_items(self, k, every=True)
+
     def losses(self, *, by: str = "item") -> Losses:
         """As a table of losses; see `Evals.losses`."""
         from bestofk.losses.losses import Losses
@@ -148,10 +160,10 @@ def item_scores(
     count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
     keep = _kept(evals, count, account) if missing == "drop" else np.ones(n, dtype=bool)
     at = np.flatnonzero(keep)
-    tasks, task = _dense(evals.item_task[at], evals.tasks)
+    tasks, task = dense_names(evals.item_task[at], evals.tasks)
     clusters, cluster = evals.clusters, np.arange(len(at), dtype=np.int32)
     if clusters:
-        clusters, cluster = _dense(evals.item_cluster[at], evals.clusters)
+        clusters, cluster = dense_names(evals.item_cluster[at], evals.clusters)
     epochs = count[:, at]
     if epochs.max(initial=1) > 1:
         least, most = int(epochs[epochs > 0].min()), int(epochs.max())
@@ -175,7 +187,8 @@ def item_scores(
     )
 
 
-def _dense(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
+def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:
+    """The names that occur, and the codes into these."""
     seen, dense = np.unique(codes, return_inverse=True)
     return tuple(names[code] for code in seen), dense.astype(np.int32)
 

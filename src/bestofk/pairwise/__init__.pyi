@@ -2,6 +2,11 @@ from .all_pairs import AllPairs as AllPairs, all_pairs as all_pairs
 from .bayesian.correlated_t import correlated_t as correlated_t
 from .bayesian.posterior import PosteriorResult as PosteriorResult, Probabilities as Probabilities
 from .bayesian.signed_rank_bayes import signed_rank_bayes as signed_rank_bayes
+from .clustered.cluster_sign_flip import cluster_sign_flip as cluster_sign_flip
+from .clustered.durkalski import durkalski as durkalski
+from .clustered.obuchowski import obuchowski as obuchowski
+from .clustered.registry import CLUSTERED_TESTS as CLUSTERED_TESTS
+from .clustered.yang import yang as yang
 from .fewest_units import fewest_units as fewest_units
 from .published_df import CalibratedDf as CalibratedDf
 from .registry import PAIRWISE_TESTS as PAIRWISE_TESTS, PairwiseTest as PairwiseTest

@@ -238,6 +238,8 @@ def _dot(x: Floats, i: int, y: Floats, j: int, count: int) -> float:
 def _ways(table: Whole, *, shares: bool) -> Floats:
     """In how many ways each sum comes about, by adding shifted copies, block by block."""
     choices = table.shape[0]
+    if choices == 2 and shares:
+        return _ways_of_two(table.max(axis=0, initial=0))
     reach = table.max(axis=0, initial=0).tolist()
     size = sum(reach) + 1
     ways, grown = np.zeros(size), np.zeros(size)
@@ -259,3 +261,46 @@ def _ways(table: Whole, *, shares: bool) -> Floats:
             grown[:wider] /= choices
         ways, grown, filled = grown, ways, wider
     return ways
+
+
+def _ways_of_two(steps: Whole) -> Floats:
+    """The shares of each sum where every block adds its steps or none: equal blocks together.
+
+    Blocks of the same number of steps add a binomial number of times that; terms are positive, so
+    that no digit is lost in a tail. Where equal blocks are few, they are added one by one.
+    """
+    ways = np.ones(1)
+    for longest, count in zip(*np.unique(steps[steps > 0], return_counts=True), strict=True):
+        step, times = int(longest), int(count)
+        grown = np.zeros(ways.size + step * times)
+        if step <= times:
+            drawn = _binomial_shares(times)
+            for rest in range(min(step, ways.size)):
+                part = ways[rest::step]
+                grown[rest::step][: part.size + times] = np.convolve(part, drawn)
+        else:
+            grown[: ways.size] = ways
+            filled = ways.size
+            for _ in range(times):
+                grown[: filled + step] *= 0.5
+                grown[step : filled + step] += grown[:filled].copy()
+                filled += step
+        ways = grown
+    return ways
+
+
+def _binomial_shares(n: int) -> Floats:
+    """P(k of n fair coins) for k = 0..n, from the middle outwards.
+
+    Examples
+    --------
+    >>> _binomial_shares(3).tolist()
+    [0.125, 0.375, 0.375, 0.125]
+    """
+    middle = n // 2
+    k = np.arange(middle, n, dtype=np.float64)
+    with np.errstate(under="ignore"):
+        upper = np.concatenate([[1.0], np.cumprod((n - k) / (k + 1.0))])
+    shares = np.concatenate([upper[::-1][:middle], upper])
+    found: Floats = shares / shares.sum()
+    return found

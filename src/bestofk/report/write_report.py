@@ -16,12 +16,14 @@ from markupsafe import Markup
 
 from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
+from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import standing_sentences
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
 from bestofk.report.assumptions import assumptions_of
 from bestofk.report.figures.palette import DARK, LIGHT
+from bestofk.report.figures.svg import svg
 from bestofk.report.learner_tables import (
     costs_table,
     datasets_table,
@@ -34,7 +36,7 @@ from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.output_table import OutputTable
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
-from bestofk.report.report_figures import figures_of
+from bestofk.report.report_figures import DrawnFigure, figures_of
 from bestofk.report.verdict_groups import GROUPS, groups_of
 from bestofk.run.study import Study
 from bestofk.stopping.stopped_order import StoppedOrder
@@ -68,7 +70,7 @@ class ShownTable:
 
 
 def write_report(
-    value: Order | Study,
+    value: Order | Study | ModelChoice,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -87,11 +89,12 @@ def write_report(
 
 
 def render_report(
-    value: Order | Study, *, title: str | None = None, command: Sequence[str] = ()
+    value: Order | Study | ModelChoice, *, title: str | None = None, command: Sequence[str] = ()
 ) -> str:
     """The page as text; the same for the same value."""
     study = value if isinstance(value, Study) else None
-    order = study.decision if study is not None else value
+    models = value if isinstance(value, ModelChoice) else None
+    order = study.decision if study is not None else models.order if models is not None else value
     assert order is None or isinstance(order, Order)
     losses = study.losses if study is not None else _losses_of(order)
     if order is not None:
@@ -108,14 +111,16 @@ def render_report(
         "policy": _policy(script),
         "style": _style(),
         "script": script,
-        "verdict": [html_sentence(line, names) for line in _verdict(order, study, names)],
+        "verdict": [html_sentence(line, names) for line in _verdict(order, study, names, models)],
         "groups": groups_of(order),
         "order": [] if order is None else [html_name(name) for name in order.order],
         "group_titles": GROUPS,
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
-        "figures": figures_of(order, losses),
-        "tables": [_shown(table) for table in _tables(order, losses, study)],
-        "left_out": [html_sentence(line, names) for line in _left_out(order, losses, study)],
+        "figures": [*_figures_of_models(models), *figures_of(order, losses)],
+        "tables": [_shown(table) for table in _tables(order, losses, study, models)],
+        "left_out": [
+            html_sentence(line, names) for line in _left_out(order, losses, study, models)
+        ],
         "failures": [_shown(table) for table in _failures(study)],
         "assumptions": () if order is None else assumptions_of(order),
         "facts": [
@@ -182,7 +187,9 @@ def _title(order: Order | None, losses: Losses | None) -> str:
     return f"Which of {who} to use, by {len(losses.datasets)} data sets"
 
 
-def _verdict(order: Order | None, study: Study | None, names: set[object]) -> list[str]:
+def _verdict(
+    order: Order | None, study: Study | None, names: set[object], models: ModelChoice | None
+) -> list[str]:
     """What was decided, without what other sections say."""
     if order is None:
         assert study is not None
@@ -192,6 +199,8 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     standing = standings_of(order) if isinstance(order, StoppedOrder) else standing_sentences(order)
     grouped = set(paragraphs("\n".join(standing), names))
     lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
+    if models is not None:
+        return [*lines, *paragraphs("\n".join(models.beside()), names)]
     lines += expectation(order)
     lines += advice(order)
     if study is not None:
@@ -204,9 +213,32 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
     return lines
 
 
-def _tables(order: Order | None, losses: Losses | None, study: Study | None) -> list[OutputTable]:
+def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
+    """Quality against cost, where costs are known."""
+    from bestofk.report.models.cost_frontier import known_cost, layout_frontier
+
+    if models is None or known_cost(models) is None:
+        return []
+    picture = layout_frontier(models).picture
+    return [
+        DrawnFigure(
+            name="frontier",
+            caption="Quality against cost: the models than which none is cheaper and better.",
+            svg=Markup(svg(picture)),
+            width=round(picture.width, 2),
+        )
+    ]
+
+
+def _tables(
+    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+) -> list[OutputTable]:
     costs = None if study is None else study.costs
     found = []
+    if models is not None:
+        from bestofk.report.models.model_tables import model_tables
+
+        found += model_tables(models)
     if order is not None:
         found.append(learners_table(order, costs, () if study is None else study.others))
         if len(order.evidence):
@@ -233,10 +265,14 @@ def _pairs(order: Order) -> OutputTable:
     )
 
 
-def _left_out(order: Order | None, losses: Losses | None, study: Study | None) -> list[str]:
+def _left_out(
+    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+) -> list[str]:
     said = [] if order is None else list(order.notes)
     if study is not None and study.race is not None:
         said.append(study.race.state())
+    if models is not None:
+        said += [*models.account, *models.left_out]
     if study is not None:
         said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
         said += study.dropped

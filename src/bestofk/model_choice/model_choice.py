@@ -1,0 +1,229 @@
+"""Which language model to use: the decision, how sure it is, and what was left out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bestofk.evals.item_scores import ItemScores
+from bestofk.model_choice.items_needed import ItemPlan
+from bestofk.ordering.result import Order
+from bestofk.planning.expectation import expectation
+from bestofk.presenting import Presented, decided_level, json_ready, present, renamed, renamed_text
+from bestofk.wording import counted, number
+
+if TYPE_CHECKING:
+    from bestofk.ordering.preference import Name
+
+MARGIN_WORDS = {
+    "shown": "shown not to be worse than the best of them by more than the margin of",
+    "not shown": "not shown to be within the margin of the best of them, which is",
+    "worse": "shown to be worse than another, and not shown to be within the margin of",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ModelChoice(Presented):
+    """What was decided about K models from the logs of their evaluation.
+
+    Attributes
+    ----------
+    order : Order
+        The decision: recommended, order, evidence.
+    scores : ItemScores
+        What it was decided from: one score per model and item.
+    weights : {"micro", "macro"}
+        Whether every item counts the same, or every task.
+    costs : mapping
+        Mean cost, tokens and latency of a sample by model; NaN where unknown.
+    cost_of : str
+        Which of them was preferred by.
+    bound : float or None
+        How much worse than the best of them the recommended one may be, with confidence
+        1 - alpha; None where nothing bounds it.
+    rival : str or None
+        The model against which that bound is largest.
+    plan : ItemPlan or None
+        What these items could show of the recommended one and its nearest rival.
+    margin, margin_verdict
+        A difference that does not matter, and whether the recommended one is ``"shown"`` not to be
+        worse by more than that, ``"not shown"``, or ``"worse"``.
+    items_for_margin : int or None
+        Items at which that would be shown with a chance of 0.8, if the means stay as they are.
+    unattainable : tuple
+        (model, clusters that differ, smallest p-value possible): so few clusters tell these from
+        the recommended one that no p-value could have been small enough.
+    intervals : mapping
+        The interval of each model's own mean, in the user's metric.
+    counts : mapping
+        By model, how many samples have which status.
+    account, left_out : tuple of str
+        What was read, and what of it does not count.
+    """
+
+    order: Order
+    scores: ItemScores = field(repr=False)
+    weights: str
+    costs: Mapping[str, Mapping[str, float]] = field(repr=False)
+    cost_of: str
+    bound: float | None
+    rival: str | None
+    plan: ItemPlan | None
+    margin: float | None
+    margin_verdict: str | None
+    items_for_margin: int | None
+    unattainable: tuple[tuple[str, int, float], ...]
+    intervals: Mapping[str, tuple[float, float]] = field(repr=False)
+    counts: Mapping[str, Mapping[str, int]] = field(repr=False)
+    account: tuple[str, ...] = field(repr=False)
+    left_out: tuple[str, ...] = field(repr=False)
+
+    @property
+    def recommended(self) -> Name | None:
+        """The model to use; None where the procedure cannot tell."""
+        return self.order.recommended
+
+    def beside(self) -> tuple[str, ...]:
+        """What stands beside the verdict: bound, margin, what could be shown, what was left out."""
+        said: list[str] = []
+        who = self.recommended
+        if who is not None:
+            if not self.scores.clusters:
+                said += expectation(self.order)
+            said.append(self._bound_sentence())
+            if self.margin is not None:
+                said.append(self._margin_sentence())
+            said += [_few_sentence(str(who), *one, self._unit_words()) for one in self.unattainable]
+            if self.plan is not None:
+                said.append(self.plan.explain())
+        said += self.left_out
+        return tuple(said)
+
+    def _bound_sentence(self) -> str:
+        sure = f"{100 * (1 - self.order.alpha):g} % confidence"
+        if self.bound is None:
+            return f"How much worse than the best of them {self.recommended} may be is not bounded."
+        than = "the best of the others" if len(self.order.prior) > 2 else self.rival
+        return (
+            f"{self.recommended} is worse than {than} by at most {number(self.bound)} in "
+            f"{self.order.metric.mean}{self._weight_words()} ({sure})."
+        )
+
+    def _margin_sentence(self) -> str:
+        assert self.margin is not None
+        assert self.margin_verdict is not None
+        words = MARGIN_WORDS[self.margin_verdict]
+        said = f"{self.recommended} is {words} {number(self.margin)}"
+        if self.items_for_margin is not None and self.items_for_margin > len(self.scores.items):
+            said += (
+                f"; about {self.items_for_margin:,} items (now {len(self.scores.items):,}) would "
+                "show it if the means stay as they are"
+            )
+        return said + "."
+
+    def _weight_words(self) -> str:
+        tasks = len(self.scores.tasks)
+        if tasks < 2:
+            return ""
+        return " over tasks (macro)" if self.weights == "macro" else " over items (micro)"
+
+    def _unit_words(self) -> str:
+        return "cluster" if self.scores.clusters else "item"
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The verdict in sentences, then what stands beside it.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the models, in the order of `order.prior`.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        decided_level(alpha, self.order.alpha)
+        called = renamed(names, self.order.prior)
+        beside = renamed_text("\n".join(self.beside()), called)
+        return f"{self.order.explain(names=names)}\n{beside}".rstrip()
+
+    def _columns(self) -> dict[str, Any]:
+        """The leaderboard: one row per model."""
+        names = [str(name) for name in self.order.order] or list(self.scores.learners)
+        if len(names) < len(self.scores.learners):
+            names = [str(name) for name in self.order.prior]
+        standings = {str(one.name): one.verdict for one in self.order.standings}
+        metric = self.order.metric
+        return {
+            "learner": names,
+            "mean": [metric.shown(self.order.means[name]) for name in names],
+            "low": [self.intervals[name][0] for name in names],
+            "high": [self.intervals[name][1] for name in names],
+            **{
+                of: [_known(costs[name]) for name in names]
+                for of, costs in self.costs.items()
+                if any(isfinite(cost) for cost in costs.values())
+            },
+            "verdict": [
+                "recommended" if name == self.recommended else standings.get(name, "")
+                for name in names
+            ],
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decision for strict JSON, with what stands beside it."""
+        plan = None if self.plan is None else self.plan.to_dict()
+        columns = self._columns()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        found: dict[str, Any] = json_ready(
+            {
+                "weights": self.weights,
+                "tasks": len(self.scores.tasks),
+                "items": len(self.scores.items),
+                "clusters": len(self.scores.clusters) or None,
+                "leaderboard": rows,
+                "worse_by_at_most": self.bound,
+                "worse_than": self.rival,
+                "plan": plan,
+                "margin": self.margin,
+                "margin_verdict": self.margin_verdict,
+                "items_for_margin": self.items_for_margin,
+                "unattainable": [
+                    {"learner": name, "differ": count, "smallest_pvalue": least}
+                    for name, count, least in self.unattainable
+                ],
+                "left_out": list(self.left_out),
+            }
+        )
+        held = self.order.to_dict()
+        return {**held, "explanation": self.explain(), "choice": found}
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        command: Sequence[str] = (),
+    ) -> Path:
+        """Write one self-contained HTML file, and return its path; see `Order.report`."""
+        written: Path = present("report", self, path, title=title, command=command)
+        return written
+
+    def __repr__(self) -> str:
+        return f"ModelChoice(recommended={self.recommended!r}, order={self.order.order!r})"
+
+
+def _known(cost: float) -> float | None:
+    return cost if isfinite(cost) else None
+
+
+def _few_sentence(who: str, rival: str, count: int, least: float, unit: str) -> str:
+    if count == 0:
+        return f"{who} and {rival} have the same score on every {unit}: nothing tells them apart."
+    verb = "tells" if count == 1 else "tell"
+    return (
+        f"Only {counted(count, unit)} {verb} {who} from {rival}: no p-value below {least:.2g} "
+        "could come out, whatever they say, so that these items cannot decide between the two."
+    )

@@ -1,0 +1,1 @@
+"""Tests on instances that belong together in clusters: passages, repositories, templates."""

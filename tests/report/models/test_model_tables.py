@@ -1,0 +1,110 @@
+"""The report of a choice between models: its tables, its figure, and hostile names in them."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+import bestofk as bk
+from bestofk.report.models.cost_frontier import frontier_of, layout_frontier
+from bestofk.report.models.model_tables import model_tables
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    "'\"><img src=x onerror=alert(2)>",
+    "a\u202eb ]]> --> {{ 7 * 7 }} {% raw %} \\end{document}",
+    '=HYPERLINK("http://x")|`x`',
+]
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Models, tasks, items and clusters whose names try to break out."""
+    import csv
+
+    path = tmp_path / "logs.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(["learner", "task", "item", "cluster", "score", "cost"])
+        for k, name in enumerate(HOSTILE):
+            for i in range(24):
+                task = f"<b>{HOSTILE[i % 2]}"
+                score = (i * 7 + k * 3) % 5 / 4
+                item, cluster = f"{i}{HOSTILE[i % 4]}", f"{i // 3}</td><script>"
+                out.writerow([name, task, item, cluster, score, k + 1])
+    evals = bk.read_evals(path, cluster="cluster", higher_is_better=True)
+    return bk.choose_model(evals, prefer="cost", margin=0.05)
+
+
+class Tags(HTMLParser):
+    """What a browser would take as markup."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def test_names_are_data(hostile, tmp_path):
+    path = hostile.report(tmp_path / "r.html")
+    page = path.read_text(encoding="utf-8")
+    reader = Tags()
+    reader.feed(page)
+    scripts = [tag for tag, _ in reader.found if tag == "script"]
+    plain = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    other = Tags()
+    other.feed(plain.report(tmp_path / "s.html").read_text(encoding="utf-8"))
+    assert len(scripts) == len([tag for tag, _ in other.found if tag == "script"])
+    assert not [tag for tag, _ in reader.found if tag in ("img", "iframe", "object")]
+    assert not [name for _, held in reader.found for name in held if name.startswith("on")]
+    assert "49" not in re.findall(r"\]\]> --> (\d+)", page)
+    assert "&lt;script&gt;alert(1)" in page
+
+
+def test_the_page_holds_every_part(tmp_path):
+    choice = bk.choose_model(
+        bk.evals.example_evals("inspect-sums"), prefer="cost", margin=0.1
+    )  # fmt: skip
+    page = choice.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    for words in (
+        "Quality against cost", "The items that decide", "have the same score",
+        "What is missing: samples", "those that share a letter", "95 % confidence",
+        "by at most", "Clusters of instances are independent",
+    ):  # fmt: skip
+        assert words in page
+
+
+def test_the_tables_say_what_the_scores_say(hostile):
+    tables = {table.name: table for table in model_tables(hostile)}
+    assert set(tables) == {"leaderboard", "items", "agreement", "tasks", "samples"}
+    scores = hostile.scores
+    board = tables["leaderboard"].to_frame().set_index("learner")
+    for k, name in enumerate(scores.learners):
+        assert board.loc[name, "mean"] == pytest.approx(scores.mean[k].mean())
+        assert board.loc[name, "low"] < board.loc[name, "mean"] < board.loc[name, "high"]
+    who, rival = (scores.learners.index(name) for name in hostile.plan.pair)
+    items = tables["items"].to_frame()
+    apart = (scores.mean[who] != scores.mean[rival]).sum()
+    assert len(items) == apart
+    same = tables["agreement"].to_frame().iloc[who, rival + 1]
+    assert same == pytest.approx(1 - apart / len(scores.items))
+    assert tables["tasks"].to_frame()["items"].tolist() == [12, 12]
+    assert tables["samples"].to_frame()["scored"].tolist() == [24] * 4
+
+
+def test_the_frontier_holds_those_that_nothing_beats():
+    choice = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
+    costs, means = choice.costs["tokens"], choice.order.means
+    found = frontier_of(choice, "tokens")
+    for name in costs:
+        beaten = any(
+            costs[k] <= costs[name] and means[k] <= means[name]
+            and (costs[k] < costs[name] or means[k] < means[name])
+            for k in costs
+        )  # fmt: skip
+        assert (name in found) != beaten
+    layout = layout_frontier(choice)
+    assert layout.frontier == found
+    assert layout.names == tuple(sorted(costs, key=costs.get))
