@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 
 from bestofk.errors import Interrupted
 from bestofk.run.engines.engine import Engine
@@ -59,7 +59,6 @@ def run_task(
     Interrupted
         The user broke off; the message says what is safe.
     """
-    begin = time.monotonic()
     watcher = Progress() if progress is None else progress
     same: dict[str, list[ItemT]] = {}
     for item in items:
@@ -75,7 +74,8 @@ def run_task(
     missing = [group[0] for group in same.values() if group[0] not in results]
     wanted: Iterable[ItemT] = missing
     if deadline is not None:
-        wanted = _rounds_until(deadline, task.rounds(missing), begin)
+        # what is begun too late is cut, and costs nobody anything
+        wanted = chain.from_iterable(task.rounds(missing))
     with watcher:
         watcher.start(total=len(same), done=len(same) - len(missing), unit=task.unit)
         run = engine.run(task, wanted, total=len(missing), deadline=deadline, cut=cut)
@@ -111,14 +111,3 @@ def what_is_safe(done: int, total: int, unit: str, *, stored: bool) -> str:
         f"interrupted; {done} of {total} {unit} are safe in the store: the same call resumes from "
         "there."
     )
-
-
-def _rounds_until(
-    deadline: float, rounds: Iterable[Sequence[ItemT]], begin: float
-) -> Iterator[ItemT]:
-    """Items round by round, while the next round is likely to be done in time."""
-    for done, items in enumerate(rounds):
-        now = time.monotonic()
-        if done and now + (now - begin) / done > deadline:
-            return
-        yield from items
