@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 
 from bestofk.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
@@ -63,7 +64,6 @@ def run_task(
     Interrupted
         The user broke off; the message says what is safe.
     """
-    begin = time.monotonic()
     watcher = Progress() if progress is None else progress
 
     stale: dict[str, ResultT] = {}
@@ -95,7 +95,8 @@ def run_task(
     def evaluate(wanted: Sequence[ItemT], shared: SharedWork[ItemT, ResultT] | None) -> None:
         given: Iterable[ItemT] = wanted
         if deadline is not None:
-            given = _rounds_until(deadline, task.rounds(wanted), begin)
+            # what is begun too late is cut, and costs nobody anything
+            given = chain.from_iterable(task.rounds(wanted))
         claimed = None if shared is None else partial(shared.claimed, hurried=deadline is not None)
         run = engine.run(
             task, given, total=len(wanted), deadline=deadline, cut=cut, claimed=claimed
@@ -182,14 +183,3 @@ def what_is_safe(done: int, total: int, unit: str, *, stored: bool) -> str:
         f"interrupted; {done} of {total} {unit} are safe in the store: the same call resumes from "
         "there."
     )
-
-
-def _rounds_until(
-    deadline: float, rounds: Iterable[Sequence[ItemT]], begin: float
-) -> Iterator[ItemT]:
-    """Items round by round, while the next round is likely to be done in time."""
-    for done, items in enumerate(rounds):
-        now = time.monotonic()
-        if done and now + (now - begin) / done > deadline:
-            return
-        yield from items

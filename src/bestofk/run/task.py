@@ -250,7 +250,7 @@ class Task(ABC, Generic[ItemT, ResultT]):
             yield Block(items=group)
 
     def rounds(self, items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
-        """The items in rounds; with a budget, a round is begun only if it can be finished."""
+        """The items in rounds: with a deadline, the first ones are done first."""
         return ([item] for item in items)
 
     def ship(self) -> Shipment[ItemT]:
