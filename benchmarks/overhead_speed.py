@@ -75,9 +75,9 @@ def data_sets() -> dict[str, tuple[Any, Any]]:
 def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
     from bestofk.data import as_dataset
-    from bestofk.run.contenders import as_contenders
-    from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
+    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.metrics.loss_functions import as_loss
 
     data = as_dataset(X, y, task="classification")
     return Experiment(

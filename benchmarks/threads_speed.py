@@ -43,11 +43,11 @@ def large_sets() -> list[Any]:
 def runner(sets: list[Any], learners: tuple[str, ...], plan: str, **how: Any) -> Any:
     """A call that evaluates all cells and gives the losses."""
     import bestofk as bk
-    from bestofk.run.contenders import as_contenders
     from bestofk.run.engines.engine import Engine
     from bestofk.run.evaluation.comparison_task import ComparisonTask
-    from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
+    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.metrics.loss_functions import as_loss
 
     experiment = Experiment(
         contenders=as_contenders(list(learners)),

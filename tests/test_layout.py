@@ -34,7 +34,7 @@ ACROSS = {
     "run/test_strange_learners.py", "run/test_time_limits.py",
     "run/test_failures.py", "run/test_resume.py",
     "run/test_show.py", "run/test_store_faults.py", "run/test_subsets.py",
-    "run/test_unstable_advice.py", "test_contract.py", "test_docs.py", "test_layout.py",
+    "run/inputs/test_unstable_advice.py", "test_contract.py", "test_docs.py", "test_layout.py",
     "test_measured_docs.py", "transcript/test_transcript.py", "ordering/test_procedure_laws.py",
     "cli/test_hostile_names.py", "cli/test_resource_bombs.py",
     "learners/test_hostile_specifications.py", "test_registered_names.py", "test_plugins.py",

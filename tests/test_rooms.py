@@ -80,9 +80,6 @@ ELSEWHERE = {
     "decide": "`order` from options that are one value",
     "stack_tables": "what `order_many` takes several times",
     "sort_by_overrides": "the graph part of MultiTest",
-    "race": "what `replay` does on losses that are known",
-    "sign_bounds": "counts over planned data sets, in one file",
-    "signed_rank_bounds": "counts over planned data sets, in one file",
 }
 
 

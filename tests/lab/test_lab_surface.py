@@ -85,8 +85,8 @@ def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
     from bestofk.lab.simulation_task import SimulationTask
-    from bestofk.run.contenders import as_contenders
-    from bestofk.run.evaluation.loss_functions import as_loss
+    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.metrics.loss_functions import as_loss
 
     work = SimulationTask(
         problem=lab.problem(SMALL),

@@ -63,8 +63,8 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     from bestofk.lab.simulation_task import SimulationTask
     from bestofk.plans.plan import plan as make_plan
     from bestofk.problems.generator import dataset_of
-    from bestofk.run.contenders import as_contenders
-    from bestofk.run.evaluation.loss_functions import as_loss
+    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.metrics.loss_functions import as_loss
 
     made = replace(SMALL, kind=kind)
     found = simulate([learner], made, "2x4", sets=2)
@@ -111,8 +111,8 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     subsets = found.design.subsets
     assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
     from bestofk.lab.simulation_task import SimulationTask
-    from bestofk.run.contenders import as_contenders
-    from bestofk.run.evaluation.loss_functions import as_loss
+    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.metrics.loss_functions import as_loss
 
     work = SimulationTask(
         problem=made,

@@ -16,9 +16,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 import bestofk as bk
 from bestofk.data import as_dataset
-from bestofk.run.contenders import as_contenders
-from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Experiment
+from bestofk.run.inputs.contenders import as_contenders
+from bestofk.run.metrics.loss_functions import as_loss
 
 
 def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):

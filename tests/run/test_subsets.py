@@ -14,9 +14,9 @@ from bestofk.losses.losses import Losses
 from bestofk.plans import plan
 from bestofk.plans.design import Design, Subsets
 from bestofk.run.evaluation.evaluate import Evaluator, evaluate
-from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.sources import as_datasets
+from bestofk.run.inputs.sources import as_datasets
+from bestofk.run.metrics.loss_functions import as_loss
 
 HALVES, NESTED = "3x4+halves:5x3", "3x4+nested"
 TESTS = {

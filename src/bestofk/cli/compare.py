@@ -181,7 +181,7 @@ def compare(
     """
     from bestofk.learners.learners_file import chosen_learners
     from bestofk.run.compare import compare as run_comparison
-    from bestofk.run.sources import dataset_of
+    from bestofk.run.inputs.sources import dataset_of
 
     options: dict[str, Any] = {
         "target": target,

@@ -54,7 +54,7 @@ def own_rows(data: str | None, target: str | None) -> Any:
         if target is not None:
             raise click.UsageError("--target applies to --data; name the file.")
         return None
-    from bestofk.run.sources import dataset_of
+    from bestofk.run.inputs.sources import dataset_of
 
     return dataset_of(data, target=target)
 

@@ -134,7 +134,7 @@ def losses(as_json: bool) -> None:
     """
     from sklearn.metrics import get_scorer_names
 
-    from bestofk.run.evaluation.loss_functions import LOSSES, listed_metric
+    from bestofk.run.metrics.loss_functions import LOSSES, listed_metric
 
     scorers = [name for name in get_scorer_names() if name not in LOSSES]
     rows = [

@@ -21,8 +21,8 @@ from bestofk.problems.given_rows import Degraded
 from bestofk.problems.registry import as_problem
 from bestofk.renamed import renamed_arguments
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.loss_functions import as_loss
 from bestofk.run.experiment import Contender
+from bestofk.run.metrics.loss_functions import as_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.run_task import run_task
 

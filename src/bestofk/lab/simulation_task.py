@@ -20,9 +20,9 @@ from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.generator import DataProblem
 from bestofk.problems.given_rows import Degraded
 from bestofk.run.cells import Failure
-from bestofk.run.evaluation.loss_functions import Loss
 from bestofk.run.evaluation.models import is_trusted
 from bestofk.run.experiment import Contender
+from bestofk.run.metrics.loss_functions import Loss
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import Store
 from bestofk.run.task import Task

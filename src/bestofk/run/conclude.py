@@ -18,11 +18,11 @@ from bestofk.ordering.result import Order
 from bestofk.plans.design import Design
 from bestofk.presenting import Presented, without_effect
 from bestofk.run.cells import CellResult, Failure
-from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.preparation import amended
 from bestofk.run.evaluation.result_table import ResultTable, as_table
 from bestofk.run.experiment import Place
 from bestofk.run.loss_table import complete_part, cost_table
+from bestofk.run.metrics.loss_functions import loss_shown
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost, FailedCell, Study
 from bestofk.wording import joined, number, shortened

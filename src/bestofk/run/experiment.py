@@ -16,7 +16,7 @@ from bestofk.run.evaluation.fingerprints import (
     split_fingerprint,
     way_of_evaluation,
 )
-from bestofk.run.evaluation.loss_functions import Loss
+from bestofk.run.metrics.loss_functions import Loss
 
 KEYS_KEPT = 10_000
 """So many names of cells are kept."""

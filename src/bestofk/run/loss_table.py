@@ -11,9 +11,9 @@ from bestofk.checks import Floats
 from bestofk.losses.losses import DIMS, Losses
 from bestofk.plans.design import Design, Subsets
 from bestofk.run.cells import CellResult
-from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.result_table import ResultTable, as_table
 from bestofk.run.experiment import Place
+from bestofk.run.metrics.loss_functions import loss_shown
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Cost
 

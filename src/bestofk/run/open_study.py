@@ -17,10 +17,10 @@ from bestofk.ordering.preference import PanelOrder
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.contenders import is_panel
-from bestofk.run.evaluation.loss_functions import span_of
 from bestofk.run.evaluation.result_table import ResultTable
 from bestofk.run.experiment import Place
+from bestofk.run.inputs.contenders import is_panel
+from bestofk.run.metrics.loss_functions import span_of
 from bestofk.run.race.conclude_race import conclude_race
 from bestofk.run.race.held_race import hold_race
 from bestofk.run.race.planned_race import planned_race, rule_from

@@ -18,9 +18,10 @@ from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.instances import has_instances, instance_losses
 from bestofk.run.evaluation.preparation import preparation_of
 from bestofk.run.evaluation.time_needed import more_time
-from bestofk.run.evaluation.weights import weight_notes
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Experiment, Place, Places
+from bestofk.run.inputs.unstable import advice_for_unstable
+from bestofk.run.metrics.weights import weight_notes
 from bestofk.run.progress import observer
 from bestofk.run.race.conclude_race import conclude_race
 from bestofk.run.race.held_race import HeldRace
@@ -30,7 +31,6 @@ from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
-from bestofk.run.unstable import advice_for_unstable
 
 
 def run_comparison(

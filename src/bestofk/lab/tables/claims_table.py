@@ -16,7 +16,7 @@ from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
-from bestofk.run.default_plan import NESTED, REPEATED
+from bestofk.run.inputs.default_plan import NESTED, REPEATED
 from bestofk.whole_file import write_text
 
 LEARNERS = (2, 5, 10)

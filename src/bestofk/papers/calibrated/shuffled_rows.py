@@ -15,7 +15,7 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.lab.simulation_task import SimulationTask
 from bestofk.plans.plan import plan
 from bestofk.problems.generator import DataProblem
-from bestofk.run.evaluation.loss_functions import as_loss
+from bestofk.run.metrics.loss_functions import as_loss
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,10 +11,10 @@ from typing import Any
 from bestofk.run.cells import CellResult, Digests, Failure
 from bestofk.run.evaluation.blocks import blocks_of
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.evaluation.loss_functions import LOSSES
 from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.evaluation.result_table import ResultTable
 from bestofk.run.experiment import Contender, Experiment, Place, Places, UnavailableEstimator
+from bestofk.run.metrics.loss_functions import LOSSES
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
 from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said

@@ -15,7 +15,13 @@ from bestofk.learners.preparation.declared import declares
 from bestofk.plans.splits import distinct_rows
 from bestofk.run.caught_warnings import Caught, caught_warnings
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
-from bestofk.run.evaluation.judge import (
+from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
+from bestofk.run.evaluation.predictions import pack
+from bestofk.run.evaluation.rows import Fold, Rows
+from bestofk.run.evaluation.surroundings import kept_surroundings
+from bestofk.run.evaluation.whole_plans import predicted_in_plan, takes_whole_plans
+from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.metrics.judge import (
     Judge,
     UnscoredError,
     checked_predictions,
@@ -23,13 +29,7 @@ from bestofk.run.evaluation.judge import (
     first_line,
     sentence_of,
 )
-from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
-from bestofk.run.evaluation.predictions import pack
-from bestofk.run.evaluation.rows import Fold, Rows
-from bestofk.run.evaluation.surroundings import kept_surroundings
-from bestofk.run.evaluation.weights import prepared_argument, weighted
-from bestofk.run.evaluation.whole_plans import predicted_in_plan, takes_whole_plans
-from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.metrics.weights import prepared_argument, weighted
 from bestofk.run.task import ItemEvaluator
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from bestofk.code_identity.identity import Identity, identify, text_digest
 from bestofk.code_identity.packages import OWN, package_of
 from bestofk.data.dataset import DataSet
 from bestofk.plans.splits import Splits
-from bestofk.run.evaluation.loss_functions import Loss
+from bestofk.run.metrics.loss_functions import Loss
 
 _PLAIN = (type(None), bool, int, float, str, bytes)
 
@@ -34,7 +34,7 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     are prepared for learners that want numbers without gaps, and the threads of a fit.
     """
     from bestofk.learners.preparation.ready_learner import ready_learner
-    from bestofk.run.evaluation.judge import Judge, checked_predictions
+    from bestofk.run.metrics.judge import Judge, checked_predictions
 
     kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]

@@ -11,9 +11,9 @@ from bestofk.checks import Floats
 from bestofk.losses.losses import Losses
 from bestofk.plans.design import Design
 from bestofk.run.cells import CellResult
-from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.predictions import unpack
 from bestofk.run.experiment import Experiment, Place
+from bestofk.run.metrics.loss_functions import loss_shown
 
 
 def is_one_test_set(experiment: Experiment) -> bool:

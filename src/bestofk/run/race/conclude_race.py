@@ -13,10 +13,10 @@ from bestofk.losses.losses import DIMS, Losses
 from bestofk.losses.metric import Metric
 from bestofk.ordering.decision import Decision
 from bestofk.run.conclude import failed_cell, setting_of
-from bestofk.run.evaluation.loss_functions import loss_shown
 from bestofk.run.evaluation.preparation import amended
 from bestofk.run.evaluation.result_table import as_table
 from bestofk.run.loss_table import cost_table
+from bestofk.run.metrics.loss_functions import loss_shown
 from bestofk.run.race.held_race import HeldRace, Seen
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from bestofk.checks import refuse
 from bestofk.errors import StoreError
-from bestofk.run.evaluation.loss_functions import loss_shown
+from bestofk.run.metrics.loss_functions import loss_shown
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.tables.spreadsheet import as_text_cell

@@ -28,8 +28,8 @@ from sklearn.utils.validation import has_fit_parameter
 import bestofk as bk
 from bestofk.errors import ArgumentError, BestOfKError
 from bestofk.learners import learner
-from bestofk.run.evaluation.loss_functions import LOSSES, as_loss
-from bestofk.run.evaluation.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
+from bestofk.run.metrics.loss_functions import LOSSES, as_loss
+from bestofk.run.metrics.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
 
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()

@@ -13,7 +13,7 @@ import bestofk as bk
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans import plan
-from bestofk.run.unstable import (
+from bestofk.run.inputs.unstable import (
     BETTER_TEST,
     FEW_ROWS,
     NESTED,

@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
-from bestofk.run.evaluation.loss_functions import Loss
+from bestofk.run.metrics.loss_functions import Loss
 from bestofk.wording import joined
 
 WEIGHT = "sample_weight"

@@ -18,7 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 from bestofk.errors import ArgumentError, UnknownNameError
-from bestofk.run.evaluation.loss_functions import as_loss, as_losses, listed_metric, loss_shown
+from bestofk.run.metrics.loss_functions import as_loss, as_losses, listed_metric, loss_shown
 
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
 CANCER = load_breast_cancer()

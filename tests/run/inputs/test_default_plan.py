@@ -6,7 +6,7 @@ import pytest
 import bestofk as bk
 from bestofk.ordering.registry import PROCEDURES
 from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.run.default_plan import default_plan
+from bestofk.run.inputs.default_plan import default_plan
 
 
 def test_one_data_set_has_nested_runs():

@@ -7,7 +7,7 @@ from typing import Any
 
 from bestofk.learners.registry import LEARNERS
 from bestofk.plans.plan import Plan, plan as make_plan
-from bestofk.run.default_plan import FEWEST, NESTED
+from bestofk.run.inputs.default_plan import FEWEST, NESTED
 from bestofk.wording import joined
 
 BETTER_TEST = "nested-cv-t"

@@ -111,9 +111,9 @@ def test_many_learners_are_rehearsed_quickly():
 
     from bestofk.ordering.decision import Decision
     from bestofk.run.compare import as_contenders, as_datasets
-    from bestofk.run.evaluation.loss_functions import as_loss
     from bestofk.run.experiment import Experiment
-    from bestofk.run.rehearse import rehearse
+    from bestofk.run.inputs.rehearse import rehearse
+    from bestofk.run.metrics.loss_functions import as_loss
 
     X, y = rows(200)
     datasets = as_datasets(X, y, None)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bestofk.checks import Floats, refuse
 from bestofk.errors import ArgumentError
 from bestofk.registry import Registry
-from bestofk.run.evaluation.scorers import FALLING, RISING
+from bestofk.run.metrics.scorers import FALLING, RISING
 
 Task = Literal["classification", "regression"]
 Labels = npt.NDArray[Any]
@@ -340,7 +340,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     elif isinstance(loss, str):
         found = _by_name(loss, classes)
     elif callable(loss):
-        from bestofk.run.evaluation.scorers import callable_loss
+        from bestofk.run.metrics.scorers import callable_loss
 
         found = callable_loss(loss)
     elif np.ndim(loss) == 2 and classes is not None:
@@ -389,7 +389,7 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
             if isinstance(wrong, ArgumentError):
                 raise
             raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", name) from None
-    from bestofk.run.evaluation.scorers import scorer_loss
+    from bestofk.run.metrics.scorers import scorer_loss
 
     return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
 

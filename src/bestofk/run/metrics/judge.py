@@ -11,10 +11,10 @@ import numpy.typing as npt
 from bestofk.checks import Floats
 from bestofk.errors import BestOfKError
 from bestofk.run.cells import Failure
-from bestofk.run.evaluation.answers import Answers
-from bestofk.run.evaluation.loss_functions import Loss, loss_shown
 from bestofk.run.evaluation.rows import Fold, Labels, Rows
-from bestofk.run.evaluation.weights import weighted
+from bestofk.run.metrics.answers import Answers
+from bestofk.run.metrics.loss_functions import Loss, loss_shown
+from bestofk.run.metrics.weights import weighted
 
 
 class UnscoredError(Exception):

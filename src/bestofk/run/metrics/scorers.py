@@ -20,7 +20,7 @@ from bestofk.losses.roles import direction_of
 if TYPE_CHECKING:
     from bestofk.checks import Floats
     from bestofk.data.dataset import DataSet
-    from bestofk.run.evaluation.loss_functions import Labels, Loss
+    from bestofk.run.metrics.loss_functions import Labels, Loss
 
 RISING = frozenset({"positive_likelihood_ratio"})
 """Scorers that do not end at 1."""
@@ -37,7 +37,7 @@ def scorer_loss(name: str, classes: Labels | None, known: list[str]) -> Loss:
     """The loss of a scorer's name, ``neg_`` or not, or ``f1:label`` with the positive class."""
     from sklearn.metrics import get_scorer, get_scorer_names
 
-    from bestofk.run.evaluation.loss_functions import span_of
+    from bestofk.run.metrics.loss_functions import span_of
 
     scorers = get_scorer_names()
     plain, _, label = name.partition(":")
@@ -114,7 +114,7 @@ def _positional(function: Any) -> int:
 
 
 def _loss(**fields: Any) -> Loss:
-    from bestofk.run.evaluation.loss_functions import Loss
+    from bestofk.run.metrics.loss_functions import Loss
 
     return Loss(task=None, **fields)
 

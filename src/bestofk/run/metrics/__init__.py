@@ -1,0 +1,1 @@
+"""How predictions are judged: losses, scorers, weights of rows, and the judge that asks a model."""
