@@ -57,7 +57,8 @@ def test_the_sign_flip_is_obuchowskis_test_made_exact():
     found = CLUSTERED_TESTS["obuchowski"].load()(a, b, clusters=who)
     assert found.statistic * 29 / 28 == pytest.approx(d.sum() ** 2 / (d**2).sum())
     exact = cluster_sign_flip(a, b, clusters=who)
-    assert exact.pvalue == pytest.approx(stats.chi2.sf(found.statistic * 29 / 28, 1), rel=0.25)
+    near = stats.chi2.sf(found.statistic * 29 / 28, 1)
+    assert 0.8 * near < exact.pvalue < 1.25 * near
 
 
 @EVERY

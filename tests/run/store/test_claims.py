@@ -104,7 +104,7 @@ def test_processes_share_the_fits_of_one_study(request, tmp_path, kind, n, facto
 def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
     store, log = tmp_path / "study.db", tmp_path / "fits"
     script = "import sys; sys.path.insert(0, sys.argv[1]); import test_claims; "
-    script += "test_claims.run(sys.argv[2], sys.argv[3], nap=0.05)"
+    script += "test_claims.run(sys.argv[2], sys.argv[3], nap=0.02)"
     with subprocess.Popen(
         [sys.executable, "-c", script, str(Path(__file__).parent), str(store), str(log)]
     ) as process:
@@ -119,11 +119,11 @@ def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
     assert claimed > 0
     lost = fits(log) - kept  # what was begun or not yet committed
     begin = time.monotonic()
-    study = run(store, log, nap=0.05)
+    study = run(store, log, nap=0.02)
     assert CELLS + lost <= fits(log) <= CELLS + lost + OTHER_WAYS
-    # 0.05 s for a fit; a lease would have come on top
-    assert time.monotonic() - begin < 0.05 * (CELLS - kept) + module.LEASE
-    np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.05).losses.values)
+    # 0.02 s for a fit; a lease would have come on top
+    assert time.monotonic() - begin < 0.02 * (CELLS - kept) + module.LEASE
+    np.testing.assert_array_equal(study.losses.values, run(None, log, nap=0.02).losses.values)
 
 
 @pytest.fixture
