@@ -179,11 +179,12 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
         bk.compare(learners, engine="serial", store=store, **{**options, "progress": Breaks(31)})
     cut = bk.compare(learners, budget=1e-9, store=store, **options)
     assert not cut.race.settled
-    assert cut.race.ended == "budget"
+    assert cut.race.ended == "unfinished"
     assert "Open: " in cut.headline()
     assert " against " in cut.headline()
     assert "If you must choose now" in cut.headline()
     assert not cut.decision.claims
+    assert told(bk.open_study(store)) == told(cut)
 
 
 def test_at_the_cap_it_depends_on_the_splits(tmp_path):

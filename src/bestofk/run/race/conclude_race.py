@@ -144,7 +144,7 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     # at the end of all runs there is nobody to go on with: those that were open before still are
     undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
-    ended = "settled" if settled else "budget" if held.broken else "runs"
+    ended = "settled" if settled else "unfinished" if held.broken else "runs"
     pair, bands = _funnel(held)
     level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
     strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
