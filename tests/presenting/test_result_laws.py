@@ -208,7 +208,8 @@ SAID = re.compile(
 SAY_NOTHING = {
     # shares in percent, or whole numbers alone
     "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
-    "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims", "hull vertex",
+    "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
+    "hull vertex",
     "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
     "margin verdict", "multinomial_selection", "needed", "order_many", "orders_by_alpha",
     "orders_by_prior",

@@ -189,8 +189,8 @@ def _verdict(order: Order | None, study: Study | None, names: set[object]) -> li
         return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order and the groups are shown as lists
     said = paragraphs(replace(order, notes=()).explain(), names)
-    stopped = isinstance(order, StoppedOrder)
-    standing = standings_of(order) if stopped else standing_sentences(order)
+    words = standings_of if isinstance(order, StoppedOrder) else standing_sentences
+    standing = words(order)  # type: ignore[arg-type]
     grouped = set(paragraphs("\n".join(standing), names))
     lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
     lines += expectation(order)
