@@ -30,6 +30,8 @@ from bestofk.stopping.stopped_order import (
 from bestofk.stopping.stopped_words import reason_words
 from bestofk.tails import t_quantile
 
+_ALTHOUGH = ", which is preferred to it,"
+
 
 def conclude_race(
     held: HeldRace,
@@ -217,7 +219,7 @@ def _why(
                 risk=f"{100 * rule.risk:.4g} %",
                 what=what,
             )
-            return said, what
+            return said, what.replace(_ALTHOUGH, "")
     return "", ""
 
 
@@ -236,7 +238,7 @@ def _reason(verdict: IntervalVerdict, names: list[str], place: int, best: int | 
     if sole is None or sole == place:
         return ""
     if sole < place:
-        return f"{names[sole]}, which is preferred to it, is recommended"
+        return f"{names[sole]}{_ALTHOUGH} is recommended"
     return f"it is passed over for {names[sole]}"
 
 
