@@ -74,3 +74,38 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, with_modu
     )  # fmt: skip
     assert json.loads(found.stdout)["best"] == "max"
     assert "fitting" in found.stderr
+
+
+QUICK_RACE = ["compare", "wine", "--learner", "max", "--learner", "nmc", "--learner", "c4.5",
+              "--prefer", "listed", "--jobs", "1"]  # fmt: skip
+
+
+def test_it_stops_when_it_is_settled(run, tmp_path):
+    store = str(tmp_path / "study.db")
+    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--store", store)
+    assert (code, err) == (0, "")
+    assert "Stopped after 60 of 300 fits" in out
+    assert "runs" in out
+    code, out, _ = run(
+        *QUICK_RACE, "--stop", "settled", "--stop-target", "order", "--risk", "0.1", "--json"
+    )
+    race = json.loads(out)["race"]
+    assert (race["target"], race["risk"], race["settled"]) == ("order", 0.1, True)
+    code, out, _ = run("report", store, "--output", str(tmp_path / "race.html"))
+    assert code == 0
+    assert "Stopped after 60 of 300 fits" in (tmp_path / "race.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("plan", ["5x2", "10x5+nested", "kfold:10", "holdout:0.3"])
+def test_the_advice_of_what_cannot_stop_works_when_typed(run, plan):
+    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--plan", plan)
+    assert code != 0
+    assert out == ""
+    assert "(--plan 10x10)" in err
+    assert run(*QUICK_RACE, "--stop", "settled", "--plan", "10x10", "--quiet")[0] == 0
+
+
+def test_options_of_a_race_need_one(run):
+    code, _, err = run(*QUICK_RACE, "--stop-target", "order")
+    assert code != 0
+    assert "--stop settled" in err

@@ -145,3 +145,38 @@ def test_a_notebook_has_one_line_that_is_renewed(monkeypatch):
     assert "about 3 s left, &lt;b&gt;nn&lt;/b&gt; on iris" in html[5]
     assert "10 of 10 fits in 8 s" in html[-1]
     assert not any("<b>" in state for state in html)
+
+
+def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
+    from bestofk.run.race.race_progress import RaceProgress
+
+    stream = io.StringIO()
+    race = RaceProgress(Lines(stream), total=60)
+    for found, made in ((0, 3), (2, 1)):
+        with race:
+            race.start(total=found + made, done=found)
+            for _ in range(made):
+                race.item(label="nn on iris", failed=False)
+        race.standing(words="1 out, 2 left; open: nn against\nc4.5")
+    race.close()
+    assert stream.getvalue().splitlines() == [
+        "bestofk: 3 of 60 fits: 1 out, 2 left; open: nn against c4.5",
+        "bestofk: 6 of 60 fits: 1 out, 2 left; open: nn against c4.5",
+    ]
+
+
+def test_the_bar_shows_who_is_out():
+    from bestofk.run.race.race_progress import RaceProgress
+
+    stream = Terminal()
+    bar = Bar(stream)
+    race = RaceProgress(bar, total=6)
+    with race:
+        race.start(total=2, done=0)
+        race.item(label="nn", failed=False)
+    race.standing(words="1 out, 2 left; open: [nn] against c4.5")
+    assert bar.bar.tasks[0].fields["standing"] == "1 out, 2 left; open: [nn] against c4.5"
+    with race:
+        race.start(total=2, done=2)
+    assert (bar.bar.tasks[0].completed, bar.bar.tasks[0].total) == (3, 6)
+    race.close()

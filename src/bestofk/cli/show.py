@@ -179,7 +179,8 @@ def _asked(record: StoredDecision) -> str:
     from bestofk.run.open_study import decision_of
 
     try:
-        return decision_of(record).describe()
+        stops = "" if record.race is None else ", stopped when it is settled"
+        return f"{decision_of(record).describe()}{stops}"
     except BestOfKError as refusal:
         return f"is not known to this bestofk: {refusal}"
 

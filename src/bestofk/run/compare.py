@@ -268,7 +268,9 @@ def compare(
                 raise
             return None
         # what the budget cut repeats nothing
-        return None if found.spec is None or found.spec.decisions[-1].fits is not None else found
+        cut = found.race is not None and found.race.ended == "unfinished"
+        cut = cut or found.spec is None or found.spec.decisions[-1].fits is not None
+        return None if cut else found
 
     study = replicated(study, again, replicate)
     if study.replication is not None:

@@ -179,6 +179,10 @@ class Lines(_Estimated):
         self.old += count
 
     def standing(self, *, words: str) -> None:
+        now = time.monotonic()
+        if self.every > LINE_EVERY and now - self.last < self.every:
+            return  # nobody asked for lines
+        self.last = now
         self._say(f"{self.done} of {self.total} {self.unit}: {words}")
 
     def _say(self, line: str) -> None:
@@ -290,6 +294,12 @@ class NotebookBar(_Estimated):
     ) -> None:
         took = f"in {_wait(time.monotonic() - self.begin)}"
         self._show(", ".join(part for part in (took, self._failures()) if part))
+
+    def found(self, *, count: int) -> None:
+        self.done += count
+
+    def standing(self, *, words: str) -> None:
+        self._show(words)
 
     def _failures(self) -> str:
         return f"{self.failed} failed" if self.failed else ""

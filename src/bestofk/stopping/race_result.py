@@ -88,8 +88,8 @@ class Race(Presented):
         Fits of one learner in one run.
     open_pairs : tuple of pairs of names
         On which pairs the verdict still depends.
-    ended : {"settled", "budget", "runs"}
-        Why the race ended.
+    ended : {"settled", "unfinished", "runs"}
+        Why the race ended: a budget leaves it unfinished; there are no more runs.
     pair : pair of names or None
         The pair that was open last.
     bands : tuple of Band
@@ -230,6 +230,6 @@ class Race(Presented):
 
 _ENDED = {
     "settled": "Stopped after {fits}.",
-    "budget": "The budget ended the race after {fits}, before it was settled.",
+    "unfinished": "Ended after {fits}, before it was settled.",
     "runs": "Not settled after {fits}.",
 }

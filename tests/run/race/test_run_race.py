@@ -144,6 +144,37 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
     assert [one.out_after for one in same.race.learners] == [None, None]
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"groups": True, "plan": "group-6x5"},
+        {"sample_weight": True},
+        {"test": "use-all-data", "df": 10},
+        {"correction": "bergmann-hommel", "guard": False},
+        {"family": "control", "control": "nmc", "prior": None},
+        {"plan": "bootstrap:25"},
+        {"loss": "balanced_accuracy"},
+        {"prior": {"max": 1, "nmc": 1, "c4.5": 1}},
+    ],
+)
+def test_without_risk_the_full_plan_decides_the_same(options):
+    from sklearn.datasets import load_wine
+
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    rng = np.random.default_rng(3)
+    columns = {"groups": rng.integers(0, 40, len(y)), "sample_weight": 0.5 + rng.random(len(y))}
+    given = {"plan": "6x5", "prior": "listed", "progress": False, "n_jobs": 1, **options}
+    given |= {name: columns[name] for name in columns.keys() & options.keys()}
+    learners = ["max", "nmc", "c4.5"]
+    full = bk.compare(learners, X, y, **given)
+    stopped = bk.compare(learners, X, y, stop="settled", risk=0.0, **given)
+    assert stopped.race.settled
+    assert stopped.race.exact
+    assert stopped.recommended == full.recommended
+    assert set(stopped.decision.claims) <= set(full.decision.claims)
+    assert stopped.order in (full.order, full.order[:1])
+
+
 def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
     failing = {"max": "max", "nmc": "nmc", "broken": "sklearn.nothing:Nothing()",
                "naive-bayes": "naive-bayes"}  # fmt: skip
@@ -179,11 +210,12 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
         bk.compare(learners, engine="serial", store=store, **{**options, "progress": Breaks(31)})
     cut = bk.compare(learners, budget=1e-9, store=store, **options)
     assert not cut.race.settled
-    assert cut.race.ended == "budget"
+    assert cut.race.ended == "unfinished"
     assert "Open: " in cut.headline()
     assert " against " in cut.headline()
     assert "If you must choose now" in cut.headline()
     assert not cut.decision.claims
+    assert told(bk.open_study(store)) == told(cut)
 
 
 def test_at_the_cap_it_depends_on_the_splits(tmp_path):

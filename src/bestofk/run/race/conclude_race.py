@@ -32,6 +32,8 @@ from bestofk.stopping.stopped_order import (
 from bestofk.stopping.stopped_words import reason_words
 from bestofk.tails import t_quantile
 
+_ALTHOUGH = ", which is preferred to it,"
+
 
 def conclude_race(
     held: HeldRace,
@@ -142,13 +144,14 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     assert held.family is not None
     last, rule, test = held.seen[-1], held.planned.rule, held.test
     names = [spec.learners[number].name for number in held.prior]
-    settled = last.look.settled
+    # what the whole plan decides is settled, be it by a hair
+    settled = last.look.settled or held.whole
     _, exact = still_open(last.look.exact, held.family, rule.target)
-    exact = exact and settled
+    exact = (exact and settled) or held.whole
     # at the end of all runs there is nobody to go on with: those that were open before still are
     undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
-    ended = "settled" if settled else "budget" if held.broken else "runs"
+    ended = "settled" if settled else "unfinished" if held.broken else "runs"
     pair, bands = _funnel(held)
     level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
     strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
@@ -220,7 +223,7 @@ def _why(
                 risk=f"{100 * rule.risk:.4g} %",
                 what=what,
             )
-            return said, what
+            return said, what.replace(_ALTHOUGH, "")
     return "", ""
 
 
@@ -239,7 +242,7 @@ def _reason(verdict: IntervalVerdict, names: list[str], place: int, best: int | 
     if sole is None or sole == place:
         return ""
     if sole < place:
-        return f"{names[sole]}, which is preferred to it, is recommended"
+        return f"{names[sole]}{_ALTHOUGH} is recommended"
     return f"it is passed over for {names[sole]}"
 
 
