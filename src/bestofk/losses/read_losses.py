@@ -30,6 +30,7 @@ from bestofk.losses.direction_and_design import (
 from bestofk.losses.example_losses import EXAMPLES, example_path
 from bestofk.losses.losses import Losses
 from bestofk.losses.roles import Direction, assign_roles, direction_of
+from bestofk.losses.weka_experiment import weka_columns
 from bestofk.plans.design import Design
 from bestofk.tables.read_table import read_table
 from bestofk.tables.table import Table
@@ -137,6 +138,9 @@ def read_losses(
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
     table = _as_table(source, delimiter=delimiter, encoding=encoding, format=format)
     table = _only_rows(table, where)
+    weka = weka_columns(table, algorithm=algorithm, loss=loss, metric=metric)
+    if weka is not None:
+        table, algorithm, loss, metric = weka
     table, splits, split_metric = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or algorithm) is None:
         fold = splits

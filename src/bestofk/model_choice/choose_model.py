@@ -21,12 +21,13 @@ from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.evidence.choose_test import automatic_tests
 from bestofk.ordering.order import order as decide
 from bestofk.ordering.preference import MeasuredCosts
-from bestofk.ordering.registry import decides_by
+from bestofk.ordering.registry import PROCEDURES, decides_by
 from bestofk.ordering.result import Order
-from bestofk.pairwise.clustered.cluster_sign_flip import differing
+from bestofk.pairwise.clustered.cluster_sign_flip import cluster_sign_flip, differing
 from bestofk.pairwise.clustered.cluster_totals import Clusters, clusters_of
 from bestofk.pairwise.clustered.registry import CLUSTERED_TESTS
 from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.pairwise.units.mcnemar import mcnemar
 from bestofk.wording import counted
 
 
@@ -94,10 +95,15 @@ def choose_model(
     if margin is not None:
         positive(margin, "margin")
     table, said = _weighted(scores, macro=macro)
-    unit = _unit(scores)
+    unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
+    _refuse_other_procedures(scores, procedure, macro=macro)
     asked, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
+    if not PROCEDURES[procedure].takes_test and test == "auto":
+        asked, reason, arguments = "auto", "", {}
+    if isinstance(asked, ClusteredTest) and options.get("df") is not None:
+        raise ArgumentError(f"df does not apply to test {asked.name!r}; leave it out.")
     decision = decide(
         table, prior=_prior(prefer, evals), procedure=procedure, test=asked, alpha=alpha,
         random_state=random_state, **arguments, **options,
@@ -108,7 +114,7 @@ def choose_model(
         decision = replace(decision, choice=chosen, test_reason=reason)
     held = clusters_of(scores.cluster, len(scores.items), scores.task)
     losses = _by_learner(table, scores)
-    bound, rival = _bound(decision, losses)
+    bound, rival = _bound(decision, scores, losses, unit)
     plan = _plan(decision, scores, losses, held, unit)
     return ModelChoice(
         order=decision,
@@ -221,8 +227,19 @@ def _test(
         why = "the mean score of an item over its epochs counts as one"
     reason = f"chosen for these items: {why}" if test == "auto" else f"asked for; {why}"
     strata = scores.task if len(scores.tasks) > 1 else None
-    wide = unit * float(max(1.0, _largest_weight(scores))) if weighted else unit
-    return ClusteredTest(name=name, clusters=scores.cluster, strata=strata, unit=wide), reason, {}
+    return ClusteredTest(name=name, clusters=scores.cluster, strata=strata, unit=unit), reason, {}
+
+
+def _refuse_other_procedures(scores: ItemScores, procedure: str, *, macro: bool) -> None:
+    """Procedures with a test of their own know neither clusters nor weights."""
+    if PROCEDURES[procedure].takes_test:
+        return
+    if scores.clusters or (macro and len(scores.tasks) > 1):
+        what = "clusters" if scores.clusters else "weighted tasks"
+        raise ArgumentError(
+            f"procedure {procedure!r} takes items as independent and equal, and these are in "
+            f"{what}: 'multitest' and 'cheapest-adequate' allow for that."
+        )
 
 
 def _largest_weight(scores: ItemScores) -> float:
@@ -230,27 +247,30 @@ def _largest_weight(scores: ItemScores) -> float:
     return float(len(scores.items) / (len(counts) * counts.min()))
 
 
-def _bound(decision: Order, losses: dict[str, Floats]) -> tuple[float | None, str | None]:
+def _bound(
+    decision: Order, scores: ItemScores, losses: dict[str, Floats], unit: float
+) -> tuple[float | None, str | None]:
     """How much worse the recommended one may be than the best, and than whom; one-sided.
 
     For any learner that the data choose, the bound is too low only where its own interval against
-    the truly best one fails; that are K - 1 intervals, each at alpha / (K - 1).
+    the truly best one fails; that are K - 1 intervals, each at alpha / (K - 1). Whatever the test,
+    the bound is of the means.
     """
-    who, choice = decision.recommended, decision.choice
+    who = decision.recommended
     others = [name for name in losses if name != who]
-    if who is None or choice is None or not others:
+    if who is None or not others:
         return None, None
-    mine = losses[str(who)]
-    stacked = np.stack([losses[name] for name in others])
-    shape = (len(others), 1, -1) if choice.axes == 2 else (len(others), -1)
+    mine, stacked = losses[str(who)], np.stack([losses[name] for name in others])
+    plain = not scores.clusters and len(scores.tasks) == 1
+    if plain and all(np.isin(one, (0.0, 1.0)).all() for one in losses.values()):
+        found = mcnemar(mine, stacked, exact=True, alternative="less")
+    else:
+        found = cluster_sign_flip(
+            mine, stacked, clusters=scores.cluster, strata=scores.task, unit=unit,
+            alternative="less",
+        )  # fmt: skip
     level = 1.0 - decision.alpha / len(others)
-    try:
-        found = choice(
-            np.broadcast_to(mine, stacked.shape).reshape(shape), stacked.reshape(shape), "less"
-        )
-        high = np.atleast_1d(np.asarray(found.confidence_interval(level).high, dtype=float))
-    except (ArgumentError, AttributeError):
-        return None, None
+    high = np.atleast_1d(np.asarray(found.confidence_interval(level).high, dtype=float))
     at = int(np.argmax(high))
     return (float(max(high[at], 0.0)) if isfinite(high[at]) else None), others[at]
 
@@ -335,7 +355,7 @@ def _intervals(
     metric = table.metric
     plain = not scores.clusters and len(scores.tasks) == 1
     binary = plain and bool(np.isin(table.values, (0.0, 1.0)).all())
-    inside = unit == 1.0 and bool(scores.mean.min() >= 0.0)
+    inside = bool(scores.mean.min() >= 0.0 and scores.mean.max() <= 1.0)
     found = {}
     for name, loss in losses.items():
         if binary:

@@ -108,6 +108,11 @@ class ModelChoice(Presented):
         if self.bound is None:
             return f"How much worse than the best of them {self.recommended} may be is not bounded."
         than = "the best of the others" if len(self.order.prior) > 2 else self.rival
+        if self.bound == 0.0:
+            return (
+                f"{self.recommended} is not worse than {than} in "
+                f"{self.order.metric.mean}{self._weight_words()} ({sure})."
+            )
         return (
             f"{self.recommended} is worse than {than} by at most {number(self.bound)} in "
             f"{self.order.metric.mean}{self._weight_words()} ({sure})."
