@@ -121,21 +121,19 @@ def study(rng: np.random.Generator, learner: str, setting: str) -> Floats:
 
 
 def measure_rates(
-    learner: str, setting: str, *, studies: int, seed: int, risk: float, target: str, guard: bool
-) -> dict[str, float]:
-    """Share of fits saved, of verdicts that differ from the plan's, and of false claims."""
+    learner: str, setting: str, *, studies: int, seed: int, rules: list[StoppingRule], guard: bool
+) -> list[dict[str, float]]:
+    """For every rule the share of fits saved, of verdicts that differ and of those settled.
+
+    With six alike, also how often anything was claimed: by the full plan, and by the race.
+    """
     rng = np.random.default_rng(seed)
     family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
     test = PlannedT(
-        runs=RUNS,
-        folds=FOLDS,
-        df=RUNS * FOLDS - 1,
-        test_share=1 / (FOLDS - 1),
-        span=1.0,
+        runs=RUNS, folds=FOLDS, df=RUNS * FOLDS - 1, test_share=1 / (FOLDS - 1), span=1.0,
         step=FOLDS / ROWS,
-    )
-    rule = StoppingRule(target=target, risk=risk)  # type: ignore[arg-type]
-    saved = differ = settled = 0.0
+    )  # fmt: skip
+    found = [dict.fromkeys(("saved", "differ", "settled", "plan", "race"), 0.0) for _ in rules]
     for _ in range(studies):
         losses = study(rng, learner, setting)
         full = bk.order(
@@ -144,20 +142,23 @@ def measure_rates(
             test="corrected-repeated-kfold-t",
             guard=guard,
         )
-        raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
-        saved += 1.0 - raced.runs.sum() / (LEARNERS * RUNS)
-        if not raced.settled:
-            continue
-        settled += 1
-        verdict = raced.looks[-1].verdict
         wanted = [full.prior.index(name) for name in full.order]
-        got = (
-            np.flatnonzero(verdict.candidates()).tolist()
-            if target == "best"
-            else verdict.order()[0].tolist()
-        )
-        differ += wanted[: len(got)] != got
-    return {"saved": saved / studies, "differ": differ / studies, "settled": settled / studies}
+        for rule, rates in zip(rules, found, strict=True):
+            raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
+            verdict = raced.looks[-1].verdict
+            rates["saved"] += 1.0 - raced.runs.sum() / (LEARNERS * RUNS)
+            rates["plan"] += bool(full.evidence.rejected.any())
+            rates["race"] += bool(verdict.sure.any())
+            if not raced.settled:
+                continue
+            rates["settled"] += 1
+            got = (
+                np.flatnonzero(verdict.candidates()).tolist()
+                if rule.target == "best"
+                else verdict.order()[0].tolist()
+            )
+            rates["differ"] += wanted[: len(got)] != got
+    return [{name: value / studies for name, value in rates.items()} for rates in found]
 
 
 def main() -> None:
@@ -170,21 +171,24 @@ def main() -> None:
     parser.add_argument("--guard", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
+    rules = [
+        StoppingRule(target=target, risk=risk)
+        for target in asked.target or ["best", "order"]
+        for risk in asked.risk or [0.0, 0.05]
+    ]
     for setting in asked.setting or [*SETTINGS, "adversarial"]:
-        for learner in asked.learner or sorted(LEARN):
-            for target in asked.target or ["best", "order"]:
-                for risk in asked.risk or [0.0, 0.05]:
-                    begin = time.perf_counter()
-                    rates = measure_rates(
-                        learner, setting, studies=asked.studies, seed=asked.seed, risk=risk,
-                        target=target, guard=asked.guard,
-                    )  # fmt: skip
-                    words = " ".join(f"{name}={value:.4f}" for name, value in rates.items())
-                    seconds = time.perf_counter() - begin
-                    print(f"{setting} {learner} {target} risk={risk:g} {words} [{seconds:.0f} s]",
-                          flush=True)  # fmt: skip
-            if setting == "adversarial":
-                break
+        learners = asked.learner or sorted(LEARN)
+        for learner in learners[:1] if setting == "adversarial" else learners:
+            begin = time.perf_counter()
+            found = measure_rates(
+                learner, setting, studies=asked.studies, seed=asked.seed, rules=rules,
+                guard=asked.guard,
+            )  # fmt: skip
+            seconds = time.perf_counter() - begin
+            for rule, rates in zip(rules, found, strict=True):
+                words = " ".join(f"{name}={value:.4f}" for name, value in rates.items())
+                print(f"{setting} {learner} {rule.target} risk={rule.risk:g} {words}", flush=True)
+            print(f"  {asked.studies} studies in {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
