@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.store.buffer import MOST_BYTES
-from bestofk.run.store.checksums import CHECKED, checksums, damaged, of_bytes
+from bestofk.run.store.checksums import CHECKED, NAMED, checksums, damaged, of_bytes
 from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
 from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 
@@ -23,12 +23,10 @@ CHUNK = 2_000
 MOST_IN_VAIN = 3
 """A table is read from end to end unless it holds more than so many times what is wanted."""
 
-_KEY = ("digest", "dataset", "learner", "splits", "loss_name", "run", "fold", "repetition")
 _ROW = tuple(column.name for column in cells.c)
 """The columns that `rows_of` gives, in its order."""
-_PREDICTIONS = CHECKED.index("predictions")
 Row = tuple[Any, ...]
-"""The columns of `CHECKED`, as the driver has them."""
+"""The columns of `CHECKED` or `NAMED`, as the driver has them."""
 
 
 def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
@@ -40,13 +38,6 @@ def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
     failures = [result.failure for result in results]
     columns: list[list[Any]] = [
         [key.digest for key in keys],
-        [key.dataset for key in keys],
-        [key.learner for key in keys],
-        [key.splits for key in keys],
-        [stored[loss] for loss in losses],
-        [key.run for key in keys],
-        [key.fold for key in keys],
-        [key.repetition for key in keys],
         _all_are(float, [result.loss for result in results]),
         _all_are(float, [result.fit_time for result in results]),
         _all_are(float, [result.predict_time for result in results]),
@@ -59,12 +50,19 @@ def rows_of(results: Sequence[CellResult], written: str) -> list[Row]:
     ]
     predictions = [result.predictions for result in results]
     named = dict(zip(CHECKED, columns, strict=False))
-    named["written"] = [written] * len(keys)
-    named["predictions"] = predictions
-    named["checksum"] = checksums(columns).tolist()
-    named["predictions_checksum"] = [
-        None if each is None else of_bytes(each) for each in predictions
-    ]
+    named |= {
+        "dataset": [key.dataset for key in keys],
+        "learner": [key.learner for key in keys],
+        "splits": [key.splits for key in keys],
+        "loss_name": [stored[loss] for loss in losses],
+        "run": [key.run for key in keys],
+        "fold": [key.fold for key in keys],
+        "repetition": [key.repetition for key in keys],
+        "written": [written] * len(keys),
+        "predictions": predictions,
+        "checksum": checksums(columns).tolist(),
+        "predictions_checksum": [None if each is None else of_bytes(each) for each in predictions],
+    }
     return list(zip(*(named[name] for name in _ROW), strict=True))
 
 
@@ -77,42 +75,42 @@ def _all_are(kind: type, values: list[Any]) -> list[Any]:
 
 def result_of(key: CellKey, row: Row) -> CellResult:
     """The result of a row, under its key."""
-    kind, reason, warnings = row[14:17]
+    _, loss, fit_time, predict_time, size, n_train, n_test, kind, reason, said, held = row[:11]
     return CellResult(
         key=key,
-        loss=row[8],
+        loss=loss,
         failure=None if kind is None else Failure.from_code(kind, unescaped(reason or "")),
-        fit_time=row[9],
-        predict_time=row[10],
-        size=row[11],
-        n_train=row[12],
-        n_test=row[13],
-        warnings=() if warnings is None else _said(warnings),
-        predictions=row[_PREDICTIONS],
+        fit_time=fit_time,
+        predict_time=predict_time,
+        size=size,
+        n_train=n_train,
+        n_test=n_test,
+        warnings=() if said is None else _said(said),
+        predictions=held,
     )
 
 
 def batch_of(rows: Iterable[Row]) -> CellBatch:
-    """The columns of rows."""
-    columns = list(zip(*rows, strict=True)) or [()] * len(CHECKED)
-    kinds, reasons, warnings, predictions = columns[14:18]
+    """The columns of rows with names."""
+    columns = list(zip(*rows, strict=True)) or [()] * len(NAMED)
+    named = dict(zip(NAMED, columns, strict=True))
+    reasons = named["failure_reason"]
+    plain = ("digest", "loss", "fit_time", "predict_time", "size", "n_train", "n_test", "dataset",
+             "learner", "splits", "run", "fold", "repetition")  # fmt: skip
     return CellBatch(
-        digest=columns[0], dataset=columns[1], learner=columns[2], splits=columns[3],
-        run=columns[5], fold=columns[6], repetition=columns[7], loss=columns[8],
-        fit_time=columns[9], predict_time=columns[10], size=columns[11], n_train=columns[12],
-        n_test=columns[13],
+        **{name: named[name] for name in plain},
         failures={
             place: Failure.from_code(kind, unescaped(reasons[place] or ""))
-            for place, kind in enumerate(kinds)
+            for place, kind in enumerate(named["failure_kind"])
             if kind is not None
         },
         warnings={
-            place: _said(text) for place, text in enumerate(warnings) if text is not None
+            place: _said(text) for place, text in enumerate(named["warnings"]) if text is not None
         },
         predictions={
-            place: data for place, data in enumerate(predictions) if data is not None
+            place: data for place, data in enumerate(named["predictions"]) if data is not None
         },
-    )  # fmt: skip
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -123,7 +121,7 @@ def _said(text: str) -> tuple[str, ...]:
 
 def key_of(row: Row) -> CellKey:
     """The key that a row says that it has."""
-    _, dataset, learner, splits, loss, run, fold, repetition = row[: len(_KEY)]
+    dataset, learner, splits, loss, run, fold, repetition = row[len(CHECKED) :]
     return CellKey(
         dataset=dataset,
         learner=learner,
@@ -206,10 +204,12 @@ def rows_with(
     digests: Sequence[str],
     *,
     predictions: bool,
+    names: bool = True,
     version: int = SCHEMA_VERSION,
 ) -> Iterator[tuple[list[Row], list[int]]]:
     """The rows of those digests that the table holds, in batches; which of a batch are damaged."""
-    for rows in _with_digests(connection, _selection(predictions, version), digests):
+    columns = NAMED if names else CHECKED
+    for rows in _with_digests(connection, _selection(columns, predictions, version), digests):
         yield rows, damaged(rows, predictions=predictions)
 
 
@@ -246,13 +246,13 @@ def asked(dialect: sa.Dialect, digests: Sequence[str], chunk: int = CHUNK) -> It
         yield {"wanted": part} if dialect.name == "postgresql" else (json.dumps(part),)
 
 
-def _selection(predictions: bool, version: int) -> sa.Select[Any]:
-    """The columns of `CHECKED`; nulls in place of what is not wanted or not there."""
+def _selection(columns: Sequence[str], predictions: bool, version: int) -> sa.Select[Any]:
+    """The columns of `CHECKED` or `NAMED`; nulls in place of what is not wanted or not there."""
     absent = set() if predictions else {"predictions", "predictions_checksum"}
     if version < CHECKSUMS_SINCE:
         absent |= {"checksum", "predictions_checksum"}
     return sa.select(
-        *(sa.null().label(name) if name in absent else cells.c[name] for name in CHECKED)
+        *(sa.null().label(name) if name in absent else cells.c[name] for name in columns)
     )
 
 
@@ -266,7 +266,9 @@ def find(
     """The results of those keys that the table holds; the digests of those that are damaged."""
     found: dict[str, CellResult] = {}
     spoilt: list[str] = []
-    for rows, wrong in rows_with(connection, list(keys), predictions=predictions, version=version):
+    for rows, wrong in rows_with(
+        connection, list(keys), predictions=predictions, names=False, version=version
+    ):
         for row in without(rows, wrong):
             found[row[0]] = result_of(keys[row[0]], row)
         spoilt += [rows[place][0] for place in wrong]
@@ -312,7 +314,7 @@ def of_study(
     connection: sa.Connection, spec: StudySpec, *, version: int = SCHEMA_VERSION
 ) -> Iterator[tuple[list[Row], list[int]]]:
     """The rows of the learners and data sets of a study, whatever their splits, in batches."""
-    statement = _selection(False, version).where(*_of_names(connection, spec))
+    statement = _selection(NAMED, False, version).where(*_of_names(connection, spec))
     compiled = statement.compile(
         dialect=connection.dialect, compile_kwargs={"render_postcompile": True}
     )
