@@ -5,9 +5,9 @@
 Draws logs of two models that are equal by construction. Every item has its difficulty; each model
 has its own luck with an item and with a whole cluster (a passage, a repository), drawn alike for
 both; in every epoch an answer is right or wrong by chance. Counts how often each way of testing
-finds a difference at level 0.05: McNemar's exact test and the paired t test over all rows as if they
-were items, sign flips over items (epochs averaged first), and the tests over clusters. The clustered
-t interval counts where it leaves out 0.
+finds a difference at level 0.05: McNemar's exact test and the paired t test over all rows as if
+they were items, sign flips over items (epochs averaged first), and the tests over clusters. The
+clustered t interval counts where it leaves out 0.
 """
 
 from __future__ import annotations
