@@ -59,7 +59,7 @@ def _learners(table: Table, by_name: dict[str, str]) -> list[str]:
             " ".join(str(one or "").strip(" '\"").split())
             for one in table.text(by_name["key_scheme_options"])
         ]
-    whole = {}
+    whole: dict[str, list[str]] = {}
     for scheme in dict.fromkeys(schemes):
         whole.setdefault(scheme.rpartition(".")[2], []).append(scheme)
     called = {

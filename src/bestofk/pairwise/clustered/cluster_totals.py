@@ -80,7 +80,10 @@ class Clusters:
             variance = variance + own
             with np.errstate(under="ignore"):
                 welch = welch + np.square(own) / (count - 1)
-        floor = np.where((totals != 0).sum(axis=-1) < FEW_DIFFER, np.asarray(unit) / len(self), 0.0)
+        # what rounding alone can make is no difference
+        least = 1e-12 * self.sizes * np.asarray(unit)[..., np.newaxis]
+        few = (np.abs(totals) > least).sum(axis=-1) < FEW_DIFFER
+        floor = np.where(few, np.asarray(unit) / len(self), 0.0)
         with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
             df = np.where(welch > 0, np.square(variance) / welch, max(len(self) - 1.0, 1.0))
         df = np.where(np.isfinite(df), df, 1.0)
