@@ -5,17 +5,10 @@
     promptfoo  20 output files of promptfoo with 40,000 results each
     table      one CSV of 800,000 rows, against pyarrow
 
-<<<<<<< HEAD
-"ours" is `read_evals` and `choose_model`; "peer" is unpacking and `json.loads` of the same files (a
-line at a time where the file has lines; pyarrow's CSV reader for the table), each in a process of its
-own and in seconds of the processor. The promise is at most 3 times the peer, and 1024 MiB at the
-most. ``--small`` takes a tenth of the items.
-=======
 "ours" is `read_evals` and `choose_model`; "peer" is unpacking and `json.loads` of the same files
 (a line at a time where the file has lines; pyarrow's CSV reader for the table), each in a process
 of its own and in seconds of the processor. The promise is at most 3 times the peer, and 1024 MiB at
 the most. ``--small`` takes a tenth of the items.
->>>>>>> h-evalstats
 """
 
 from __future__ import annotations

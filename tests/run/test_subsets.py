@@ -248,12 +248,14 @@ def test_too_few_halves_leave_the_plain_test():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run import run_task as running
+    from bestofk.run.evaluation.comparison_task import ComparisonTask
 
-    def only_runs(deadline, rounds, begin):
-        return (place for places in rounds for place in places if place.run < 3)
+    rounds = ComparisonTask.rounds
 
-    monkeypatch.setattr(running, "_rounds_until", only_runs)
+    def only_runs(task, items):
+        return ([place for place in one if place.run < 3] for one in rounds(task, items))
+
+    monkeypatch.setattr(ComparisonTask, "rounds", only_runs)
     study = compared(HALVES, budget=100.0)
     assert study.decision.test == "corrected-repeated-kfold-t"
     assert study.losses.design.subsets is None

@@ -11,6 +11,7 @@ import sys
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -255,6 +256,10 @@ class References(ABC):
             return
         try:
             held: Any = sys.modules.get(module) or importlib.import_module(module)
+            if name and name != "*" and name not in vars(held):
+                # a module inside a package is there only after its first import
+                with suppress(ImportError):
+                    importlib.import_module(f"{module}.{name}")
             if name and data:
                 self._attributes(held, [name])
                 return
