@@ -88,6 +88,8 @@ kill_matrix.host()
 def host() -> None:
     """A loaded process that forks a run for every line that it reads, and tells how it ended."""
     comparison(None, engine="serial")  # everything is imported
+    # whoever starts this with nohup has it ignored, and so would the runs
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for line in sys.stdin:
         order = json.loads(line)
         pid = os.fork()
@@ -248,6 +250,7 @@ def end_main(
         if code == 0:
             check(runs.answer(), expected)
             done += 1
+            assert done < 40 * times, "the runs do not heed the signal, or end before it comes"
             continue
         hit += 1
         said = runs.said.read_text()[before:]

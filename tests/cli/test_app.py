@@ -165,6 +165,11 @@ learners = {{"slow": Slow(), "slower": Slower()}}
 """
 
 
+def _in_background():
+    """As a shell starts what ends in &: Ctrl-C is not for it, and it must end all the same."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 @pytest.mark.parametrize(
     ("name", "code", "engine"),
     [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
@@ -176,6 +181,7 @@ def test_signals_end_the_work_in_an_orderly_way(tmp_path, name, code, engine):
     with subprocess.Popen(
         [sys.executable, "-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True,
+        preexec_fn=_in_background if name == "SIGTERM" else None,
     ) as process:  # fmt: skip
         for _ in range(3):
             assert process.stderr.readline() == "fits\n"

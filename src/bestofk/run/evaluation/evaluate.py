@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bestofk.data.encoded import Codes
+from bestofk.errors import Interrupted
 from bestofk.learners.predict import seed_names
 from bestofk.learners.preparation.declared import declares
 from bestofk.plans.splits import distinct_rows
@@ -287,7 +288,9 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
                     kind="missing", reason=sentence_of(raised), detail=missing(raised)
                 )
             except BaseException as raised:  # a stranger's class may raise anything
-                if isinstance(raised, KeyboardInterrupt) and _hears_the_user():
+                if isinstance(raised, Interrupted) or (
+                    isinstance(raised, KeyboardInterrupt) and _hears_the_user()
+                ):
                     raise
                 failure = Failure(kind="raised", reason=sentence_of(raised))
         failures = [failure] * len(experiment.losses)
