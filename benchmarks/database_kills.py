@@ -27,10 +27,10 @@ PLAN = "20x5"
 def main(kills: int) -> int:
     sys.path.insert(0, str(TESTS))
     import strange_learners as strange
-    from conftest import Server, server_programs
 
     import bestofk as bk
     from bestofk.run.store.store import open_store
+    from conftest import Server, server_programs
 
     programs = server_programs()
     if programs is None:
