@@ -266,7 +266,9 @@ class NotebookBar(_Estimated):
 
     def __init__(self, display: Any = None) -> None:
         if display is None:
-            from IPython.display import display
+            from IPython import display as notebook
+
+            display = notebook.display
         self.display = display
         self.handle: Any = None
         self.total = self.done = self.failed = self.old = 0
