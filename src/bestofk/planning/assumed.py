@@ -214,7 +214,7 @@ def _halvings(sd: Floats, test: str, rows: int | None, level: float) -> Halvings
 def _fold_spread(
     sd: float | None, discordance: float | None, rows: int | None, tested: float
 ) -> float:
-    """The given one; for right and wrong the binomial one of a fold's instances."""
+    """The spread that was given, or that of a fold whose instances are right or wrong."""
     if sd is not None or discordance is None or rows is None:
         return _spread(sd, "fold or split", " (or discordance and rows)")
     return float(np.sqrt(discordance / (tested * rows)))

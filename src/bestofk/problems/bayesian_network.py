@@ -150,7 +150,7 @@ def network(
     attributes: int = 10,
     most_parents: int = 3,
 ) -> BayesianNetwork:
-    """A Bayesian network: one that fits the paper's Sets 2 to 4, one from a file, or one drawn.
+    """A Bayesian network that fits the paper's Sets 2 to 4, or is read from a file, or drawn.
 
     Parameters
     ----------

@@ -133,7 +133,7 @@ def run_task(
                 store.flush()
                 # one may have been kept and not yet counted
                 rest = {key: group[0] for key, group in same.items() if group[0] not in results}
-                for key, result in task.find_made(store, rest).items():
+                for key, result in task.find(store, rest).items():
                     if not is_stale(key, result):
                         results.update(dict.fromkeys(same[key], result))
             safe = what_is_safe(len(results), len(items), task.unit, stored=store is not None)

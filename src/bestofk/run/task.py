@@ -208,10 +208,6 @@ class Task(ABC, Generic[ItemT, ResultT]):
                     results.update(dict.fromkeys(missing.pop(key), result))
         return Begun(results=results, missing=missing, known=n - len(missing))
 
-    def find_made(self, store: Store, items: Mapping[str, ItemT]) -> dict[str, ResultT]:
-        """The same of what another process made while this one was at work: failures count."""
-        return self.find(store, items)
-
     @abstractmethod
     def keep(self, store: Store, result: ResultT) -> None:
         """Write a result to a store, if it is worth finding again."""

@@ -27,6 +27,13 @@ PAUSE = 0.25
 """The same when there is none."""
 
 
+def _next(at_once: int, seconds: float) -> int:
+    """How many blocks to claim after so many took so long."""
+    if seconds < BLOCK_SECONDS / 2:
+        return min(2 * at_once, MOST_AT_ONCE)
+    return max(1, at_once // 2) if seconds > BLOCK_SECONDS else at_once
+
+
 class SharedWork(Generic[ItemT, ResultT]):
     """What this process has claimed of the work, and what others have.
 
@@ -81,12 +88,8 @@ class SharedWork(Generic[ItemT, ResultT]):
             begin = time.monotonic()
             yield from free[:at_once]
             now = time.monotonic()
-            if hurried or not free:
-                pass
-            elif now - begin < BLOCK_SECONDS / 2:
-                at_once = min(2 * at_once, MOST_AT_ONCE)
-            elif now - begin > BLOCK_SECONDS:
-                at_once = max(1, at_once // 2)
+            if free and not hurried:
+                at_once = _next(at_once, now - begin)
             looked_at = at_once if free else min(2 * looked_at, MOST_AT_ONCE)
             if now - self._looked > LOOK_EVERY:
                 self.look()
@@ -132,5 +135,5 @@ class SharedWork(Generic[ItemT, ResultT]):
 
     def _made(self, wanted: Mapping[str, ItemT]) -> dict[str, ResultT]:
         """What the store holds of it that counts."""
-        found = self.task.find_made(self.store, wanted)
+        found = self.task.find(self.store, wanted)
         return {key: one for key, one in found.items() if not self.is_stale(key, one)}

@@ -150,10 +150,6 @@ class ComparisonTask(Task[Place, CellResult]):
                 table.add(batch, indices, rows)
 
     def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
-        found = self.find_made(store, items)
-        return {key: result for key, result in found.items() if self.experiment.serves(result)}
-
-    def find_made(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
         experiment = self.experiment
         keys = [experiment.key(place) for place in items.values()]
         for key, digest in zip(keys, items, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from bestofk.data.encoded import Codes, Encoded
 from bestofk.learners.predict import predict_subsets, seed_names
 from bestofk.plans.splits import Splits
 from bestofk.run.experiment import Experiment, Place
-
-if TYPE_CHECKING:
-    pass
 
 WHOLE_PLAN_FROM = 10_000
 """Rows times splits from which learners that can evaluate whole plans do so.

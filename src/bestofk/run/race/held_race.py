@@ -29,11 +29,11 @@ Watch = Callable[[str], None]
 
 
 class _TimeUpError(Exception):
-    pass
+    """The budget ended before all the cells of a round were there."""
 
 
 class _LeftOutError(Exception):
-    pass
+    """A learner fails too often to be decided about: the others race again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
