@@ -18,7 +18,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.adjust import CORRECTIONS
-from bestofk.cli.terminal import learner_table
+from bestofk.cli.terminal_table import shown_columns
 from bestofk.planning.advice import advice
 from bestofk.plans.design import Design
 from bestofk.report.figures.comparisons import comparisons_of
@@ -328,20 +328,19 @@ def groups_said(order):
 
 def terminal_said(order):
     """The table of the command line."""
-    from rich.console import Console
-
-    out = io.StringIO()
-    Console(file=out, width=160).print(learner_table(order, 160))
+    columns = {column.key: column.cells for column in shown_columns(order, 160)}
     said = Said(where="terminal")
     best = order.recommended
-    verdicts = "recommended|worse|better|no evidence|not"
-    row = rf"\s*\d+\s+(L\d)\s.*?  ({verdicts})\b[^(]*(?:\(.*?({P}).*\))?"
-    found = [match for match in map(re.compile(row).match, out.getvalue().split("\n")) if match]
-    assert len(found) == len(order.prior)
-    for name, verdict, p in (match.groups() for match in found):
-        assert (verdict == "recommended") == (name == best)
-        if p is not None:
-            said.p[frozenset((name, best))] = p
+    assert len(columns["learner"]) == len(order.prior)
+    blank = [""] * len(order.prior)
+    rows = (columns.get(key, blank) for key in ("learner", "verdict", "p", "interval"))
+    for name, verdict, p, interval in zip(*rows, strict=True):
+        assert verdict.startswith("recommended") == (name == best)
+        if p:
+            said.p[frozenset((name, best))] = f"p {p}" if p[0] in "<>" else f"p = {p}"
+        both = re.fullmatch(rf"({NUMBER}) to ({NUMBER})", interval)
+        if both:
+            said.low[name, best], said.high[name, best] = both[1], both[2]
         if verdict in ("worse", "better"):
             said.claims.add((best, name) if verdict == "worse" else (name, best))
     return said

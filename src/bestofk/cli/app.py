@@ -87,8 +87,8 @@ def bestofk() -> None:
     \b
     Examples:
       bestofk compare iris
-      bestofk order scores.csv --prefer small,medium,large
-      bestofk tests
+      bestofk order breast-cancer-10x10 --prefer logistic-regression,decision-tree
+      bestofk evals inspect-sums --metric match --prefer tokens
     """
 
 

@@ -121,7 +121,8 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
 
 
 def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
-    from bestofk.cli.terminal import console, one_line, plain
+    from bestofk.cli.terminal import console, plain
+    from bestofk.cli.terminal_table import one_line
 
     out = console()
     n_cells = store.n_cells()

@@ -1,50 +1,51 @@
-"""A decision on a terminal: sentences, a table, and a small picture."""
+"""A decision on a terminal: what to do, a table, the sentences behind it, and a small picture."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bestofk.cli.options import as_typed
 from bestofk.cli.say import safe
+from bestofk.cli.terminal_table import (
+    OTHER_METRIC,
+    learner_table,
+    other_metrics_table,
+    shown_columns,
+)
 from bestofk.ordering.registry import decides_by
+from bestofk.ordering.words.sentences import standing_sentences
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
-from bestofk.wording import duration, printable, pvalue_words
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table
     from rich.text import Text
 
-    from bestofk.ordering import Order, Standing
+    from bestofk.ordering import Order
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.study import Cost, Study
 
-PICTURE_WIDTH = 28
-"""Columns of the small picture where there is room."""
-PICTURE_AT_LEAST = 6
-NAME_WIDTH = 32
 LONG_LINE = 200
 """Columns of a table in a file or a pipe."""
-_VERDICTS = {
-    "worse": "worse",
-    "better": "better",
-    "no evidence": "no evidence of a difference",
-}
-ROWS = 40
-"""So many learners are shown; the JSON has all."""
+PROSE_WIDTH = 100
+"""Sentences are wrapped at this many columns, however wide the terminal is."""
+SET_IN = "  "
 
 
 def console() -> Console:
-    """Standard output: wrapped at words on a terminal, plain long lines elsewhere."""
+    """Standard output: wrapped at words on a terminal, plain long lines elsewhere.
+
+    Where COLUMNS is exported, it holds for files and pipes too.
+    """
     from rich.console import Console
 
     out = Console(highlight=False)
-    return out if out.is_terminal else Console(highlight=False, width=LONG_LINE, soft_wrap=True)
+    if out.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return out
+    return Console(highlight=False, width=LONG_LINE, soft_wrap=True)
 
 
 def plain(text: str, style: str = "") -> Text:
@@ -54,42 +55,72 @@ def plain(text: str, style: str = "") -> Text:
     return Text(safe(text), style=style)
 
 
+def print_prose(out: Console, text: str, style: str = "") -> None:
+    """A paragraph, no wider than can be read; its second and later lines are set in."""
+    if out.soft_wrap:
+        out.print(plain(text, style=style))
+        return
+    lines = plain(text, style=style).wrap(out, min(out.width, PROSE_WIDTH) - len(SET_IN))
+    for place, line in enumerate(lines):
+        line.rstrip()
+        out.print(plain(SET_IN if place and not style else "") + line)
+
+
 def print_order(
     decision: Order, account: Sequence[str], *, beside: Sequence[str] | None = None
 ) -> None:
-    """The verdict in sentences, then every learner with its mean loss as a picture.
+    """What to do, every learner in a table, then the sentences.
 
     `beside` stands in the place of what is expected and advised.
     """
-    out = console()
     if beside is None:
         beside = (*expectation(decision), *advice(decision))
-    lines = [*decision.explain().split("\n"), *beside]
-    out.print(plain(lines[0], style="bold"))
-    for line in lines[1:]:
-        out.print(plain(line))
-    out.print()
-    out.print(learner_table(decision, out.width))
-    out.print()
-    print_graph(out, decision)
-    out.print(plain(" ".join(account), style="dim"))
+    _print_decision(decision, [*decision.explain().split("\n"), *beside], account)
 
 
 def print_study(study: Study) -> None:
-    """The verdict of a run with the same table, what a fit costs, and what the data were."""
-    out = console()
+    """The same of a run, with what a fit costs and what the data were."""
     taken = {said: as_typed(said, "compare") for said in study.taken}
     said = replace(study, data_account=()).explain().split("\n")
     lines = [taken.get(line, line) for line in said]
-    out.print(plain(lines[0], style="bold"))
-    for line in lines[1:]:
-        out.print(plain(line))
+    _print_decision(study.decision, lines, study.data_account, study.costs, study.others)
+
+
+def _print_decision(
+    decision: Order | None,
+    lines: Sequence[str],
+    account: Sequence[str],
+    costs: Mapping[str, Cost] | None = None,
+    others: Sequence[OtherMetric] = (),
+) -> None:
+    out = console()
+    print_prose(out, lines[0], style="bold")
     out.print()
-    if study.decision is not None:
-        out.print(learner_table(study.decision, out.width, study.costs, study.others))
+    told: set[str] = set()
+    if decision is not None:
+        out.print(learner_table(decision, out.width, costs, others))
         out.print()
-        print_graph(out, study.decision)
-    out.print(plain(" ".join(study.data_account), style="dim"))
+        shown = {column.key for column in shown_columns(decision, out.width, costs, others)}
+        told = _in_the_table(decision, shown)
+        if others and OTHER_METRIC not in shown:
+            out.print(other_metrics_table(decision, others))
+            out.print()
+    for line in lines[1:]:
+        if line not in told:
+            print_prose(out, line)
+    if decision is not None:
+        print_graph(out, decision)
+    if account:
+        print_prose(out, " ".join(account), style="dim")
+
+
+def _in_the_table(decision: Order, shown: set[str]) -> set[str]:
+    """Sentences that say no more than the rows of the table do."""
+    if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "prior":
+        return set()
+    if len(decision.standings) != len(decision.prior) - 1:
+        return set()
+    return set(standing_sentences(decision))
 
 
 def print_graph(out: Console, decision: Order) -> None:
@@ -99,108 +130,5 @@ def print_graph(out: Console, decision: Order) -> None:
     by_preference = decides_by(decision.procedure) == "steps" and decision.preference.stated
     graph = text_graph(decision, width=out.width) if by_preference else ""
     if graph:
-        out.print(plain(f"By preference:\n{graph}"))
+        out.print(plain(f"\nBy preference:\n{graph}"))
         out.print()
-
-
-def learner_table(
-    decision: Order,
-    width: int,
-    costs: Mapping[str, Cost] | None = None,
-    others: Sequence[OtherMetric] = (),
-) -> Table:
-    """Every learner with its mean loss as a picture, and its verdict, in `width` columns."""
-    from rich.table import Table
-
-    verdicts = {standing.name: standing for standing in decision.standings}
-    shown = (decision.order if len(decision.order) > 1 else decision.prior)[:ROWS]
-    metric = decision.metric
-    means = np.array([metric.shown(decision.means[name]) for name in shown])
-    names = [one_line(str(name), NAME_WIDTH) for name in shown]
-    said = [_verdict(decision, name, verdicts.get(name)) for name in shown]
-    runs = [decision.runs_of(name) for name in shown]
-    counted = any(count is not None for count in runs)
-    taken = [2, max(map(len, names)), max(9, len(metric.mean)), max(map(len, said))]
-    # what is left beside the other columns, two blanks between each
-    titles = [f"mean {other.name}" for other in others]
-    room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
-    room -= sum(max(len(title), 9) + 2 for title in titles)
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("", justify="right", no_wrap=True)
-    table.add_column("learner", no_wrap=True)
-    table.add_column(plain(decision.metric.mean), justify="right", no_wrap=True)
-    # means over different numbers of runs are not to be compared
-    picture = 0 if counted else min(room, PICTURE_WIDTH)
-    if counted:
-        table.add_column("runs", justify="right", no_wrap=True)
-    if picture >= PICTURE_AT_LEAST:
-        table.add_column("", no_wrap=True)
-    for title in titles:
-        table.add_column(plain(title), justify="right", no_wrap=True)
-    table.add_column("verdict", no_wrap=True)
-    if costs is not None:
-        table.add_column("fit", justify="right", no_wrap=True)
-    for place, (name, called, words) in enumerate(zip(shown, names, said, strict=True)):
-        mean = metric.shown(decision.means[name])
-        ranked = not counted or len(decision.order) > 1
-        row: list[str | Text] = [
-            str(place + 1) if ranked else "",
-            plain(called),
-            decimals(mean, means),
-        ]
-        if counted:
-            row.append(str(runs[place]))
-        if picture >= PICTURE_AT_LEAST:
-            row.append(plain(bar(mean, means, picture)))
-        row += [_mean_of(other, str(name)) for other in others]
-        row.append(plain(words))
-        if costs is not None:
-            fit_time = costs[str(name)].fit_time
-            row.append("" if fit_time is None else duration(fit_time))
-        table.add_row(*row)
-    more = len(decision.prior) - len(shown)
-    if more:
-        table.add_row("", f"... and {more} more")
-    return table
-
-
-def decimals(value: float, values: np.ndarray) -> str:
-    """A number with as many decimals as tell the numbers of its column apart; at least four.
-
-    Examples
-    --------
-    >>> decimals(0.25, np.array([0.25, 0.5])), decimals(2e-6, np.array([2e-6, 3e-6]))
-    ('0.2500', '2.00e-06')
-    """
-    largest = float(np.abs(values).max())
-    return f"{value:.4f}" if largest == 0 or largest >= 1e-3 else f"{value:.2e}"
-
-
-def _mean_of(other: OtherMetric, name: str) -> str:
-    if name not in other.means:
-        return "-"
-    return decimals(other.means[name], np.array(list(other.means.values())))
-
-
-def _verdict(decision: Order, name: object, standing: Standing | None) -> str:
-    if name == decision.recommended:
-        return "recommended"
-    if standing is None:
-        return ""
-    if standing.adjusted_pvalue is None or standing.verdict == "not tested":
-        return standing.verdict
-    p = pvalue_words(standing.adjusted_pvalue, decision.alpha)
-    return f"{_VERDICTS[standing.verdict]} ({p})"
-
-
-def bar(value: float, values: np.ndarray, width: int) -> str:
-    """`value` as a dot on a line from the smallest to the largest of `values`."""
-    low, high = float(values.min()), float(values.max())
-    place = 0 if high == low else round((value - low) / (high - low) * (width - 1))
-    return "·" * place + "●" + "·" * (width - 1 - place)
-
-
-def one_line(name: str, limit: int = 40) -> str:
-    """A name that cannot break a table: no control characters, not too long."""
-    clean = printable(name)
-    return clean if len(clean) <= limit else clean[: limit - 1] + "…"

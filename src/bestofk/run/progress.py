@@ -164,7 +164,7 @@ class Lines(_Estimated):
             rate = (self.done - self.old) / (now - self.begin)
             left = self.left(now)
             self._say(
-                f"{self.done} of {self.total} {self.unit}, {rate:.3g} per second, "
+                f"{self.done} of {self.total} {self.unit}, {_rate(rate)} per second, "
                 f"{f'{left}, ' if left else ''}{self.failed} failed, now {label}"
             )
 
@@ -233,7 +233,7 @@ class Bar(_Estimated):
             self.task,
             advance=1,
             description=printable(label),
-            rate=f"{self.done / spent:.3g} {self.unit}/s" if spent > 0 else "",
+            rate=f"{_rate(self.done / spent)} {self.unit}/s" if spent > 0 else "",
             failures=f"{self.failed} failed" if self.failed else "",
             left=self.left(now),
         )
@@ -342,3 +342,8 @@ def observer(progress: bool | str | Progress, stream: TextIO | None = None) -> P
     if in_notebook():
         return NotebookBar()
     return Bar(stream) if stream.isatty() else Lines(stream, PIPE_LINE_EVERY)
+
+
+def _rate(each_second: float) -> str:
+    """``1,254``, ``12.3`` or ``0.0123``."""
+    return f"{each_second:,.0f}" if each_second >= 100 else f"{each_second:.3g}"

@@ -94,7 +94,7 @@ def _groups(order: Order) -> dict[str, list[Name]]:
     return found
 
 
-def _equal_means(order: Order) -> list[Name]:
+def equal_means(order: Order) -> list[Name]:
     """Learners whose mean is that of the recommended one."""
     assert order.recommended is not None
     own = order.means[order.recommended]
@@ -140,7 +140,7 @@ def _by_mean(order: Order) -> list[str]:
     """No preference: the smallest mean, and who else would do."""
     best = order.recommended
     assert best is not None
-    equal = _equal_means(order)
+    equal = equal_means(order)
     use = (
         f"Use {called(best)}" if order.decidable else f"If you must choose now, use {called(best)}"
     )
@@ -217,7 +217,7 @@ def _by_preference(order: Order) -> list[str]:
     beaten = [name for name in preferred if (best, name) in claims]
     passed = order.steps[0].passed_over if order.steps else ()
     struck = [name for name in preferred if name not in beaten and name not in passed]
-    same = _equal_means(order)
+    same = equal_means(order)
     smallest = order.smallest_mean == best or order.smallest_mean in same
     sentences = []
     if len(same) == len(order.prior) - 1 and not order.claims:
@@ -359,7 +359,7 @@ def _cheapest_adequate(order: Order) -> list[str]:
         f"Use {called(best)}, {order.preference.first()} that is shown not to be worse than "
         f"{'the other' if two else 'any other'} by more than {margin}."
     ]
-    same = _equal_means(order)
+    same = equal_means(order)
     if best == smallest or smallest in same:
         sentences.append(f"It also {_has_smallest(order, same)}.")
     else:

@@ -276,11 +276,6 @@ def _preference_sentence(order: Order) -> str:
             f"factor of two the {order.metric.smaller} {order.metric.mean} goes first): "
             f"{chain(order.prior)}."
         )
-    elif words == "part of a list":
-        prior = (
-            "Your preference, and those that it does not name by their means: "
-            f"{chain(order.prior)}."
-        )
     elif words == "prices":
         prior = f"From the cheapest to the most expensive: {chain(order.prior)}."
     else:

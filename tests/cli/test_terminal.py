@@ -1,0 +1,150 @@
+"""What a decision looks like on a terminal, in a pipe and on a narrow screen."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from bestofk import Losses, order
+from bestofk.cli.terminal_table import (
+    STYLES,
+    learner_table,
+    scale,
+    shown_columns,
+    why_preferred,
+)
+from bestofk.losses import example_losses
+
+
+@pytest.fixture(scope="module")
+def decision():
+    return order(example_losses("breast-cancer-10x10"))
+
+
+def shown(decision, width, **options):
+    out = Console(file=io.StringIO(), width=width, **options)
+    out.print(learner_table(decision, width))
+    return out.file.getvalue()
+
+
+def three(prior=None, names=("dear", "cheap", "poor"), **options):
+    """`cheap` is not shown to be worse than `dear`, whose mean is smaller; `poor` is."""
+    noise = np.random.default_rng(3).normal(scale=0.02, size=(3, 10, 10))
+    means = np.array([0.200, 0.201, 0.4])[:, np.newaxis, np.newaxis]
+    noise -= noise.mean(axis=(1, 2), keepdims=True)
+    losses = Losses(means + noise, dims=("algorithm", "run", "fold"), algorithms=names)
+    return order(losses, prior=prior, **options)
+
+
+@pytest.mark.parametrize("width", [50, 60, 72, 80, 100, 110, 200])
+def test_the_table_fits_and_keeps_what_matters(decision, width):
+    text = shown(decision, width)
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) == 1 + len(decision.prior)
+    assert "logistic-regression" in text
+    assert "recommended" in lines[1]
+    assert ("< 0.0001" in text) == (width >= 72)
+    assert sum(line.rstrip().endswith("worse") for line in lines) == 5
+    assert ("worse by" in text) == (width >= 72)
+    assert ("●" in text) == (width >= 100)
+    assert ("95 % interval" in text) == (width >= 100)
+
+
+def test_the_line_of_dots_has_a_scale(decision):
+    header, first, *_, last = shown(decision, 160).splitlines()
+    start, stop = first.index("●"), last.index("●")
+    assert header[start:].startswith("0.0207")
+    assert header[: stop + 1].endswith("0.373")
+
+
+def test_no_scale_where_its_ends_are_the_same():
+    assert scale(np.array([0.5, 0.5]), 20) == ""
+    assert scale(np.array([0.50000001, 0.5]), 20) == ""
+    assert scale(np.array([-1234567.0, 1234567.0]), 10) == ""
+
+
+def test_verdicts_have_words_and_colours():
+    text = shown(three(), 120, force_terminal=True, color_system="standard")
+    plain = shown(three(), 120)
+    for verdict in ("recommended", "no evidence", "worse"):
+        assert verdict in plain
+        assert STYLES[verdict]
+    assert "\x1b[1;32mrecommended" in text
+    assert "\x1b[33mno evidence" in text
+    assert "\x1b[31mworse" in text
+    assert "\x1b" not in plain
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (None, ""),
+        (["cheap", "dear", "poor"], "you prefer it"),
+        ("listed", ""),  # dear comes first, and has the smallest mean
+        ({"cheap": 1, "dear": 2, "poor": 3}, "cheaper"),
+        (["poor", "dear", "cheap"], ""),
+    ],
+)
+def test_why_a_learner_without_the_smallest_mean_is_recommended(prior, words):
+    decision = three(prior)
+    assert why_preferred(decision) == words
+    cells = {column.key: column.cells for column in shown_columns(decision, 120)}
+    expected = f"recommended ({words})" if words else "recommended"
+    assert cells["verdict"][cells["learner"].index(str(decision.recommended))] == expected
+
+
+def test_columns_are_as_wide_as_their_characters():
+    # two columns each, by the terminal's own count (Unicode, East Asian Width)
+    decision = three(names=("最近傍", "決定木", "線形"))
+    lines = shown(decision, 72).splitlines()
+    from rich.cells import cell_len
+
+    assert max(map(cell_len, lines)) <= 72
+    assert all("…" not in line for line in lines)
+
+
+def test_the_headline_first_then_the_table_then_the_sentences(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "110")
+    code, out, err = run("order", "breast-cancer-10x10", "--prefer", "logistic-regression")
+    assert (code, err) == (0, "")
+    places = [out.index(words) for words in ("Use ", "verdict", "Order: ", "Evidence: ")]
+    assert places == sorted(places)
+    assert out.index("Use ") == 0
+    # the rows of the table say it already
+    assert "Shown to be worse than" not in out
+    assert max(map(len, out.splitlines())) <= 110
+
+
+def test_sentences_say_what_the_table_has_no_room_for(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    _, out, _ = run("order", "breast-cancer-10x10")
+    assert "Shown to be worse than logistic-regression: " in out
+    assert max(map(len, out.splitlines())) <= 60
+
+
+def test_one_sided_families_say_what_was_not_tested(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    asked = ("--family", "prior", "--prefer", "dummy,1-nn,logistic-regression")
+    _, out, _ = run("order", "breast-cancer-10x10", *asked)
+    assert "not tested for being" in out
+
+
+def test_lines_in_a_pipe_are_whole_unless_columns_are_asked_for(run, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    _, out, _ = run("order", "breast-cancer-10x10")
+    assert max(map(len, out.splitlines())) > 200
+
+
+def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(run, monkeypatch):
+    asked = ("compare", "iris", "--learner", "max", "--learner", "naive-bayes")
+    asked += ("--plan", "5x2", "--loss", "accuracy,log-loss,roc_auc_ovr", "--jobs", "1")
+    for width, tables in (("72", 2), ("200", 1)):
+        monkeypatch.setenv("COLUMNS", width)
+        code, out, _ = run(*asked)
+        assert code == 0
+        heads = [line for line in out.splitlines() if line.lstrip().startswith("learner ")]
+        assert len(heads) == tables
+        assert "mean log-loss" in heads[-1]
+        assert "mean roc auc ovr" in heads[-1]
