@@ -148,3 +148,15 @@ def test_means_by_other_metrics_get_a_table_of_their_own_where_there_is_no_room(
         assert len(heads) == tables
         assert "mean log-loss" in heads[-1]
         assert "mean roc auc ovr" in heads[-1]
+
+
+def test_the_first_examples_anybody_types_work(run):
+    import shlex
+
+    _, out, _ = run("--help")
+    typed = [line for line in out.splitlines() if line.startswith("    bestofk ")]
+    assert len(typed) == 3
+    for line in typed:
+        code, out, err = run(*shlex.split(line)[1:], "--quiet")
+        assert (code, err) == (0, "")
+        assert out
