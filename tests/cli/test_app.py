@@ -38,8 +38,8 @@ def examples():
             [sys.executable, "-m", "bestofk", verb, "--help"],
             capture_output=True, text=True, check=True,
         )  # fmt: skip
-        for line in shown.stdout.split("Examples:")[1].split("Options:")[0].splitlines():
-            if line.strip():
+        for line in shown.stdout.split("Examples:")[1].splitlines():
+            if line.startswith("    bestofk "):
                 yield shlex.split(line)[1:]
 
 

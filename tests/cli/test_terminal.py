@@ -1,12 +1,14 @@
 """What a decision looks like on a terminal, in a pipe and on a narrow screen."""
 
 import io
+import re
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from bestofk import Losses, order
+from bestofk.cli.app import VERBS, bestofk
 from bestofk.cli.terminal_table import (
     STYLES,
     learner_table,
@@ -160,3 +162,22 @@ def test_the_first_examples_anybody_types_work(run):
         code, out, err = run(*shlex.split(line)[1:], "--quiet")
         assert (code, err) == (0, "")
         assert out
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_many_options_stand_in_sections(run, verb):
+    from click import Context, Group, Option
+
+    command = bestofk.get_command(Context(bestofk), verb)
+    options = [one for one in command.params if isinstance(one, Option) and not one.hidden]
+    _, out, _ = run(verb, "--help")
+    for option in options:
+        rows = re.findall(rf"^  {option.opts[0]}(?= [^a-z.]|,|$)", out, re.MULTILINE)
+        assert len(rows) == 1, option.name
+    if isinstance(command, Group):
+        return
+    titles = [line for line in out.splitlines() if line.endswith(":") and line[0] != " "]
+    if len(options) > 25:
+        assert titles[0] == "What goes in:"
+        assert titles[-1] == "What comes out:"
+        assert len(titles) >= 3

@@ -21,11 +21,12 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
+from bestofk.cli.sections import SectionedCommand
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("data", metavar="DATA...", nargs=-1, required=True)
 @click.option("--target", metavar="COL", help="Column to predict.")
 @click.option(

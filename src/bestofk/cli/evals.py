@@ -19,6 +19,7 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
+from bestofk.cli.sections import SectionedCommand
 from bestofk.wording import shortened
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def _log_options(command: Command) -> Command:
     return command
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @_log_options
 @report_option

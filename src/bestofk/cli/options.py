@@ -31,7 +31,7 @@ def table_options(command: Command) -> Command:
         (
             click.option(
                 "--design", metavar="DESIGN",
-                help="How the numbers came about: cv, 10x10, resample, test-set, scores, ...",
+                help="How the numbers were produced: cv, 10x10, resample, test-set, scores, ...",
             ),
             click.option(
                 "--learners", metavar="COLS",
@@ -112,9 +112,8 @@ def decision_options(command: Command) -> Command:
                 "--prior",
                 "prefer",
                 metavar="NAMES",
-                help="What you prefer, the most preferred first: a,b,c; or listed. "
-                "compare and report also take fit_time, predict_time, size; compare takes "
-                "complexity. "
+                help="What you prefer, the most preferred first: a,b,c; or listed. compare and "
+                "report also take fit_time, predict_time and size, compare takes complexity. "
                 "Default: no preference.",
             ),
             click.option(

@@ -20,9 +20,10 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
+from bestofk.cli.sections import SectionedCommand
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @table_options
 @report_option
 @decision_options

@@ -17,9 +17,10 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say
+from bestofk.cli.sections import SectionedCommand
 
 
-@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
 @click.argument("losses", metavar="[LOSSES]", required=False)
 @click.option("--design", metavar="PLAN", help="Without LOSSES: 10x10, 5x2, resample:30:0.1, ...")
 @click.option("--datasets", type=int, metavar="N", help="Without LOSSES: so many data sets.")
