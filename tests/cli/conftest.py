@@ -27,12 +27,6 @@ def scores(tmp_path):
     return str(path)
 
 
-@pytest.fixture(autouse=True)
-def _whole_lines(monkeypatch):
-    """Lines are as long as they are, also where the runner of the tests exports its width."""
-    monkeypatch.delenv("COLUMNS", raising=False)
-
-
 @pytest.fixture
 def run(capsys):
     """The exit code, and what went to stdout and to stderr."""

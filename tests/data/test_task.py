@@ -68,7 +68,8 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     words = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
     assert main(words) == 0
     second = capsys.readouterr().out.split("\n")[1]
-    assert second == f"'y' {said}; --task classification takes them as classes."
+    guess = "The target is the last column, 'y': --target ... takes another."
+    assert second == f"{guess} 'y' {said}; --task classification takes them as classes."
     # the advice works
     assert (
         main([*words[:6], "--task", "classification", "--learner", "max", "--learner", "nmc"]) == 0
@@ -85,7 +86,8 @@ def test_a_study_is_told_what_it_is(whole, data):
     path, frame = whole
     given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
     study = bk.compare(["max", "nmc"], task="classification", **given, **QUICK)
-    assert study.taken == ()
+    guess = "The target is the last column, 'y': target=... takes another."
+    assert study.taken == ((guess,) if data == "data" else ())
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
         bk.compare(["max", "nmc"], data=bk.load("iris"), task="regression", **QUICK)

@@ -75,7 +75,8 @@ def print_order(
     """
     if beside is None:
         beside = (*expectation(decision), *advice(decision))
-    _print_decision(decision, [*decision.explain().split("\n"), *beside], account)
+    first, *lines = decision.explain().split("\n")
+    _print_decision(decision, [first], [*lines, *beside], account)
 
 
 def print_study(study: Study) -> None:
@@ -83,18 +84,24 @@ def print_study(study: Study) -> None:
     taken = {said: as_typed(said, "compare") for said in study.taken}
     said = replace(study, data_account=()).explain().split("\n")
     lines = [taken.get(line, line) for line in said]
-    _print_decision(study.decision, lines, study.data_account, study.costs, study.others)
+    # what was guessed comes before the numbers that rest on it
+    first = [lines[0], *(line for line in lines[1:] if line in taken.values())]
+    rest = [line for line in lines[1:] if line not in taken.values()]
+    _print_decision(study.decision, first, rest, study.data_account, study.costs, study.others)
 
 
 def _print_decision(
     decision: Order | None,
-    lines: Sequence[str],
+    first: Sequence[str],
+    rest: Sequence[str],
     account: Sequence[str],
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> None:
     out = console()
-    print_prose(out, lines[0], style="bold")
+    print_prose(out, first[0], style="bold")
+    for line in first[1:]:
+        print_prose(out, line)
     out.print()
     told: set[str] = set()
     if decision is not None:
@@ -105,7 +112,7 @@ def _print_decision(
         if others and OTHER_METRIC not in shown:
             out.print(other_metrics_table(decision, others))
             out.print()
-    for line in lines[1:]:
+    for line in rest:
         if line not in told:
             print_prose(out, line)
     if decision is not None:

@@ -160,7 +160,7 @@ def dataset_of(
     both = set(nominal) & set(numeric)
     if both:
         raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
-    target, account = _target(table, target, (*ignore, *apart))
+    target, account, guessed = _target(table, target, (*ignore, *apart))
     if table.n_rows == 0:
         raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
     found = _taken(table, target, task)
@@ -229,7 +229,7 @@ def dataset_of(
         X=pd.DataFrame(columns),
         y=y,
         task=found.task,
-        taken=found.said,
+        taken=" ".join(filter(None, (guessed, found.said))),
         given=pd.DataFrame(given) if texts or left_out or dates else None,
     )
     if data.n_missing:
@@ -237,20 +237,22 @@ def dataset_of(
     return replace(data, account=(*table.account, *account))
 
 
-def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str]]:
+def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:
+    """The target, how it was found, and what must be said of a guess."""
     if target is not None:
         table.missing(target)
         if target in ignore:
             raise ArgumentError(f"Column {target!r} is the target and cannot be ignored.")
-        return target, []
+        return target, [], ""
     usable = [column for column in table.columns if column not in ignore]
     if not usable:
         raise TableError(f"{table.source}: there must be a column to predict; all are ignored.")
     lowered = {column.strip().lower(): column for column in reversed(usable)}
     for word in _TARGET_NAMES:
         if word in lowered:
-            return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."]
-    return usable[-1], [f"The target is the last column, {usable[-1]!r}."]
+            return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
+    said = f"The target is the last column, {usable[-1]!r}"
+    return usable[-1], [f"{said}."], f"{said}: target=... takes another."
 
 
 def _taken(table: Table, target: str, task: str) -> Taken:

@@ -216,11 +216,19 @@ def _weight_notes(experiment: Experiment) -> tuple[str, ...]:
     return tuple(weight_notes(named, experiment.loss))
 
 
+FEW_TARGETS = 3
+"""So many guesses of targets are told one by one."""
+
+
 def _taken(experiment: Experiment) -> tuple[str, ...]:
-    """What targets of whole numbers were taken for."""
+    """What targets were guessed to be."""
     several = len(experiment.datasets) > 1
-    return tuple(
+    said = [
         f"{one.name}: {one.taken}" if several else one.taken
         for one in experiment.datasets
         if one.taken
-    )
+    ]
+    more = len(said) - FEW_TARGETS
+    if more > 1:
+        return (*said[:FEW_TARGETS], f"The same was done for {more} more data sets.")
+    return tuple(said)
