@@ -1,8 +1,19 @@
-"""Signals and lines as a terminal has them, however the tests were started."""
+"""Signals and lines as a terminal has them, no deadlines, nothing compiled twice."""
 
+import compileall
 import contextlib
+import gc
 import os
 import signal
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+# an example that is slow since the machine is busy is no failure
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("busy")
 
 
 def pytest_configure():
@@ -14,3 +25,13 @@ def pytest_configure():
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
             signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # where Python writes no bytecode, each of the many processes would compile the package again
+    if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
+        package = Path(find_spec("bestofk").origin).parent
+        compileall.compile_dir(package, quiet=2)
+
+
+def pytest_collection_finish():
+    # ten thousand tests are a large heap, which every collection of garbage would look through
+    gc.collect()
+    gc.freeze()

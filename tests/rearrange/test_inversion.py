@@ -31,16 +31,17 @@ def subset_tail(d):
     """P(T* >= T) by merging all sums of one half of the sizes with those of the other."""
     sizes = np.sort(np.abs(d))[::-1]
     first, second = (_all_sums(sizes[half::2]) for half in (0, 1))
-    second.sort()
-    least = d[d > 0].sum() * (1 - 1e-13) - first
+    # sorted keys are found in a tenth of the time
+    least = d[d > 0].sum() * (1 - 1e-13) - first[::-1]
     above = second.size - np.searchsorted(second, least)
     return int(above.sum()) / 2.0 ** len(d)
 
 
 def _all_sums(sizes):
+    """Sorted; of two sorted runs a stable sort is a merge."""
     sums = np.zeros(1)
     for size in sizes:
-        sums = np.concatenate([sums, sums + size])
+        sums = np.sort(np.concatenate([sums, sums + size]), kind="stable")
     return sums
 
 
@@ -76,12 +77,7 @@ def gil_pelaez(d):
     values[0] = -total
     for part in np.array_split(np.arange(1, nodes + 1), 1 + len(sizes) // 500):
         cosines = np.cos(np.outer(u[part], sizes))
-        values[part] = (
-            np.sign(cosines).prod(axis=1)
-            * np.exp(np.log(np.abs(cosines)).sum(axis=1))
-            * np.sin(-u[part] * total)
-            / u[part]
-        )
+        values[part] = cosines.prod(axis=1) * np.sin(-u[part] * total) / u[part]
     return 0.5 + integrate.simpson(values, x=u) / np.pi
 
 
@@ -231,7 +227,7 @@ def test_ten_million_random_flips_agree():
     p, bounds = upper_tail(d[None], 0 * d[None])
     hits, m = 0, 0
     for _ in range(40):
-        flips = rng.integers(0, 2, size=(250_000, 45), dtype=np.uint8)
+        flips = np.unpackbits(rng.integers(0, 256, (250_000, 6), dtype=np.uint8), axis=1, count=45)
         hits += int((flips.astype(np.float32) @ (2 * np.abs(d[:45])).astype(np.float32)
                      >= np.float32(np.abs(d).sum() + d.sum()) * (1 - 1e-7)).sum())  # fmt: skip
         m += 250_000

@@ -165,3 +165,29 @@ def test_a_guard_that_is_told_so_leaves_everything_as_it_is(tmp_path):
     guard.close()
     assert tmp_path.exists()
     assert guard._process.returncode == 0
+
+
+def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
+    """What Python calls at a fork (logging's release of its lock) is done before a handler raises."""
+    forking, done = [True], []
+
+    def at_fork():
+        if forking:
+            signal.raise_signal(signal.SIGTERM)
+            done.append("released")
+
+    def end(number, frame):
+        forking.clear()
+        raise InterruptedError
+
+    os.register_at_fork(after_in_parent=at_fork)
+    before = signal.signal(signal.SIGTERM, end)
+    starter = forked_workers._starter("", 1)
+    try:
+        with pytest.raises(InterruptedError):
+            forked_workers._started_here(lambda *_: None, None, starter)
+        assert done == ["released"]
+        assert signal.getsignal(signal.SIGTERM) is end
+    finally:
+        forking.clear()
+        signal.signal(signal.SIGTERM, before)

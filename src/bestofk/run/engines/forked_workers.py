@@ -23,7 +23,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 from uuid import uuid4
 
-from bestofk.run.engines.process_family import MARK, end_group, end_marked
+from bestofk.run.engines.process_family import MARK, end_group, end_marked, signals_afterwards
 from bestofk.run.engines.thread_count import thread_environment
 from bestofk.run.engines.worker_process import (
     Loaded,
@@ -269,7 +269,8 @@ def _started_here(
     with _STARTING, _free_to_have_children(), warnings.catch_warnings():
         # from a process with threads: none of ours is waited for in the fork
         warnings.simplefilter("ignore", DeprecationWarning)
-        process.start()
+        with signals_afterwards():
+            process.start()
     child.close()
     return Started(process, starter.mark), parent
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 GRACE = 0.5
@@ -44,6 +44,26 @@ def hear_signals(*, ended_by_them: bool) -> None:
         if number is not None:
             ended = ended_by_them and name != "SIGINT"
             signal.signal(number, signal.SIG_DFL if ended else signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def signals_afterwards() -> Iterator[None]:
+    """Hold back the signals that Python handles until the end of the block, as around a fork.
+
+    What a handler raises in one of the functions that Python calls at a fork is lost, and with it
+    what that function had to do: release the lock of `logging`, for which all threads then wait.
+    """
+    came: list[int] = []
+    with contextlib.ExitStack() as back:
+        if threading.current_thread() is threading.main_thread():
+            for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+                number = getattr(signal, name, None)
+                if number is not None and callable(signal.getsignal(number)):
+                    before = signal.signal(number, lambda number, _: came.append(number))
+                    back.callback(signal.signal, number, before)
+        yield
+    for number in came:
+        signal.raise_signal(number)
 
 
 def end_with_parent(parent: int, *, by_main_thread: bool = True) -> None:
