@@ -146,3 +146,25 @@ def _may(test: PlannedT, family: Family, smallest: Floats, farthest: Floats) -> 
         adjusted = family.adjust(each)[np.arange(len(part)), part]
         found[part] = adjusted <= family.alpha
     return found
+
+
+def settled_by_others(bounds: Bounds, test: PlannedT, family: Family) -> Bools:
+    """(K, K): whether a pair may be settled, or is, by what the other pairs bring alone.
+
+    A claim is the surer the smaller the p-values of the others are, and the less possible the
+    larger they are.
+    """
+    first, second = family.pairs()
+    place = np.zeros((family.learners, family.learners), dtype=np.int64)
+    place[pairs_of(family.learners)] = np.arange(len(bounds.t_low))
+    smallest, largest = (
+        each[place[first, second]] for each in test.pvalues(bounds, family.alternative)
+    )
+    found = np.ones((family.learners, family.learners), dtype=bool)
+    for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        claimed, not_claimed = smallest.copy(), largest.copy()
+        claimed[at], not_claimed[at] = largest[at], smallest[at]
+        sure = family.adjust(claimed)[at] <= family.alpha
+        never = family.adjust(not_claimed)[at] > family.alpha
+        found[i, j] = found[j, i] = sure or never
+    return found

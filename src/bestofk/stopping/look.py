@@ -10,7 +10,12 @@ import numpy as np
 from bestofk.checks import Bools, Floats
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import Bounds, PlannedT
-from bestofk.stopping.interval_verdict import IntervalVerdict, interval_verdict, pairs_of
+from bestofk.stopping.interval_verdict import (
+    IntervalVerdict,
+    interval_verdict,
+    pairs_of,
+    settled_by_others,
+)
 from bestofk.stopping.predictions import Predictions
 from bestofk.stopping.rule import StoppingRule, Target
 from bestofk.tails import pvalue_of_t
@@ -83,21 +88,17 @@ def look(
         bounds = kept.bounds(differences).within(exact)
     verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated)
     left, candidates, settled = still_open(verdict, family, rule.target)
-    pairs = (
-        ()
-        if settled
-        else _deciding(
-            verdict,
-            _now(differences, test, family),
-            left,
-            candidates,
-            family,
-            # with no end to the plan, as many runs as there may be
-            ~np.logical_or.reduce(
-                np.isnan(differences if rule.settle == "limit" else of_plan), axis=(1, 2)
-            ),
-        )
-    )
+    pairs: tuple[tuple[int, int], ...] = ()
+    if not settled:
+        endless = rule.settle == "limit"
+        # with no end to the plan, as many runs as there may be
+        gaps = np.isnan(differences if endless else of_plan).any(axis=(1, 2))
+        now = _now(differences, test, family)
+        hopeless = None
+        if endless:
+            # what all the runs that there may be leave open, whatever the other pairs bring
+            hopeless = ~settled_by_others(bounds, test, family)
+        pairs = _deciding(verdict, now, left, candidates, family, ~gaps, hopeless)
     go_on = np.zeros(K, dtype=bool)
     for pair in pairs:
         go_on[list(pair)] = True
@@ -148,11 +149,14 @@ def _deciding(
     candidates: Bools,
     family: Family,
     complete: Bools,
+    hopeless: Bools | None,
 ) -> tuple[tuple[int, int], ...]:
     """The pairs to go on with: those that decide about a candidate and are not complete.
 
     Where all of them are, only how many claims the correction counts is open, and the other open
-    pairs are finished.
+    pairs are finished. `hopeless` are (K, K) pairs that stay open if they are complete, where
+    there are such: candidates are then settled one after the other, and one that cannot be ends
+    it all.
     """
     K = verdict.learners
     unfinished = np.zeros((K, K), dtype=bool)
@@ -167,7 +171,9 @@ def _deciding(
         for one in np.flatnonzero(candidates).tolist():
             rivals, free = _rivals(verdict, now, among, candidates, one)
             wanted[one] |= rivals
-            if free and verdict.stated:
+            if hopeless is not None and (rivals & ~unfinished[one] & hopeless[one]).any():
+                return ()
+            if verdict.stated and (free or (hopeless is not None and rivals.any())):
                 # those after it count only if it is overridden after all
                 break
     for pairs in (wanted, undecided, verdict.unranked_pairs()):
