@@ -123,17 +123,30 @@ def test_the_condition_of_the_design_page_is_the_same_one():
     assert agree == 300
 
 
+@pytest.mark.parametrize("mean", [0.05, -0.1])
 @pytest.mark.parametrize("m", [2, 4, 7])
-def test_predictions_of_runs_that_are_drawn_alike_hold_as_often_as_they_say(m):
+def test_predictions_of_runs_that_are_drawn_alike_hold_as_often_as_they_say(m, mean):
     # the folds of a run are independent here, which is the worst that is allowed for
     rng = np.random.default_rng(6)
     test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9)
-    d = rng.normal(0.05, 0.1, (4000, 10, 10))
+    d = rng.normal(mean, 0.1, (4000, 10, 10))
     full = test.exact(d).t_high
     bounds = test.predicted(d[:, :m], risk=0.05)
-    outside = np.mean((full < bounds.t_low) | (full > bounds.t_high))
     # 95 percent of 4000 draws: between 0.043 and 0.057; the guard makes it smaller
-    assert 0.005 < outside < 0.058
+    for outside in (full < bounds.t_low, full > bounds.t_high):
+        assert 0.005 < outside.mean() < 0.058
+
+
+def test_the_side_away_from_nought_is_the_nearer_one_and_mirrored():
+    rng = np.random.default_rng(7)
+    test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9)
+    d = rng.normal(0.1, 0.1, (200, 3, 10))
+    one, other = test.predicted(d, risk=0.001), test.predicted(-d, risk=0.001)
+    np.testing.assert_allclose(one.t_low, -other.t_high)
+    np.testing.assert_allclose(one.t_high, -other.t_low)
+    t = test.predicted(d, risk=0.5).t_low
+    assert np.mean(one.t_high - t < t - one.t_low) > 0.5
+    assert (one.t_high - t <= t - one.t_low + 1e-9).all()
 
 
 def test_a_pair_with_a_gap_stays_open():

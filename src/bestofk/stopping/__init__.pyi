@@ -4,10 +4,11 @@ from .interval_verdict import (
     interval_verdict as interval_verdict,
 )
 from .item_stream import StreamVerdict as StreamVerdict, item_stream as item_stream
-from .look import Look as Look, StoppingRule as StoppingRule, look as look
+from .look import Look as Look, look as look
 from .race import Raced as Raced, race as race
 from .race_result import Band as Band, Race as Race, RacedLearner as RacedLearner
 from .replay import replay as replay
+from .rule import StoppingRule as StoppingRule
 from .sign_bounds import PValueBounds as PValueBounds, sign_bounds as sign_bounds
 from .signed_rank_bounds import signed_rank_bounds as signed_rank_bounds
 from .stopped_order import (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -78,13 +79,6 @@ class IntervalVerdict:
             left[candidates[0]] = False
         return np.array(found, dtype=np.int64), True
 
-    def open_places(self) -> Bools:
-        """(K,): the candidates of the first place of the order that is not settled."""
-        found, settled = self.order()
-        left = np.ones(self.learners, dtype=bool)
-        left[found] = False
-        return left if settled else self.candidates(left)
-
     def open_pairs(self) -> Bools:
         """(K, K): whether a claim about the pair is possible in some direction and not sure."""
         return (self.possible & ~self.sure) | (self.possible & ~self.sure).T
@@ -92,6 +86,12 @@ class IntervalVerdict:
     def unranked_pairs(self) -> Bools:
         """(K, K): whether either of the two may have the smaller mean in the end."""
         return (self.mean_low < 0) & (self.mean_high > 0)
+
+
+@lru_cache(maxsize=32)
+def pairs_of(learners: int) -> tuple[Ints, Ints]:
+    """The two learners of every pair, in the order that bounds have."""
+    return np.triu_indices(learners, 1)
 
 
 def interval_verdict(
@@ -104,7 +104,7 @@ def interval_verdict(
     rejected by the full plan, and that is within what the smallest reject.
     """
     K = family.learners
-    rows, columns = np.triu_indices(K, 1)
+    rows, columns = pairs_of(K)
     first, second = family.pairs()
     place = np.zeros((K, K), dtype=np.int64)
     place[rows, columns] = np.arange(len(rows))
@@ -145,4 +145,26 @@ def _may(test: PlannedT, family: Family, smallest: Floats, farthest: Floats) -> 
         each[np.arange(len(part)), part] = own[at : at + _AT_A_TIME]
         adjusted = family.adjust(each)[np.arange(len(part)), part]
         found[part] = adjusted <= family.alpha
+    return found
+
+
+def settled_by_others(bounds: Bounds, test: PlannedT, family: Family) -> Bools:
+    """(K, K): whether a pair may be settled, or is, by what the other pairs bring alone.
+
+    A claim is the surer the smaller the p-values of the others are, and the less possible the
+    larger they are.
+    """
+    first, second = family.pairs()
+    place = np.zeros((family.learners, family.learners), dtype=np.int64)
+    place[pairs_of(family.learners)] = np.arange(len(bounds.t_low))
+    smallest, largest = (
+        each[place[first, second]] for each in test.pvalues(bounds, family.alternative)
+    )
+    found = np.ones((family.learners, family.learners), dtype=bool)
+    for at, (i, j) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+        claimed, not_claimed = smallest.copy(), largest.copy()
+        claimed[at], not_claimed[at] = largest[at], smallest[at]
+        sure = family.adjust(claimed)[at] <= family.alpha
+        never = family.adjust(not_claimed)[at] > family.alpha
+        found[i, j] = found[j, i] = sure or never
     return found

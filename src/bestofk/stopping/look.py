@@ -2,45 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from bestofk.checks import Bools, Floats
 from bestofk.ordering.evidence.family import Family
-from bestofk.stopping.bounds import Bounds, PlannedT, common_runs
-from bestofk.stopping.interval_verdict import IntervalVerdict, interval_verdict
+from bestofk.stopping.bounds import Bounds, PlannedT
+from bestofk.stopping.interval_verdict import (
+    IntervalVerdict,
+    interval_verdict,
+    pairs_of,
+    settled_by_others,
+)
+from bestofk.stopping.predictions import Predictions
+from bestofk.stopping.rule import StoppingRule, Target
 from bestofk.tails import pvalue_of_t
-
-Target = Literal["best", "order"]
-Settle = Literal["plan", "limit"]
-TARGETS: tuple[Target, ...] = ("best", "order")
-FIRST_LOOK = 2
-"""Runs before the first prediction: one run has no spread over runs."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoppingRule:
-    """When a comparison is settled.
-
-    Attributes
-    ----------
-    target : {"best", "order"}
-        What must be settled: who is recommended, or the whole order.
-    risk : float
-        The chance, given the data, that the full plan would have decided otherwise; 0: only
-        what no result of the rest can change.
-    settle : {"plan", "limit"}
-        The verdict of the plan, or that of endless runs of the same test.
-    max_runs : int
-        With ``settle="limit"``, the runs after which what is open stays so.
-    """
-
-    target: Target = "best"
-    risk: float = 0.05
-    settle: Settle = "plan"
-    max_runs: int = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -50,23 +28,33 @@ class Look:
     Attributes
     ----------
     verdict : IntervalVerdict
-    exact : IntervalVerdict
-        The same without any risk.
     settled : bool
     go_on : (K,) array of bool
         Who must run more for the verdict.
     open_pairs : tuple of (int, int)
         Pairs of which the verdict depends, the preferred one first.
-    bounds : Bounds
-        Of all pairs.
+    bounds, exact_bounds : Bounds
+        Of all pairs, and without any risk.
+    test, family
+        What was looked at.
     """
 
     verdict: IntervalVerdict
-    exact: IntervalVerdict
     settled: bool
     go_on: Bools
     open_pairs: tuple[tuple[int, int], ...]
     bounds: Bounds
+    exact_bounds: Bounds
+    test: PlannedT
+    family: Family
+
+    @property
+    def exact(self) -> IntervalVerdict:
+        """The verdict without any risk."""
+        if self.exact_bounds is self.bounds:
+            return self.verdict
+        made = {"guard": self.verdict.guard, "stated": self.verdict.stated}
+        return interval_verdict(self.exact_bounds, self.test, self.family, **made)
 
 
 def look(
@@ -78,14 +66,16 @@ def look(
     guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
+    earlier: Predictions | None = None,
 ) -> Look:
     """Look at losses (K, runs, folds) in order of preference, NaN where nothing is known yet.
 
     A run counts for the prediction of a pair when both learners have all its folds, and all
-    runs before it; every single fold counts for what is beyond doubt.
+    runs before it; every single fold counts for what is beyond doubt. `earlier` keeps what
+    looks at fewer runs predicted, which is computed again where it is not given.
     """
     K = len(losses)
-    rows, columns = np.triu_indices(K, 1)
+    rows, columns = pairs_of(K)
     differences = losses[rows] - losses[columns]
     of_plan = differences[:, : test.runs]
     exact = test.exact(of_plan)
@@ -94,35 +84,33 @@ def look(
         exact = unbounded(len(rows))
     bounds = exact
     if rule.risk > 0:
-        bounds = _predicted(differences, test, rule, floor).within(exact)
-    made = {"guard": guard, "stated": stated}
-    verdict = interval_verdict(bounds, test, family, **made)
-    surely = interval_verdict(exact, test, family, **made)
-    candidates, settled = still_open(verdict, family, rule.target)
-    pairs = (
-        ()
-        if settled
-        else _deciding(
-            verdict,
-            _now(differences, test, family),
-            candidates,
-            family,
-            # with no end to the plan, as many runs as there may be
-            ~np.logical_or.reduce(
-                np.isnan(differences if rule.settle == "limit" else of_plan), axis=(1, 2)
-            ),
-        )
-    )
+        kept = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
+        bounds = kept.bounds(differences).within(exact)
+    verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated)
+    left, candidates, settled = still_open(verdict, family, rule.target)
+    pairs: tuple[tuple[int, int], ...] = ()
+    if not settled:
+        endless = rule.settle == "limit"
+        # with no end to the plan, as many runs as there may be
+        gaps = np.isnan(differences if endless else of_plan).any(axis=(1, 2))
+        now = _now(differences, test, family)
+        hopeless = None
+        if endless:
+            # what all the runs that there may be leave open, whatever the other pairs bring
+            hopeless = ~settled_by_others(bounds, test, family)
+        pairs = _deciding(verdict, now, left, candidates, family, ~gaps, hopeless)
     go_on = np.zeros(K, dtype=bool)
     for pair in pairs:
         go_on[list(pair)] = True
     return Look(
         verdict=verdict,
-        exact=surely,
         settled=settled,
         go_on=go_on,
         open_pairs=pairs,
         bounds=bounds,
+        exact_bounds=exact,
+        test=test,
+        family=family,
     )
 
 
@@ -132,30 +120,11 @@ def unbounded(pairs: int) -> Bounds:
     return Bounds(t_low=least, t_high=most, mean_low=least, mean_high=most)
 
 
-def _predicted(differences: Floats, test: PlannedT, rule: StoppingRule, floor: float) -> Bounds:
-    """Predictions of all pairs, each from the runs that both learners have."""
-    pairs, _, _ = differences.shape
-    limit = rule.settle == "limit"
-    looks = max((rule.max_runs if limit else test.runs) - FIRST_LOOK, 1)
-    risk = rule.risk / (pairs * looks)
-    runs = np.array([common_runs(~np.isnan(one)) for one in differences])
-    found = unbounded(pairs)
-    arrays = {name: getattr(found, name).copy() for name in Bounds.__slots__}
-    for m in np.unique(runs[runs >= FIRST_LOOK]).tolist():
-        same = np.flatnonzero(runs == m)
-        part = test.predicted(
-            differences[same, :m],
-            risk=risk,
-            floor=floor / (m * test.folds),
-            limit=limit,
-        )
-        for name, array in arrays.items():
-            array[same] = getattr(part, name)
-    return replace(found, **arrays)
-
-
-def still_open(verdict: IntervalVerdict, family: Family, target: Target) -> tuple[Bools, bool]:
-    """The candidates of the first place that is open, and whether none is."""
+def still_open(
+    verdict: IntervalVerdict, family: Family, target: Target
+) -> tuple[Bools, Bools, bool]:
+    """Who has no place yet, the candidates of the first place that is open, and whether none is."""
+    everybody = np.ones(verdict.learners, dtype=bool)
     if family.name == "control":
         # every claim about the control counts
         pairs = verdict.open_pairs()
@@ -163,25 +132,35 @@ def still_open(verdict: IntervalVerdict, family: Family, target: Target) -> tupl
         touched = pairs[place].copy()
         touched[place] = bool(touched.any())
         if touched.any():
-            return touched, False
+            return everybody, touched, False
     if target == "order":
-        _, settled = verdict.order()
-        return verdict.open_places(), settled
+        found, settled = verdict.order()
+        left = everybody.copy()
+        left[found] = False
+        return left, left if settled else verdict.candidates(left), settled
     candidates = verdict.candidates()
-    return candidates, int(candidates.sum()) == 1
+    return everybody, candidates, int(candidates.sum()) == 1
 
 
 def _deciding(
-    verdict: IntervalVerdict, now: PointVerdict, candidates: Bools, family: Family, complete: Bools
+    verdict: IntervalVerdict,
+    now: PointVerdict,
+    among: Bools,
+    candidates: Bools,
+    family: Family,
+    complete: Bools,
+    hopeless: Bools | None,
 ) -> tuple[tuple[int, int], ...]:
     """The pairs to go on with: those that decide about a candidate and are not complete.
 
     Where all of them are, only how many claims the correction counts is open, and the other open
-    pairs are finished.
+    pairs are finished. `hopeless` are (K, K) pairs that stay open if they are complete, where
+    there are such: candidates are then settled one after the other, and one that cannot be ends
+    it all.
     """
     K = verdict.learners
     unfinished = np.zeros((K, K), dtype=bool)
-    unfinished[np.triu_indices(K, 1)] = ~complete
+    unfinished[pairs_of(K)] = ~complete
     unfinished |= unfinished.T
     undecided = verdict.open_pairs()
     wanted = np.zeros((K, K), dtype=bool)
@@ -190,9 +169,11 @@ def _deciding(
         wanted[at] = undecided[at]
     if not wanted.any():
         for one in np.flatnonzero(candidates).tolist():
-            rivals, free = _rivals(verdict, now, candidates, one)
+            rivals, free = _rivals(verdict, now, among, candidates, one)
             wanted[one] |= rivals
-            if free and verdict.stated:
+            if hopeless is not None and (rivals & ~unfinished[one] & hopeless[one]).any():
+                return ()
+            if verdict.stated and (free or (hopeless is not None and rivals.any())):
                 # those after it count only if it is overridden after all
                 break
     for pairs in (wanted, undecided, verdict.unranked_pairs()):
@@ -203,13 +184,14 @@ def _deciding(
 
 
 def _rivals(
-    verdict: IntervalVerdict, now: PointVerdict, candidates: Bools, one: int
+    verdict: IntervalVerdict, now: PointVerdict, among: Bools, candidates: Bools, one: int
 ) -> tuple[Bools, bool]:
     """(K,): with whom a candidate must be compared further; and whether it looks free."""
     unranked = verdict.unranked_pairs()[one]
     if not verdict.stated:
         return unranked & candidates, True
-    found = verdict.possible[one] & ~verdict.sure[one]
+    # those that have their place already override nobody any more
+    found = verdict.possible[one] & ~verdict.sure[one] & among
     found[: one + 1] = False
     against = np.where(found & now.overrides[one], now.t[one], -np.inf)
     strongest = int(against.argmax())
@@ -219,7 +201,7 @@ def _rivals(
         found[:] = False
         found[strongest] = True
     if verdict.guard and free:
-        struck = verdict.possible.any(axis=1)
+        struck = among & (np.triu(verdict.possible) & among).any(axis=1)
         found |= unranked & struck & (np.arange(len(found)) < one)
     return found, free
 
@@ -255,5 +237,5 @@ def _now(differences: Floats, test: PlannedT, family: Family) -> PointVerdict:
 def square(values: Floats, learners: int) -> Floats:
     """(K, K) of the pairs i < j; nothing below the diagonal."""
     made = np.zeros((learners, learners))
-    made[np.triu_indices(learners, 1)] = values
+    made[pairs_of(learners)] = values
     return made

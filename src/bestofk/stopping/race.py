@@ -10,7 +10,9 @@ import numpy as np
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import PlannedT
-from bestofk.stopping.look import Look, StoppingRule, look
+from bestofk.stopping.look import Look, look
+from bestofk.stopping.predictions import Predictions
+from bestofk.stopping.rule import StoppingRule
 
 Fill = Callable[[Ints], Floats]
 """Given how many runs every learner must have, the losses (K, runs, folds), NaN beyond."""
@@ -60,10 +62,13 @@ def race(
     most = rule.max_runs if rule.settle == "limit" else test.runs
     wanted = np.ones(learners, dtype=np.int64)
     looks: list[Look] = []
+    earlier = Predictions(learners * (learners - 1) // 2, test, rule, floor)
     while True:
         runs = wanted
         losses = fill(runs)
-        seen = look(losses, test, family, rule, guard=guard, stated=stated, floor=floor)
+        seen = look(
+            losses, test, family, rule, guard=guard, stated=stated, floor=floor, earlier=earlier
+        )
         looks.append(seen)
         if watch is not None:
             watch(seen, runs)

@@ -7,8 +7,8 @@ import numpy as np
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import PlannedT
-from bestofk.stopping.look import StoppingRule
 from bestofk.stopping.race import Raced, race
+from bestofk.stopping.rule import StoppingRule
 
 
 def replay(

@@ -146,7 +146,7 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     names = [spec.learners[number].name for number in held.prior]
     # what the whole plan decides is settled, be it by a hair
     settled = last.look.settled or held.whole
-    _, exact = still_open(last.look.exact, held.family, rule.target)
+    _, _, exact = still_open(last.look.exact, held.family, rule.target)
     exact = (exact and settled) or held.whole
     # at the end of all runs there is nobody to go on with: those that were open before still are
     undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]

@@ -21,7 +21,7 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans.design import Design
 from bestofk.plans.plan import Plan
 from bestofk.stopping import PlannedT, StoppingRule
-from bestofk.stopping.look import TARGETS, Settle
+from bestofk.stopping.rule import TARGETS, Settle
 
 STOPS = ("settled",)
 SETTLES: tuple[str, ...] = get_args(Settle)
