@@ -21,17 +21,18 @@ HOW = {
     "inspect": {"metric": "match"},
     "lm-eval": {"metric": "acc"},
     "helm": {"metric": "exact_match"},
+    "every-eval-ever": {"task": "sums_mc"},
 }
 # learners, items, rows and means by hand from the golden files (or the tools' own printed means)
 EXPECTED = {
     "lm-eval": (["org/a", "org/b"], 4, 8, None),
     "inspect": (["mockllm/a", "mockllm/b"], 3, 12, [0.5, 2 / 3]),
     "promptfoo": (4, 3, 24, None),
-    "helm": (["openai/gpt-x", "meta/llama-y"], 3, 12, [2 / 3, 2 / 3]),
-    "every-eval-ever": (["org/a", "org/b"], 3, 6, [2 / 3, 1.0]),
-    "swe-bench": (["agent-a", "agent-b"], 4, 8, [2 / 3, 1 / 3]),
-    "evalplus": (["model-a", "model-b"], 2, 8, [0.5, 0.5]),
-    "livebench": (["a", "b"], 3, 6, [2.5 / 3, 1.0]),
+    "helm": (["made/good", "made/poor"], 3, 12, [1 / 3, 2 / 3]),
+    "every-eval-ever": (["org/a", "org/b"], 4, 8, None),
+    "swe-bench": (["org/agent-a", "org/agent-b"], 6, 12, [2 / 3, 1 / 3]),
+    "evalplus": (["model-a", "model-b"], 3, 12, [5 / 6, 1 / 3]),
+    "livebench": (["model-a", "model-b"], 4, 8, [1.0, 0.5]),
     "table": (["small", "large"], 3, 12, [0.5, 2 / 3]),
 }
 
@@ -324,10 +325,10 @@ def test_prices_count_where_the_log_states_no_cost(tmp_path):
 
 def test_select_and_counts():
     evals = bk.read_evals(GOLDEN / "swe-bench", cluster="repo")
-    assert evals.count("error").tolist() == [0, 1]
-    one = evals.select(learners="agent-b")
-    assert (one.learners, len(one)) == (("agent-b",), 4)
-    assert sorted(evals.clusters) == ["astropy/astropy", "django/django", "sympy/sympy"]
+    assert evals.count("error").tolist() == [1, 1]
+    one = evals.select(learners="org/agent-b")
+    assert (one.learners, len(one)) == (("org/agent-b",), 6)
+    assert sorted(evals.clusters) == ["django/django", "sympy/sympy"]
     with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
         evals.select(learners="x")
 

@@ -61,6 +61,13 @@ def column_options(command: Command) -> Command:
                 help="One row per loss, one column per learner, or one column per split.",
             ),
             click.option(
+                "--format", "format_", metavar="NAME",
+                help="What wrote the table: cv-results, cross-validate, weka, automl-benchmark, "
+                "openml, mlflow, optuna; autorank and scmamp say that the rows of a wide table "
+                "are data sets; or the kind of file: csv, tsv, xlsx, parquet, jsonl, json, arff. "
+                "Found by the content by default.",
+            ),
+            click.option(
                 "--where", metavar="COL=VALUE", multiple=True, callback=_pairs,
                 help="Only the rows that hold VALUE in COL. Repeat it.",
             ),
@@ -96,6 +103,7 @@ def reading_options(options: dict[str, Any]) -> dict[str, Any]:
     found = {role: options.pop(f"{role}_column", None) for role in ROLES}
     for name in ("metric", "layout", "design", "where", "higher_is_better"):
         found[name] = options.pop(name, None)
+    found["format"] = options.pop("format_", None)
     learners = options.pop("learners", None)
     if isinstance(learners, str):
         found["learners"] = [name.strip() for name in learners.split(",") if name.strip()]

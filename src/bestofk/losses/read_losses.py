@@ -28,13 +28,18 @@ from bestofk.losses.direction_and_design import (
     warn_unnamed_rows,
 )
 from bestofk.losses.example_losses import EXAMPLES, example_path
+from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
+from bestofk.losses.formats.tool_columns import AskedOfTable, ToolColumns
 from bestofk.losses.losses import Losses
 from bestofk.losses.roles import Direction, assign_roles, direction_of
-from bestofk.losses.weka_experiment import weka_columns
 from bestofk.plans.design import Design
-from bestofk.tables.read_table import read_table
+from bestofk.registry import resolve
+from bestofk.tables.read_table import FORMATS, read_table
 from bestofk.tables.table import Table
+from bestofk.wording import shortened
 
+_NESTED = ("params", "values", "parameters", "array_data")
+"""Columns of other tools whose cells may be dictionaries or lists."""
 LAYOUTS = ("long", "wide", "cv-results")
 READING = (
     "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
@@ -136,11 +141,19 @@ def read_losses(
     missing = missing_word(missing)
     if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
         raise refuse("higher_is_better", "True, False or None", higher_is_better)
-    table = _as_table(source, delimiter=delimiter, encoding=encoding, format=format)
-    table = _only_rows(table, where)
-    weka = weka_columns(table, algorithm=algorithm, loss=loss, metric=metric)
-    if weka is not None:
-        table, algorithm, loss, metric = weka
+    asked = AskedOfTable(
+        algorithm=algorithm, dataset=dataset, run=run, fold=fold, repetition=repetition,
+        instance=instance, loss=loss, metric=metric, layout=layout,
+        higher_is_better=None if higher_is_better is None else bool(higher_is_better),
+    )  # fmt: skip
+    table, tool = _of_tool(source, format, where, asked, delimiter=delimiter, encoding=encoding)
+    if tool is not None:
+        table, metric, layout = tool.table, tool.metric, tool.layout or layout
+        loss_name = loss_name or tool.loss_name
+        algorithm, dataset, run, fold, repetition, instance, loss = (
+            tool.roles.get(role) or (given if (given := getattr(asked, role)) in table else None)
+            for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
+        )
     table, splits, split_metric = layouts.rows_of_splits(table)
     if splits is not None and (fold or dataset or instance or algorithm) is None:
         fold = splits
@@ -188,20 +201,26 @@ def read_losses(
             direction, named = shared
     else:
         cells, named, direction = layouts.cv_results_cells(table, roles, metric=metric)
+    if tool is not None and tool.loss_name is not None:
+        named, direction = tool.loss_name, direction_of(tool.loss_name) or direction
     if "loss_name" in roles:
         named, direction = only_value(table, roles["loss_name"]) or named, "loss"
     account = [*table.account, _layout_sentence(roles, layout, cells), *notes]
     unused = layouts.unused_columns(table, roles, layout)
     if unused:
-        account.append(f"Not used: {', '.join(map(repr, unused))}.")
+        account.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
     if "loss" in roles and table.decimal_mark(roles["loss"]) == ",":
         account.append("The numbers have decimal commas.")
     account += layouts.form_sentences(table, cells, roles)
-    scorers = layout == "cv-results" and direction == "score"
-    flip, named = direction_of_file(
-        higher_is_better, direction, named, table, account, scorers=scorers,
-        told_by=cells.told_by,
-    )  # fmt: skip
+    if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
+        flip = tool.higher_is_better
+        account.append(f"{'Higher' if flip else 'Lower'} is better, as {tool.said_by} says.")
+    else:
+        scorers = layout == "cv-results" and direction == "score"
+        flip, named = direction_of_file(
+            higher_is_better, direction, named, table, account, scorers=scorers,
+            told_by=cells.told_by,
+        )  # fmt: skip
     account += cells.notes
     cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
     if design is None:
@@ -233,25 +252,71 @@ def read_losses(
     )
 
 
+def _of_tool(
+    source: Any,
+    format: str | None,
+    where: Mapping[str, str] | None,
+    asked: AskedOfTable,
+    **how: Any,
+) -> tuple[Table, ToolColumns | None]:
+    """The table, and which columns to read it by where a tool is known to have written it."""
+    named = None
+    if format is not None and format not in FORMATS:
+        if format not in LOSS_FORMATS:
+            raise UnknownNameError("format", format, [*FORMATS, *LOSS_FORMATS])
+        named = LOSS_FORMATS[format]
+    entry, table = named, source if isinstance(source, Table) else None
+    if table is None and format not in FORMATS:
+        for one in LOSS_FORMATS.values() if named is None else [named]:
+            table = resolve(one.opens)(source) if one.opens else None
+            if table is not None:
+                entry = one
+                break
+    if table is None:
+        table = _as_table(source, format=None if named else format, **how)
+    table = _only_rows(table, where)
+    if entry is None:
+        entry = next(
+            (e for e in LOSS_FORMATS.values() if e.recognise and resolve(e.recognise)(table)), None
+        )
+    elif entry.recognise and not resolve(entry.recognise)(table):
+        raise _not_of_tool(table, entry)
+    return table, None if entry is None else resolve(entry.columns)(table, asked)
+
+
+def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
+    return TableError(
+        f"{table.source} is not of {entry.called}: that would be {entry.summary.replace('`', '')}; "
+        f"got the columns {shortened([repr(name) for name in table.columns], 8)}."
+    )
+
+
 def _as_table(source: Any, **how: Any) -> Table:
-    if isinstance(source, Table):
-        return source
     if isinstance(source, str | os.PathLike):
         if isinstance(source, str) and source in EXAMPLES and not Path(source).exists():
             return read_table(example_path(source), **how)
+        if Path(source).is_dir():
+            raise TableError(
+                f"{os.fspath(source)} is a folder, and none of runs of MLflow or OpenML: name the "
+                "file; logs of language models are for 'bestofk evals' (bestofk.read_evals)."
+            )
         return read_table(source, **how)
     if isinstance(source, Mapping):
         return Table.from_columns(
             {
-                str(name): [str(v) for v in values] if name == "params" else values
+                str(name): list(map(_one_cell, values)) if name in _NESTED else values
                 for name, values in source.items()
             }
         )
     if hasattr(source, "columns") and hasattr(source, "iloc"):
-        if "params" in source.columns:
-            source = source.assign(params=source["params"].map(str))
-        return Table.from_frame(source)
+        nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
+        return Table.from_frame(source.assign(**nested) if nested else source)
     raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _one_cell(value: Any) -> Any:
+    """A dictionary of parameters, or a list of the values of folds, as the text that a file has."""
+    return str(value) if isinstance(value, dict | list) else value
 
 
 def _only_rows(table: Table, where: Mapping[str, str] | None) -> Table:

@@ -1,4 +1,10 @@
-"""EvalPlus: the results of HumanEval+ and MBPP+, one file per model."""
+"""EvalPlus: the results of HumanEval+ and MBPP+, one file per model.
+
+``evalplus.evaluate`` writes ``{"date", "hash", "eval": {problem: [sample, ...]}, "pass_at_k"}``; a
+sample has ``base_status`` and ``plus_status`` (pass, fail, timeout; null without the plus tests)
+and counts as right by the plus tests where both pass. ``hash`` is that of the problems and their
+tests: two hashes are two benchmarks.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +45,7 @@ def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows)
         rows.metric(metric, True)
         if not asked.metric and len(known) > 1:
             rows.note("Compared by 'plus', all tests; metric='base' takes the original ones.")
+        tests = content.get("hash")
         for name, samples in problems.items():
             # HumanEval/0, Mbpp/2
             task = name.partition("/")[0]
@@ -46,7 +53,13 @@ def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows)
                 continue
             if asked.cluster is not None:
                 raise nothing_asked_for([asked.cluster], [], "cluster", source.name)
-            item = rows.item(task, name, where=source.name)
+            # the base tests are the same in all versions
+            item = rows.item(
+                task,
+                name,
+                fingerprint=tests if metric == "plus" and isinstance(tests, str) else None,
+                where=source.name,
+            )
             for epoch, status in enumerate(_statuses(samples, metric, source, name), start=1):
                 if status is None:
                     rows.add(learner, item, epoch=epoch, status="unscored")
@@ -75,12 +88,19 @@ def _metrics(problems: Mapping[str, Any]) -> list[str]:
     return []
 
 
+def _first(one: Any) -> str | None:
+    """The status of ``["pass", details]``."""
+    status = one[0] if isinstance(one, list) and one else one
+    return status if isinstance(status, str) else None
+
+
 def _statuses(samples: Any, metric: str, source: Source, name: str) -> Iterator[str | None]:
     if isinstance(samples, Mapping):
         # before 0.2: {"base": [["pass", ...], ...], "plus": ...}
-        for one in samples.get(metric) or ():
-            status = one[0] if isinstance(one, list) and one else one
-            yield status if isinstance(status, str) else None
+        base = [_first(one) for one in samples.get("base") or ()]
+        for at, status in enumerate(map(_first, samples.get(metric) or ())):
+            failed = at < len(base) and base[at] != _PASS
+            yield base[at] if failed else status
         return
     if not isinstance(samples, list):
         raise TableError(f"{source.name}: {name!r:.80} must be an array of samples.")
@@ -88,6 +108,6 @@ def _statuses(samples: Any, metric: str, source: Source, name: str) -> Iterator[
         status = one.get(f"{metric}_status") if isinstance(one, Mapping) else None
         if metric == "plus" and isinstance(one, Mapping) and status is not None:
             # the plus tests come on top of the base tests
-            base = one.get("base_status")
-            status = status if base in (None, _PASS) else base
+            first = one.get("base_status")
+            status = status if first in (None, _PASS) else first
         yield status if isinstance(status, str) else None

@@ -1,4 +1,9 @@
-"""HELM: run directories with ``run_spec.json`` and ``per_instance_stats.json``."""
+"""HELM: run directories with ``run_spec.json`` and ``per_instance_stats.json``.
+
+``helm-run`` writes the statistics of every metric of the run one after the other: an instance comes
+once per metric, trial and perturbation, each time with other statistics. Statistics that are NaN
+are left out when the file is written.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +20,7 @@ from bestofk.evals.sources import Source
 from bestofk.wording import counted
 
 _KEEPING_BOOKS = re.compile(
-    r"num_|inference_|training_|max_|finish_reason|prompt_tokens|batch_size|estimated_|logprob|"
+    r"num_|inference_|training_|max_|finish_reason|prompt_t|batch_size|estimated_|logprob|"
     r".*runtime|predicted_index"
 )
 """Statistics of how a run went, not of how good it was."""
@@ -81,15 +86,27 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
     content = source.json()
     if not isinstance(content, list):
         raise TableError(f"{source.name} must be an array of instances.")
-    records = []
+    records: dict[tuple[str, int], dict[str, float | None]] = {}
+    perturbed = set()
     for number, record in enumerate(content, start=1):
         place = f"{source.name}: instance {number}"
         if not isinstance(record, dict) or "instance_id" not in record:
             raise TableError(f"{place} must be an object with instance_id.")
-        if not record.get("perturbation"):
-            records.append((record, _means(record, place)))
-    perturbed = len(content) - len(records)
-    known = dict.fromkeys(name for _, stats in records for name in stats)
+        trial = record.get("train_trial_index", 0)
+        if not isinstance(trial, int) or not 0 <= trial < 1 << 30:
+            raise TableError(f"{place}: train_trial_index must be a number from 0.")
+        key = (str(record["instance_id"]), trial)
+        if record.get("perturbation"):
+            perturbed.add((*key, str(record["perturbation"])))
+            continue
+        stats = records.setdefault(key, {})
+        for name, mean in _means(record, place).items():
+            if stats.setdefault(name, mean) != mean and not _KEEPING_BOOKS.match(name):
+                raise TableError(
+                    f"{place}: {name!r:.80} is {mean} here and {stats[name]} before, in the same "
+                    "instance and trial."
+                )
+    known = dict.fromkeys(name for stats in records.values() for name in stats)
     metric = chosen(
         asked.metric,
         known if asked.metric else [name for name in known if not _KEEPING_BOOKS.match(name)],
@@ -99,14 +116,13 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
     if metric is None:
         raise nothing_asked_for(asked.metric, known, "metric", source.name)
     rows.metric(metric)
-    for record, stats in records:
-        trial = record.get("train_trial_index")
-        item = rows.item(run.task, str(record["instance_id"]), where=source.name)
+    for (name, trial), stats in records.items():
+        item = rows.item(run.task, name, where=source.name)
         score = stats.get(metric)
         rows.add(
             learner,
             item,
-            epoch=trial + 1 if isinstance(trial, int) and 0 <= trial < 1 << 30 else 1,
+            epoch=trial + 1,
             score=NAN if score is None else score,
             latency=amount(stats.get("inference_runtime")),
             tokens_in=amount(stats.get("num_prompt_tokens")),
@@ -114,8 +130,8 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
         )
     if perturbed:
         rows.note(
-            f"{source.name}: {counted(perturbed, 'perturbed instance')} left out; the originals "
-            "count."
+            f"{source.name}: {counted(len(perturbed), 'perturbed instance')} left out; the "
+            "originals count."
         )
     if asked.cluster is not None:
         rows.note(f"{source.name}: HELM's statistics hold nothing to group items by.")

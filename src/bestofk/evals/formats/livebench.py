@@ -1,8 +1,15 @@
-"""LiveBench: ``ground_truth_judgment.jsonl``, one line per model and question."""
+"""LiveBench: ``ground_truth_judgment.jsonl``, one line per model and question.
+
+``gen_ground_truth_judgment.py`` writes a score of 0 for what was never judged: ``eval_status``
+tells an error (``api_error``, ``eval_error``, ``run_error``, ``eval_timeout``, ...) and a limit
+(``token_exhaustion``, ``run_limits_exceeded``) from a wrong answer. Its script keeps the last line
+of a model and question.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from bestofk.errors import TableError
 from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
@@ -11,6 +18,9 @@ from bestofk.evals.rows import NAN, EvalRows
 from bestofk.evals.score_values import number_of, value_at
 from bestofk.evals.sources import Source
 from bestofk.wording import counted
+
+_ERRORS = {"api_error", "eval_error", "run_error", "run_no_trajectory", "eval_timeout"}
+_LIMITS = {"token_exhaustion", "run_limits_exceeded"}
 
 
 def is_livebench(source: Source) -> bool:
@@ -24,7 +34,7 @@ def read_livebench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
     if chosen(asked.metric, ["score"], what="metric", where=sources[0].name) is None:
         raise nothing_asked_for(asked.metric, ["score"], "metric", sources[0].name)
     rows.metric("score", True)
-    latest: dict[tuple[int, int], tuple[float, float]] = {}
+    latest: dict[tuple[int, int], tuple[float, float, str]] = {}
     again = 0
     tasks: set[str] = set()
     for source in sources:
@@ -48,12 +58,23 @@ def read_livebench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
             time = number_of(record.get("tstamp")) or 0.0
             again += cell in latest
             if cell not in latest or time >= latest[cell][0]:
-                latest[cell] = (time, NAN if score is None else score)
+                status = _status(record)
+                known = score is not None and status != "error"
+                latest[cell] = (time, score if known and score is not None else NAN, status)
     if asked.task and not latest:
         raise nothing_asked_for(asked.task, sorted(tasks), "task", "the logs")
-    for (learner, item), (_, score) in latest.items():
-        rows.add(learner, item, epoch=1, score=score)
+    for (learner, item), (_, score, status) in latest.items():
+        rows.add(learner, item, epoch=1, score=score, status=status)
     if again:
         rows.note(
             f"{counted(again, 'judgment')} of a model and question judged again: the latest counts."
         )
+
+
+def _status(record: Mapping[str, Any]) -> str:
+    told = record.get("eval_status")
+    if told in _LIMITS:
+        return "limit"
+    if told in _ERRORS or (record.get("error") and told is None):
+        return "error"
+    return "scored"

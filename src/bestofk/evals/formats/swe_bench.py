@@ -1,4 +1,10 @@
-"""SWE-bench: the report of a run, ``MODEL.RUN.json``, or the ``report.json`` of its instances."""
+"""SWE-bench: the report of a run, ``MODEL.RUN.json``, or the ``report.json`` of its instances.
+
+``swebench.harness.reporting`` writes lists of ids, and the model's ``org/name`` as ``org__name``.
+An instance of ``infra_failure_ids`` (since swebench 5) stands in ``unresolved_ids`` or
+``error_ids`` as well, but its environment broke: an error, not a wrong answer. Those of
+``ambiguous_failure_ids`` may be either and stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -53,9 +59,9 @@ def _names(sources: Sequence[Source]) -> dict[str, str]:
     parts = {stem.rpartition(".")[2] for stem in stems.values() if "." in stem}
     one_run = len(stems) > 1 and len(parts) == 1 and all("." in stem for stem in stems.values())
     short = {path: stem.rpartition(".")[0] if one_run else stem for path, stem in stems.items()}
-    if len(set(short.values())) == len(short):
-        return short
-    return {path: f"{path.split('/')[-2]}/{name}" for path, name in short.items()}
+    if len(set(short.values())) < len(short):
+        short = {path: f"{path.split('/')[-2]}/{name}" for path, name in short.items()}
+    return {path: name.replace("__", "/") for path, name in short.items()}
 
 
 def _read_run(source: Source, learner: int, asked: AskedOfLogs, rows: EvalRows) -> None:
@@ -63,6 +69,8 @@ def _read_run(source: Source, learner: int, asked: AskedOfLogs, rows: EvalRows) 
     if not isinstance(report, Mapping):
         raise TableError(f"{source.name} must be a JSON object.")
     done: set[str] = set()
+    broken = set(_ids(report, "infra_failure_ids", source))
+    told = 0
     empty = 0
     for key, score, status in (
         ("resolved_ids", 1.0, "scored"),
@@ -79,8 +87,21 @@ def _read_run(source: Source, learner: int, asked: AskedOfLogs, rows: EvalRows) 
                 continue
             here.append(name)
             empty += key == "empty_patch_ids"
-            rows.add(learner, _item(name, asked, rows, source), score=score, status=status)
+            failed = key == "unresolved_ids" and name in broken
+            told += failed
+            rows.add(
+                learner,
+                _item(name, asked, rows, source),
+                score=float("nan") if failed else score,
+                status="error" if failed else status,
+            )
         done.update(here)
+    if told:
+        rows.note(
+            f"{source.name}: {counted(told, 'instance')} whose environment broke "
+            "(infra_failure_ids): errors, where SWE-bench counts them as not resolved; "
+            "count_errors_as_wrong=True does so too."
+        )
     if empty:
         rows.note(
             f"{source.name}: {counted(empty, 'empty patch')} counted as not resolved.".replace(
@@ -106,7 +127,8 @@ def _read_instance(source: Source, asked: AskedOfLogs, rows: EvalRows) -> None:
     report = source.json()
     if not isinstance(report, Mapping):
         raise TableError(f"{source.name} must be a JSON object.")
-    learner = rows.learner(source.path.resolve().parent.parent.name or "(no name)")
+    model = source.path.resolve().parent.parent.name.replace("__", "/")
+    learner = rows.learner(model or "(no name)")
     for name, one in report.items():
         resolved = one.get("resolved") if isinstance(one, Mapping) else None
         if not isinstance(resolved, bool):

@@ -2,52 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
+import re
+from typing import Any
 
+from bestofk.losses.formats.tool_columns import (
+    AskedOfTable,
+    ToolColumns,
+    noted,
+    with_column,
+)
 from bestofk.tables.table import Table
 
 _KEYS = ("key_dataset", "key_run", "key_scheme")
 _LOSSES = ("percent_correct", "root_mean_squared_error")
 """What is compared where nothing is asked for: of classes, and of numbers."""
 
-
-class WekaColumns(NamedTuple):
-    """The table with a column of learners, and the columns to read it by."""
-
-    table: Table
-    algorithm: str
-    loss: str | None
-    metric: str | None
+_HIGHER = re.compile(r"_correct|kappa|ir_|f_measure|area_under|true_|num_true", re.IGNORECASE)
+_LOWER = re.compile(r"_incorrect|_unclassified|error|false_|num_false|_time_", re.IGNORECASE)
+"""Which way Weka's own measures point."""
 
 
-def weka_columns(
-    table: Table, *, algorithm: str | None, loss: str | None, metric: str | None
-) -> WekaColumns | None:
-    """What the table of an experiment holds; None where it is no such table.
+def is_weka(table: Table) -> bool:
+    """The keys that every experiment has."""
+    names = {name.lower() for name in table.columns}
+    return all(key in names for key in _KEYS)
+
+
+def weka_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+    """Which columns to read an experiment by.
 
     An experiment has the columns Key_Dataset, Key_Run, Key_Scheme, Key_Scheme_options and, with
     cross-validation, Key_Fold. A scheme that was run with several options is several learners.
     """
     by_name = {name.lower(): name for name in table.columns}
-    if not all(key in by_name for key in _KEYS):
-        return None
+    loss, metric = asked.loss, asked.metric
     if loss is None and metric is not None and metric.lower() in by_name:
         loss, metric = by_name[metric.lower()], None
     if loss is None and metric is None:
         loss = next((by_name[name] for name in _LOSSES if name in by_name), None)
-    if algorithm is not None:
-        return WekaColumns(table, algorithm, loss, metric)
-    name = "learner"
-    while name in table:
-        name += "_"
-    made = Table.from_columns({name: _learners(table, by_name)}, source=table.source)
+    roles = {} if loss is None else {"loss": loss}
+    higher = None
+    if loss is not None and (_LOWER.search(loss) or _HIGHER.search(loss)):
+        higher = _LOWER.search(loss) is None
+    told: dict[str, Any] = {
+        "metric": metric, "higher_is_better": higher, "said_by": f"{loss!r} of Weka",
+    }  # fmt: skip
+    if asked.algorithm is not None:
+        return ToolColumns(table=table, roles=roles, **told)
+    table, roles["algorithm"] = with_column(table, "learner", _learners(table, by_name))
     said = "An experiment of Weka: learners are schemes"
     said += " with their options." if "key_scheme_options" in by_name else "."
-    cells = {**table.cells, name: made.cells[name]}
-    return WekaColumns(
-        replace(table, cells=cells, account=(*table.account, said)), name, loss, metric
-    )
+    return ToolColumns(table=noted(table, said), roles=roles, **told)
 
 
 def _learners(table: Table, by_name: dict[str, str]) -> list[str]:

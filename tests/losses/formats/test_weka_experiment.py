@@ -68,3 +68,24 @@ def test_schemes_of_the_same_last_name_keep_their_whole_names():
     }  # fmt: skip
     table = bk.read_losses(columns)
     assert table.algorithms == ("a.Tree", "b.Tree")
+
+
+@pytest.mark.parametrize("name", ["experiment.csv", "experiment.arff"])
+def test_files_of_weka_itself(golden, name):
+    """Means of Percent_correct over the runs and folds of Weka 3.6.14, taken from its CSV."""
+    table = bk.read_losses(golden(f"weka/{name}"))
+    assert table.algorithms == ("ZeroR", "NaiveBayes", "J48 -C 0.25 -M 2", "J48 -U -M 2")
+    assert table.datasets == ("contact-lenses", "labor-neg-data")
+    shown = table.metric.shown(table.values).mean(axis=(2, 3, 4))
+    assert shown[0] == pytest.approx([62.5, 64.912], abs=1e-3)
+    assert shown[1] == pytest.approx([79.1667, 93.8596], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("measure", "higher"),
+    [("Kappa_statistic", True), ("Area_under_ROC", True), ("Percent_incorrect", False),
+     ("Elapsed_Time_training", False), ("False_positive_rate", False)],
+)  # fmt: skip
+def test_the_measures_of_weka_point_their_way(golden, measure, higher):
+    table = bk.read_losses(golden("weka/experiment.csv"), metric=measure.lower())
+    assert table.metric.higher_is_better is higher

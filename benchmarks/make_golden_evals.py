@@ -1,0 +1,239 @@
+"""Make golden logs of tests/evals with the code of HELM, EvalPlus, SWE-bench, LiveBench and others.
+
+Each needs an environment of its own: ``pip install crfm-helm``, ``evalplus``, ``swebench``, or the
+source tree of LiveBench or Every Eval Ever as the working directory. Models are made up: nothing
+leaves the machine.
+
+    python benchmarks/make_golden_evals.py helm tests/evals/golden/helm
+    python benchmarks/make_golden_evals.py evalplus tests/evals/golden/evalplus
+    python benchmarks/make_golden_evals.py swe-bench tests/evals/golden/swe-bench
+    python benchmarks/make_golden_evals.py livebench tests/evals/golden/livebench
+    python benchmarks/make_golden_evals.py every-eval-ever tests/evals/golden/every-eval-ever
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+from unittest.mock import MagicMock, patch
+
+
+def make_helm(folder: Path) -> None:
+    """HELM's runner with its simple client, whose answers are ours: two models, two trials."""
+    from helm.benchmark import run
+    from helm.clients.simple_client import SimpleClient
+
+    def answer(_: Any, request: dict[str, Any]) -> dict[str, Any]:
+        prompt = request["prompt"].rpartition("Question: ")[2]
+        right = (sum(map(ord, prompt)) % 4 > 0) == (request["engine"] == "good")
+        return {"completions": ["A" if right else "B"] * request["num_completions"]}
+
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        Path("prod_env").mkdir()
+        names = ("made/good", "made/poor")
+        Path("prod_env/model_metadata.yaml").write_text("models:\n" + "".join(
+            f"  - name: {name}\n    display_name: x\n    description: x\n"
+            "    creator_organization_name: x\n    access: open\n    release_date: 2025-01-01\n"
+            "    tags: [TEXT_MODEL_TAG, FULL_FUNCTIONALITY_TEXT_MODEL_TAG]\n" for name in names
+        ))  # fmt: skip
+        Path("prod_env/model_deployments.yaml").write_text("model_deployments:\n" + "".join(
+            f"  - name: {name}\n    model_name: {name}\n    tokenizer_name: simple/tokenizer1\n"
+            "    max_sequence_length: 2048\n    client_spec:\n"
+            '      class_name: "helm.clients.simple_client.SimpleClient"\n' for name in names
+        ))  # fmt: skip
+        entries = [
+            f"simple_mcqa:model={n},data_augmentation=lower,num_train_trials=2" for n in names
+        ]
+        sys.argv = ["helm-run", "--run-entries", *entries, "--suite", "v1", "-n", "1",
+                    "--max-eval-instances", "3", "--disable-cache"]  # fmt: skip
+        with patch.object(SimpleClient, "invoke_model", answer), two_metrics():
+            run.main()
+        shutil.rmtree(folder, ignore_errors=True)
+        for path in sorted(Path("benchmark_output/runs/v1").glob("simple*")):
+            target = folder / path.name.rpartition("made_")[2].partition(",")[0]
+            target.mkdir(parents=True)
+            shutil.copy(path / "run_spec.json", target)
+            stats = json.loads((path / "per_instance_stats.json").read_text())
+            (target / "per_instance_stats.json").write_text(json.dumps(stats) + "\n")
+
+
+@contextlib.contextmanager
+def two_metrics() -> Any:
+    """A second metric in the specification, as runs of safety and of calibration have."""
+    from helm.benchmark.metrics.common_metric_specs import get_exact_match_metric_specs
+    from helm.benchmark.metrics.metric import MetricSpec
+
+    more = MetricSpec(
+        class_name="helm.benchmark.metrics.basic_metrics.BasicGenerationMetric",
+        args={"names": ["f1_score"]},
+    )
+    with patch(
+        "helm.benchmark.run_specs.simple_run_specs.get_exact_match_metric_specs",
+        lambda: [*get_exact_match_metric_specs(), more],
+    ):
+        yield
+
+
+def make_evalplus(folder: Path) -> None:
+    """``evalplus.evaluate`` on three problems of ours, two samples each, for two models."""
+    problems = []
+    for k, (name, body) in enumerate(
+        (("double", "x + x"), ("square", "x * x"), ("absolute", "x if x > 0 else -x"))
+    ):
+        problems.append({
+            "task_id": f"HumanEval/{k}", "prompt": f"def {name}(x):\n", "entry_point": name,
+            "canonical_solution": f"    return {body}\n", "base_input": [[1], [2]],
+            "plus_input": [[-3], [0]], "atol": 0, "contract": "",
+        })  # fmt: skip
+    answers = {
+        "model-a": (("x + x", "2 * x"), ("x * x", "x * x"), ("x", "abs(x)")),
+        "model-b": (("x + x", "3 * x"), ("x ** 2", "2 ** x"), ("x", "-x")),
+    }
+    with tempfile.TemporaryDirectory() as place:
+        data = Path(place, "data.jsonl")
+        data.write_text("".join(json.dumps(one) + "\n" for one in problems))
+        os.environ["HUMANEVAL_OVERRIDE_PATH"] = str(data)
+        sys.modules["evalplus.codegen"] = MagicMock()
+        from evalplus import evaluate as module
+        from evalplus.data import humaneval
+
+        module.CACHE_DIR = place
+        for model, solutions in answers.items():
+            samples = Path(place, f"{model}.jsonl")
+            samples.write_text("".join(
+                json.dumps({"task_id": one["task_id"], "solution":
+                            f"{one['prompt']}    return {body}\n"}) + "\n"
+                for one, bodies in zip(problems, solutions, strict=True) for body in bodies
+            ))  # fmt: skip
+            with patch.object(humaneval, "completeness_check"):
+                module.evaluate("humaneval", str(samples), parallel=1)
+            (path,) = Path(place).glob(f"{model}*eval_results.json")
+            shutil.copy(path, folder)
+
+
+def make_swe_bench(folder: Path) -> None:
+    """``make_run_report`` of swebench on the reports of made-up instances."""
+    from swebench.harness import reporting
+
+    ids = [f"{repo}-{n}" for repo in ("django__django", "sympy__sympy") for n in (11, 12, 13)]
+    outcomes = {
+        "org__agent-a": (True, False, True, True, "infra", False),
+        "org__agent-b": (True, False, "", "crash", False, None),
+    }
+    with tempfile.TemporaryDirectory() as place:
+        os.chdir(place)
+        for model, results in outcomes.items():
+            predictions = {}
+            for name, result in zip(ids, results, strict=True):
+                if result is None:
+                    continue
+                predictions[name] = {
+                    "instance_id": name, "model_name_or_path": model.replace("__", "/"),
+                    "model_patch": "" if result == "" else "diff",
+                }  # fmt: skip
+                logs = Path(reporting.RUN_EVALUATION_LOG_DIR, "run1", model, name)
+                logs.mkdir(parents=True)
+                if result == "infra":
+                    (logs / reporting.LOG_TEST_OUTPUT).write_text(
+                        "fatal: unable to access 'https://x': Could not resolve host: x\n"
+                        "ERROR: Could not install packages: No space left on device\n"
+                    )
+                if isinstance(result, bool) or result == "infra":
+                    told = {name: {"resolved": result is True, "patch_exists": True}}
+                    (logs / reporting.LOG_REPORT).write_text(json.dumps(told))
+            data = [{"instance_id": name} for name in ids]
+            path = reporting.make_run_report(predictions, data, "run1")
+            shutil.copy(path, folder)
+
+
+def make_livebench(folder: Path) -> None:
+    """``play_a_match_gt`` of LiveBench on answers of ours, without the judges that are not used."""
+    sys.path.insert(0, str(Path.cwd()))
+
+    class Stub(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            if name == "AGENTIC_CODING_CATEGORIES":
+                return []
+            return MagicMock()
+
+    text = Path("livebench/gen_ground_truth_judgment.py").read_text()
+    names = re.findall(r"^from (livebench[\w.]*) import|^import (\w+)", text, re.MULTILINE)
+    kept = {"livebench.process_results.math.math_competitions.utils"}
+    real = {"argparse", "json", "time", "os", "re", "glob"}
+    for name in {a or b for a, b in names} - kept - real:
+        sys.modules[name] = Stub(name)
+    from livebench.gen_ground_truth_judgment import play_a_match_gt
+
+    target = folder / "ground_truth_judgment.jsonl"
+    target.unlink(missing_ok=True)
+    start = time.time()
+    with patch("time.time", side_effect=lambda: 1_700_000_000.0 + (time.perf_counter() % 100)):
+        for turn in range(4):
+            question = {
+                "question_id": f"q{turn}", "task": "math_comp", "subtask": "amc_12a",
+                "category": "math", "ground_truth": "B", "turns": ["Choose (A) or (B)."],
+            }  # fmt: skip
+            for model, letters in (("model-a", "BBAB"), ("model-b", "ABAB")):
+                answer: dict[str, Any] = {
+                    "answer_id": f"{model}-{turn}", "choices": [{"turns": [letters[turn] * 5]}],
+                }  # fmt: skip
+                if (model, turn) == ("model-b", 3):
+                    answer |= {"eval_status": "api_error", "error": "Timeout", "error_msg": "late"}
+                if (model, turn) == ("model-b", 2):
+                    answer |= {"eval_status": "token_exhaustion"}
+                if (model, turn) == ("model-a", 2):
+                    question = question | {"subtask": "unheard_of", "task": "unheard_of"}
+                match = MagicMock(question=question, model=model, answer=answer)
+                play_a_match_gt(match, str(target))
+    print(f"{time.time() - start:.1f} s")
+
+
+def make_every_eval_ever(folder: Path) -> None:
+    """The converters of Every Eval Ever on our logs of lm-evaluation-harness and of HELM."""
+    sys.path.insert(0, str(Path.cwd()))
+    from every_eval_ever.cli import main
+
+    golden = folder.parent
+    for model in ("org__a", "org__b"):
+        log = next((golden / "lm-eval" / model).glob("results_*.json"))
+        with tempfile.TemporaryDirectory() as place:
+            sys.argv = [
+                "every_eval_ever", "convert", "lm_eval", "--log_path", str(log), "--output_dir",
+                place, "--include_samples", "--source_organization_name", "x",
+                "--evaluator_relationship", "other",
+            ]  # fmt: skip
+            try:
+                main()
+            except SystemExit as ended:
+                print("ended with", ended.code)
+            for path in sorted(Path(place).rglob("*.json*")):
+                shutil.copy(path, folder / f"{model}_{path.name}")
+
+
+MAKERS = {
+    "helm": make_helm,
+    "evalplus": make_evalplus,
+    "swe-bench": make_swe_bench,
+    "livebench": make_livebench,
+    "every-eval-ever": make_every_eval_ever,
+}
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tool", choices=MAKERS)
+    parser.add_argument("folder", type=Path)
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    MAKERS[asked.tool](asked.folder.resolve())

@@ -1,0 +1,140 @@
+"""What scikit-learn returns: ``cross_validate`` of several learners, and ``cv_results_``."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bestofk.errors import TableError
+from bestofk.losses.formats.tool_columns import (
+    AskedOfTable,
+    ToolColumns,
+    chosen_metric,
+    noted,
+)
+from bestofk.losses.split_names import split_of
+from bestofk.tables.memory_limit import EXPANDED
+from bestofk.tables.table import Table
+
+_TEST, _TIMES = "test_", {"fit_time", "score_time"}
+_LEARNER, _FOLD = "learner", "fold"
+
+
+def is_cv_results(table: Table) -> bool:
+    """Columns such as ``split0_test_score`` next to their mean."""
+    scorers = [split for split in map(split_of, table.columns) if split and split.scorer]
+    return bool(scorers) and f"mean_test_{scorers[0].metric}" in table
+
+
+def cv_results_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+    """One learner per row, one column per split; means and ranks are not read."""
+    if asked.algorithm is not None:
+        return ToolColumns(table=table, layout=asked.layout)
+    said = noted(
+        table, "cv_results_ of scikit-learn: each row is a learner, named by its parameters."
+    )
+    return ToolColumns(table=said, layout=asked.layout or "cv-results", metric=asked.metric)
+
+
+def is_cross_validate(table: Table) -> bool:
+    """A table that `open_cross_validate` made."""
+    return {_LEARNER, _FOLD, "fit_time"} <= set(table.columns) and bool(_scores(table))
+
+
+def _scores(table: Table) -> list[str]:
+    return [column for column in table.columns if column.startswith(_TEST)]
+
+
+def cross_validate_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+    """Learners by name, folds by their place, one of the scores."""
+    loss = chosen_metric(table, _scores(table), asked, _TEST, "the results of cross_validate")
+    return ToolColumns(
+        table=table,
+        roles={"algorithm": _LEARNER, "fold": _FOLD, "loss": loss},
+        layout="long",
+        loss_name=loss.removeprefix(_TEST),
+        higher_is_better=True,
+        said_by="every scorer of scikit-learn",
+    )
+
+
+def open_cross_validate(source: Any) -> Table | None:
+    """A table of ``{"svm": cross_validate(...), "tree": cross_validate(...)}``, also from JSON."""
+    name = "the dictionary"
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        found = _json(path)
+        if found is None:
+            return None
+        source, name = found, path.name
+    if not isinstance(source, Mapping) or not source:
+        return None
+    if _is_result(source):
+        if not _TIMES & set(map(str, source)) or any(map(split_of, map(str, source))):
+            return None
+        if len({str(key) for key in source} - _TIMES) != len(_scored(source)) + _trained(source):
+            return None
+        raise TableError(
+            f"{name}: this is what cross_validate returned for one learner: give those of all, by "
+            "name, such as {'svm': ..., 'tree': ...}."
+        )
+    results = {str(key): one for key, one in source.items() if _is_result(one)}
+    if len(results) < len(source):
+        return None
+    return _table(results, name)
+
+
+def _json(path: Path) -> Any:
+    try:
+        if not path.is_file() or path.suffix.lower() != ".json" or path.stat().st_size > EXPANDED:
+            return None
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return None  # the reader of tables says what is wrong with it
+
+
+def _is_result(value: Any) -> bool:
+    return isinstance(value, Mapping) and "fit_time" in value and bool(_scored(value))
+
+
+def _scored(value: Mapping[Any, Any]) -> list[str]:
+    return [str(key) for key in value if str(key).startswith(_TEST)]
+
+
+def _trained(value: Mapping[Any, Any]) -> int:
+    others = ("train_", "estimator", "indices")
+    return sum(str(key).startswith(others) for key in value)
+
+
+def _table(results: Mapping[str, Mapping[Any, Any]], source: str) -> Table:
+    scores = list(dict.fromkeys(key for one in results.values() for key in _scored(one)))
+    columns: dict[str, list[Any]] = {name: [] for name in (_LEARNER, _FOLD, "fit_time", *scores)}
+    for learner, one in results.items():
+        folds = _cells(one["fit_time"], learner, "fit_time", source)
+        columns[_LEARNER] += [learner] * len(folds)
+        columns[_FOLD] += range(1, len(folds) + 1)
+        columns["fit_time"] += folds
+        for key in scores:
+            if key not in one:
+                columns[key] += [None] * len(folds)
+                continue
+            cells = _cells(one[key], learner, key, source)
+            if len(cells) != len(folds):
+                raise TableError(
+                    f"{source}: {key!r} of {learner!r} must have {len(folds)} folds, as fit_time "
+                    f"has; got {len(cells)}."
+                )
+            columns[key] += cells
+    return Table.from_columns(columns, source=source)
+
+
+def _cells(values: Any, learner: str, key: str, source: str) -> list[Any]:
+    plain = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(plain, list | tuple):
+        raise TableError(
+            f"{source}: {key!r} of {learner!r} must be an array with a number per fold."
+        )
+    return list(plain)

@@ -1,0 +1,129 @@
+"""The tables of other tools that are known by name: one entry each; packages add theirs.
+
+The contract of an entry
+------------------------
+`recognise` names a function that takes a `bestofk.tables.table.Table` and says whether the tool
+wrote it, by its columns. `columns` names a function ``columns(table, asked)`` that gives the
+`bestofk.losses.formats.tool_columns.ToolColumns`: a table in one of the three layouts and the
+columns to read it by. `asked` (`AskedOfTable`, in the same file) holds what the user said. What is
+a learner is never guessed in silence: the account says it, or the function raises a `TableError`
+that names what to choose from.
+
+`opens`, where there is one, names a function that takes whatever `bestofk.read_losses` was given (a
+path to a file or a folder, a mapping) and gives a table, or None where it is not of this tool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bestofk.registry import Registry
+
+_FORMATS = "bestofk.losses.formats"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossFormat:
+    """What the library knows of the tables of one tool.
+
+    Examples
+    --------
+    >>> from bestofk.losses import LOSS_FORMATS
+    >>> LOSS_FORMATS["weka"].called
+    "Weka's Experimenter"
+    """
+
+    name: str
+    called: str
+    """The tool in sentences."""
+    summary: str
+    """What to name, in a line."""
+    reads: str
+    """What becomes a learner, a data set and a fold, in a line."""
+    columns: str
+    """``package.module:name`` of the function that says which columns to read it by."""
+    recognise: str = ""
+    """``package.module:name`` of the function that says whether the tool wrote a table; none where
+    only the user can say it."""
+    opens: str = ""
+    """``package.module:name`` of the function that makes a table of what is none."""
+
+
+LOSS_FORMATS: Registry[LossFormat] = Registry(
+    "format of a table of losses",
+    LossFormat(
+        name="cv-results",
+        called="scikit-learn's cv_results_",
+        summary="`cv_results_` of a search, as a dictionary, a frame or a file",
+        reads="one learner per row, named by its parameters; `split0_test_score`, ... are folds",
+        recognise=f"{_FORMATS}.cross_validation:is_cv_results",
+        columns=f"{_FORMATS}.cross_validation:cv_results_columns",
+    ),
+    LossFormat(
+        name="cross-validate",
+        called="scikit-learn's cross_validate",
+        summary="a dictionary of what `cross_validate` returned, by learner; also as JSON",
+        reads="the keys of the dictionary are learners, the entries of `test_...` folds",
+        recognise=f"{_FORMATS}.cross_validation:is_cross_validate",
+        columns=f"{_FORMATS}.cross_validation:cross_validate_columns",
+        opens=f"{_FORMATS}.cross_validation:open_cross_validate",
+    ),
+    LossFormat(
+        name="weka",
+        called="Weka's Experimenter",
+        summary="results of an experiment as ARFF or CSV",
+        reads="schemes with their options are learners; data sets, runs and folds by the keys",
+        recognise=f"{_FORMATS}.weka_experiment:is_weka",
+        columns=f"{_FORMATS}.weka_experiment:weka_columns",
+    ),
+    LossFormat(
+        name="automl-benchmark",
+        called="the AutoML benchmark",
+        summary="`results.csv`",
+        reads="frameworks are learners, tasks data sets; of several constraints, `--where` one",
+        recognise=f"{_FORMATS}.automl_benchmark:is_automl_benchmark",
+        columns=f"{_FORMATS}.automl_benchmark:automl_benchmark_columns",
+    ),
+    LossFormat(
+        name="openml",
+        called="OpenML",
+        summary="`list_evaluations` as a frame or a file; a run's `description.xml` or "
+        "`predictions.arff`, or a folder of runs",
+        reads="flows with their setups are learners, tasks data sets; folds where they are stated",
+        recognise=f"{_FORMATS}.openml_evaluations:is_openml",
+        columns=f"{_FORMATS}.openml_evaluations:openml_columns",
+        opens=f"{_FORMATS}.openml_runs:open_openml",
+    ),
+    LossFormat(
+        name="mlflow",
+        called="MLflow",
+        summary="the frame of `mlflow.search_runs`, a folder `mlruns`, or `mlflow.db`",
+        reads="parent runs are learners, their child runs folds; of flat runs you name the learner",
+        recognise=f"{_FORMATS}.mlflow_runs:is_mlflow",
+        columns=f"{_FORMATS}.mlflow_runs:mlflow_columns",
+        opens=f"{_FORMATS}.mlflow_store:open_mlflow",
+    ),
+    LossFormat(
+        name="optuna",
+        called="Optuna",
+        summary="`study.trials_dataframe()` as a frame or a file, or an SQLite storage",
+        reads="trials that keep the score of each split are learners; else you name the learner",
+        recognise=f"{_FORMATS}.optuna_study:is_optuna",
+        columns=f"{_FORMATS}.optuna_study:optuna_columns",
+        opens=f"{_FORMATS}.optuna_storage:open_optuna",
+    ),
+    LossFormat(
+        name="autorank",
+        called="autorank",
+        summary="a wide table; `--format autorank` says that its rows are data sets",
+        reads="one column per learner, one row per data set, named or not",
+        columns=f"{_FORMATS}.rows_of_datasets:rows_are_datasets",
+    ),
+    LossFormat(
+        name="scmamp",
+        called="scmamp",
+        summary="a wide table; `--format scmamp` says that its rows are data sets",
+        reads="one column per learner, one row per data set, named or not",
+        columns=f"{_FORMATS}.rows_of_datasets:rows_are_datasets",
+    ),
+)
