@@ -64,13 +64,17 @@ def cluster_sign_flip(
     -----
     With D_c the sum of the differences of cluster c, the sum of D_c is referred to that of
     e_c D_c over independent signs e_c. No p-value below 2^(1-C) can come out when C clusters
-    differ. The standard error of the interval is sqrt(C / (C - 1) sum_c (D_c - n_c d)^2) / n with
-    d the mean difference, by t with C - 1 degrees of freedom (of several strata: the root of the
-    sum of their variances, with Welch's degrees of freedom).
+    differ. The standard error of the interval is sqrt(sum_c (D_c - n_c d)^2 / (1 - n_c / n)) / n
+    with d the mean difference and n_c of the n instances in cluster c, by t with `C - 1` degrees
+    of freedom, fewer where clusters are of unequal sizes (of several strata: the root of the sum
+    of their variances, with Welch's degrees of freedom).
 
     References
     ----------
     R. A. Fisher (1935). The Design of Experiments. Oliver and Boyd, Edinburgh.
+
+    R. M. Bell and D. F. McCaffrey (2002). Bias reduction in standard errors for linear regression
+    with multi-stage samples. Survey Methodology 28, 169-181.
 
     Examples
     --------
