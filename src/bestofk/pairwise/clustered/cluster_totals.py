@@ -112,7 +112,7 @@ def degrees_of_freedom(sizes: Floats) -> float:
     >>> round(degrees_of_freedom(np.full(8, 5.0)), 6)
     7.0
     >>> round(degrees_of_freedom(np.arange(1.0, 11.0)), 2)
-    5.92
+    5.93
     """
     n = float(sizes.sum())
     grown = 1.0 / (1.0 - sizes / n)
