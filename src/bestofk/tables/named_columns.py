@@ -14,7 +14,7 @@ from bestofk.tables.table import MISSING_MARKERS, Table, size_words
 
 LARGE = 1 << 20
 """Bytes of a file below which reading every column as text costs nothing."""
-_BLOCK = 1 << 22
+_BLOCK = 1 << 24
 _SAMPLE = 1 << 16
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
@@ -23,10 +23,15 @@ _EMPTY = [
 
 
 class Wanted(NamedTuple):
-    """The columns to read: names, which stay text, and numbers."""
+    """The columns to read: names, which stay text, numbers, and numbers or truth values."""
 
     names: Sequence[str]
     numbers: Sequence[str]
+    values: Sequence[str] = ()
+
+    def all(self) -> list[str]:
+        """The names of all of them."""
+        return [*self.names, *self.numbers, *self.values]
 
 
 def read_named_columns(
@@ -76,19 +81,23 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
         return None
     check_columns(source, len(header))
     wanted = choose(header)
-    places = {name: str(header.index(name)) for name in (*wanted.names, *wanted.numbers)}
-    # text whose cells hold no line breaks can be parted by several threads
+    places = {name: str(header.index(name)) for name in wanted.all()}
+    words = pa.dictionary(pa.int32(), pa.string())
     quoted = b'"' in data
     table = csv.read_csv(
         pa.BufferReader(data),
         read_options=csv.ReadOptions(
-            column_names=[str(i) for i in range(len(header))], skip_rows=1, block_size=_BLOCK
+            column_names=[str(i) for i in range(len(header))],
+            skip_rows=1,
+            block_size=_BLOCK,
+            use_threads=False,
         ),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
         convert_options=csv.ConvertOptions(
             include_columns=list(places.values()),
             column_types={
-                places[name]: pa.dictionary(pa.int32(), pa.string()) for name in wanted.names
+                **{places[name]: words for name in wanted.names},
+                **{places[name]: pa.float64() for name in wanted.numbers},
             },
             null_values=_EMPTY,
             strings_can_be_null=False,
@@ -129,36 +138,43 @@ def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | 
     wanted = choose(header)
     size = path.stat().st_size
     check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="stands for more")
-    words = [name for name in wanted.names if kinds.is_string(schema.field(name).type)]
+    words = [name for name in wanted.names if _is_text(schema.field(name).type)]
     table = pq.read_table(
-        path, columns=[*wanted.names, *wanted.numbers], read_dictionary=words
+        path, columns=wanted.all(), read_dictionary=words
     )  # fmt: skip
     table.validate(full=True)
     return _table(table, wanted, source, "Parquet", len(header), None)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
 
 def _table(
     table: Any, wanted: Wanted, source: str, how: str, width: int, delimiter: str | None
 ) -> Table | None:
     import pyarrow as pa
+    import pyarrow.compute as pc
     import pyarrow.types as kinds
 
     if not table.num_rows:
         return None
     cells: dict[str, Any] = {}
-    for name in (*wanted.names, *wanted.numbers):
+    for name in wanted.all():
         column = table.column(name)
         kind = column.type
         coded = kinds.is_dictionary(kind)
-        if coded and not kinds.is_string(kind.value_type):
+        if coded and not _is_text(kind.value_type):
             return None
         typed = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
-        if not typed and (name in wanted.numbers or not coded):
+        if not typed and (name not in wanted.names or not coded):
             return None
         column = column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
         if isinstance(column, pa.ChunkedArray):
             return None
-        if coded and delimiter is not None:
+        if coded and delimiter and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
             words = [from_text_cell(word) for word in column.dictionary.to_pylist()]
             column = pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
         cells[name] = column

@@ -118,8 +118,10 @@ def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRow
 def _columns_to_read(columns: tuple[str, ...], *, asked: AskedOfLogs) -> Wanted:
     """Those of the roles."""
     roles = _asked_roles(columns, "", asked)
-    numbers = [roles[role] for role in ("score", *AMOUNTS, "epoch") if role in roles]
-    return Wanted([column for column in roles.values() if column not in numbers], numbers)
+    numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
+    score = roles["score"]
+    names = [column for column in roles.values() if column not in (*numbers, score)]
+    return Wanted(names, numbers, [score])
 
 
 def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> None:
@@ -141,11 +143,7 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     scores = _scores(table, roles["score"])
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in asked.columns, rows)
-    amounts = {
-        role: table.numbers(roles[role])
-        for role in AMOUNTS
-        if role in roles
-    }
+    amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
     task_names = [*(task.names if task is not None else ("task",))]
     tasks.update(task_names if task is not None else ())
     task_codes = task.codes if task is not None else np.zeros(table.n_rows, dtype=np.int64)
@@ -157,8 +155,10 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     if not wanted[task_codes].any():
         return
     who = np.array([rows.learner(name) for name in learners.names])
-    cell = task_codes[keep] * len(items.names) + items.codes[keep]
-    place, pairs = pd.factorize(cell)
+    if len(task_names) == 1:
+        place, pairs = items.codes, np.arange(len(items.names))
+    else:
+        place, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
     codes = np.empty(len(pairs), dtype=np.int64)
     at_task, at_item = np.divmod(pairs, len(items.names))
     for task_code in np.unique(at_task).tolist():

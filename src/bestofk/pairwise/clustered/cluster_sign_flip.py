@@ -100,7 +100,7 @@ def cluster_sign_flip(
         df=None,
         estimate=scalar_or_array(estimate),
         alternative=sides,
-        note=_note(differing(sums[0], sums[1]), len(held), sides, flipped.note),
+        note=_note(sums, len(held), sides, flipped.note),
         bounds=flipped.bounds,
         losses=(first, second),
         interval_rule=clustered_rule(held, unit),
@@ -144,12 +144,14 @@ def clustered_t_interval(
     return np.asarray(mean - half), np.asarray(mean + half)
 
 
-def _note(found: Any, count: int, alternative: Alternative, said: str) -> str:
-    if np.ndim(found) or found >= FEW:
+def _note(sums: tuple[Floats, Floats], count: int, alternative: Alternative, said: str) -> str:
+    one = sums[0].ndim == sums[1].ndim == 1
+    found = int(differing(*sums)) if one else FEW
+    if found >= FEW:
         return said if count >= FEW else ""
-    least = smallest_pvalue(int(found), alternative)
+    least = smallest_pvalue(found, alternative)
     verb = "differs" if found == 1 else "differ"
     return (
-        f"{counted(int(found), 'cluster')} of {count} {verb}: no {alternative} p-value below "
+        f"{counted(found, 'cluster')} of {count} {verb}: no {alternative} p-value below "
         f"{least:.2g} can come out."
     )
