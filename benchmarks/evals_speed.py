@@ -4,6 +4,7 @@
     lm-eval    20 files of lm-evaluation-harness with 10,000 samples, repeated four times each
     promptfoo  20 output files of promptfoo with 40,000 results each
     table      one CSV of 800,000 rows, against pyarrow
+    parquet    the same rows as Parquet, against pyarrow
 
 "ours" is `read_evals` and `choose_model`; "peer" is unpacking and `json.loads` of the same files
 (a line at a time where the file has lines; pyarrow's CSV reader for the table), each in a process
@@ -28,7 +29,7 @@ MODELS, ITEMS, EPOCHS = 20, 10_000, 4
 
 OURS = """
 import pathlib, re, sys, time
-import bestofk as bk, numpy, pandas, pyarrow.csv
+import bestofk as bk, numpy, pandas, pyarrow.csv, pyarrow.parquet
 from bestofk.evals import example_evals, read_evals
 bk.choose_model(example_evals("inspect-sums"))  # imports what reading and deciding need
 begin = time.process_time()
@@ -40,7 +41,7 @@ print(took, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024, len(evals))
 """
 PEER = """
 import json, pathlib, sys, time, zipfile
-import pyarrow.csv
+import pyarrow.csv, pyarrow.parquet
 begin = time.process_time()
 for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.*")):
     if path.suffix == ".eval":
@@ -53,6 +54,8 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.*")):
                 json.loads(line)
     elif path.suffix == ".json":
         json.loads(path.read_bytes())
+    elif path.suffix == ".parquet":
+        pyarrow.parquet.read_table(path)
     else:
         pyarrow.csv.read_csv(path)
 print(time.process_time() - begin)
@@ -141,11 +144,20 @@ def make_table(folder: Path, items: int) -> None:
                     print(f"m{model},q{i},{e + 1},{right[i]},0.01,1.25", file=file)
 
 
+def make_parquet(folder: Path, items: int) -> None:
+    from pyarrow import csv, parquet
+
+    make_table(folder, items)
+    parquet.write_table(csv.read_csv(folder / "long.csv"), folder / "long.parquet")
+    (folder / "long.csv").unlink()
+
+
 MAKERS = {
     "inspect": make_inspect,
     "lm-eval": make_lm_eval,
     "promptfoo": make_promptfoo,
     "table": make_table,
+    "parquet": make_parquet,
 }
 
 

@@ -1,6 +1,6 @@
 """How often equal language models are told apart: rows pooled, items, and clusters of items.
 
-    python benchmarks/evals_type1.py [--sets 2000] [--smoke]
+    python benchmarks/evals_type1.py [--sets 2000] [--intervals] [--smoke]
 
 Draws logs of two models that are equal by construction. Every item has its difficulty; each model
 has its own luck with an item and with a whole cluster (a passage, a repository), drawn alike for
@@ -8,6 +8,11 @@ both; in every epoch an answer is right or wrong by chance. Counts how often eac
 finds a difference at level 0.05: McNemar's exact test and the paired t test over all rows as if
 they were items, sign flips over items (epochs averaged first), and the tests over clusters. The
 clustered t interval counts where it leaves out 0.
+
+``--intervals`` measures instead how often the interval misses the true difference: clusters of
+equal and of very unequal sizes, without and with luck in common, equal models and unequal ones, one
+epoch and four. Beside it stand the plain sandwich with C - 1 degrees of freedom and Bell and
+McCaffrey's degrees of freedom for independent items.
 """
 
 from __future__ import annotations
@@ -39,6 +44,7 @@ CASES = {
     "200 items in 20 clusters, 4 epochs": (200, 20, 4),
     "40 items in 8 clusters, 4 epochs": (40, 8, 4),
     "200 items in 10 unequal clusters, 4 epochs": (200, -10, 4),
+    "150 items in 5 unequal clusters, 4 epochs": (150, -5, 4),
 }
 """Items, clusters (negative: of sizes 1, 2, 3, ...) and epochs."""
 
@@ -52,12 +58,13 @@ def clusters(items, count):
     return np.searchsorted(shares, (np.arange(items) + 0.5) / items)
 
 
-def logs(rng, sets, of, epochs):
-    """Wrong answers (sets, 2, items, epochs) of two models that are equal."""
+def logs(rng, sets, of, epochs, luck=OF_CLUSTER, easier=0.0):
+    """Wrong answers (sets, 2, items, epochs) of two models, equal unless `easier` for the first."""
     n, C = len(of), int(of.max()) + 1
     logit = DIFFICULTY * rng.normal(size=(sets, 1, n)) + OF_ITEM * rng.normal(size=(sets, 2, n))
     if n > C:
-        logit = logit + OF_CLUSTER * rng.normal(size=(sets, 2, C))[:, :, of]
+        logit = logit + luck * rng.normal(size=(sets, 2, C))[:, :, of]
+    logit[:, 0] -= easier
     wrong = rng.random((sets, 2, n, epochs)) < 1 / (1 + np.exp(-logit[..., None]))
     return wrong.astype(float)
 
@@ -94,12 +101,90 @@ def rates(case, sets, seed=0):
     return total
 
 
+def uneven(rng):
+    """Sizes of clusters: equal, in proportion 1, 2, 3, ..., and with a few that hold most."""
+    drawn = np.round(np.exp(rng.normal(1.0, 1.0, 40)))
+    return {
+        "5 of 20": np.full(5, 20),
+        "20 of 10": np.full(20, 10),
+        "10, as 1 to 10": np.bincount(clusters(200, -10)),
+        "20, as 1 to 20": np.bincount(clusters(420, -20)),
+        "5, as 1 to 5": np.bincount(clusters(150, -5)),
+        "half in 1 of 11": np.array([100] + [10] * 10),
+        "half in 1 of 31": np.array([100] + [3] * 30),
+        "6, each twice the next": np.array([64, 32, 16, 8, 4, 2]),
+        "40, lognormal": np.maximum(drawn, 1).astype(int),
+    }
+
+
+def true_difference(luck, easier):
+    """The expected difference of the shares of wrong answers, by quadrature."""
+    points, weights = np.polynomial.hermite_e.hermegauss(80)
+    spread = np.sqrt(DIFFICULTY**2 + OF_ITEM**2 + luck**2)
+    chance = [
+        (weights / (1 + np.exp(-(spread * points - e)))).sum() / weights.sum() for e in (easier, 0)
+    ]
+    return chance[0] - chance[1]
+
+
+def misses(sizes, luck, easier, epochs, sets, seed=1):
+    """Rule: the share of sets whose 95 % interval leaves out the true difference."""
+    from scipy.stats import t as student
+
+    rng = np.random.default_rng(seed)
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    held = clusters_of(of, len(of))
+    truth, share = true_difference(luck, easier), sizes / sizes.sum()
+    found = {"C - 1": 0, "independent": 0, "ours": 0}
+    independent = _independent(sizes.astype(float))
+    for start in range(0, sets, AT_ONCE):
+        wrong = logs(rng, min(AT_ONCE, sets - start), of, epochs, luck, easier).mean(axis=-1)
+        d = wrong[:, 0] - wrong[:, 1]
+        totals = held.totals(d)
+        rest = totals - sizes * d.mean(axis=1, keepdims=True)
+        plain = np.sqrt((rest**2).sum(axis=1) * len(sizes) / (len(sizes) - 1)) / len(of)
+        reduced = np.sqrt((rest**2 / (1 - share)).sum(axis=1)) / len(of)
+        away = np.abs(d.mean(axis=1) - truth)
+        found["C - 1"] += int((away > student.ppf(0.975, len(sizes) - 1) * plain).sum())
+        found["independent"] += int((away > student.ppf(0.975, independent) * reduced).sum())
+        low, high = clustered_t_interval(
+            wrong[:, 0], wrong[:, 1], held, outside=ALPHA / 2, unit=1.0
+        )  # fmt: skip
+        found["ours"] += int(((low > truth) | (high < truth)).sum())
+    return {rule: count / sets for rule, count in found.items()}
+
+
+def _independent(sizes):
+    """Bell and McCaffrey's degrees of freedom for independent items, by matrices."""
+    n, share = sizes.sum(), sizes / sizes.sum()
+    deviation = np.eye(len(sizes)) - np.outer(share, np.ones(len(sizes)))
+    grown = np.sqrt(np.outer(1 / (1 - share), 1 / (1 - share)))
+    g = grown * (deviation @ np.diag(sizes / n) @ deviation.T)
+    return np.trace(g) ** 2 / np.trace(g @ g)
+
+
+def intervals(sets):
+    """Print the largest share of misses by sizes, over lucks, differences and epochs."""
+    settings = [(luck, easier, epochs) for luck in (0.0, 0.8, 2.5) for easier in (0.0, 1.0, 2.5)
+                for epochs in (1, 4)]  # fmt: skip
+    print(f"misses of 95 % intervals, the largest of {len(settings)} settings ({sets} sets each)")
+    print(f"  {'clusters':24} {'C - 1':>8} {'independent':>12} {'ours':>8}")
+    for name, sizes in uneven(np.random.default_rng(1)).items():
+        rows = [misses(sizes, *setting, sets) for setting in settings]
+        worst = [max(row[rule] for row in rows) for rule in rows[0]]
+        print(f"  {name:24} {worst[0]:8.3f} {worst[1]:12.3f} {worst[2]:8.3f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=2000)
+    parser.add_argument("--intervals", action="store_true")
     parser.add_argument("--smoke", action="store_true")
     given = parser.parse_args()
     sets = 40 if given.smoke else given.sets
+    if given.intervals:
+        intervals(sets)
+        return
     for case in CASES:
         print(f"{case} ({sets} sets, level {ALPHA})")
         for name, count in rates(case, sets).items():

@@ -246,16 +246,21 @@ class Evals:
             "latency": self.latency,
         }[of]
         ran = self.status != STATUSES.index("missing")
+        if not np.isfinite(values).any():
+            return dict.fromkeys(self.learners, float("nan"))
         k, n = len(self.learners), len(self.items)
-        there = np.zeros((k, n), dtype=bool)
-        there[self.learner[ran], self.item[ran]] = True
-        common: Mask = np.all(there, axis=0)
+        # each item counts once, whatever the number of its epochs
+        cell = self.learner.astype(np.int64) * n + self.item
+        there = np.bincount(cell if ran.all() else cell[ran], minlength=k * n) > 0
+        common: Mask = np.all(there.reshape(k, n), axis=0)
         if not common.any():
             common[:] = True
-        rows = ran & common[self.item] & np.isfinite(values)
-        # each item counts once, whatever the number of its epochs
-        cell = self.learner[rows].astype(np.int64) * n + self.item[rows]
-        total = np.bincount(cell, weights=values[rows], minlength=k * n).reshape(k, n)
+        rows = ran & np.isfinite(values)
+        if not common.all():
+            rows &= common[self.item]
+        if not rows.all():
+            cell, values = cell[rows], values[rows]
+        total = np.bincount(cell, weights=values, minlength=k * n).reshape(k, n)
         count = np.bincount(cell, minlength=k * n).reshape(k, n)
         known: Mask = np.all(count > 0, axis=0)
         if not known.any():

@@ -20,6 +20,9 @@ from bestofk.evals.sources import Source, find_sources
 from bestofk.registry import resolve
 from bestofk.wording import counted, joined, shortened
 
+COLUMNS = (
+    "learner", "item", "score", "status", "cost", "latency", "tokens_in", "tokens_out"
+)  # fmt: skip
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
@@ -202,10 +205,12 @@ def _as_evals(
     epoch, keep = rows.settle_epochs()
     rows.tell_counts()
     metric, direction = _metric(rows, higher_is_better)
-    learner = np.array(rows.learner_codes, dtype=np.int32)[keep]
-    item = np.array(rows.item_codes, dtype=np.int32)[keep]
-    tokens_in, tokens_out = np.array(rows.tokens_in)[keep], np.array(rows.tokens_out)[keep]
-    cost = np.array(rows.costs)[keep]
+    of = {name: rows.column(name) for name in COLUMNS}
+    if not keep.all():
+        of = {name: column[keep] for name, column in of.items()}
+        epoch = epoch[keep]
+    learner, tokens_in, tokens_out = of["learner"], of["tokens_in"], of["tokens_out"]
+    cost = of["cost"].copy() if price_list else of["cost"]
     _set_prices(rows, price_list, learner, cost, tokens_in, tokens_out)
     item_cluster = np.array(rows.item_cluster, dtype=np.int32)
     clusters = tuple(rows.clusters)
@@ -222,14 +227,14 @@ def _as_evals(
         item_task=np.array(rows.item_task, dtype=np.int32),
         item_cluster=item_cluster,
         learner=learner,
-        item=item,
-        epoch=epoch[keep].astype(np.int32),
-        score=np.array(rows.scores)[keep],
+        item=of["item"],
+        epoch=epoch.astype(np.int32),
+        score=of["score"],
         cost=cost,
-        latency=np.array(rows.latencies)[keep],
+        latency=of["latency"],
         tokens_in=tokens_in,
         tokens_out=tokens_out,
-        status=np.array(rows.statuses, dtype=np.int8)[keep],
+        status=of["status"],
         metric=metric,
         higher_is_better=direction,
         account=tuple(rows.account),

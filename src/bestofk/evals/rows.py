@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,10 @@ from bestofk.wording import counted, joined, shortened
 NAN = float("nan")
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 SCORED = _CODES["scored"]
+_KINDS = {
+    "learner": "i", "item": "i", "epoch": "i", "score": "d", "status": "b", "cost": "d",
+    "latency": "d", "tokens_in": "d", "tokens_out": "d",
+}  # fmt: skip
 _AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 Codes = npt.NDArray[np.integer[Any]]
 
@@ -39,20 +43,23 @@ class EvalRows:
         self.metrics: dict[str, bool | None] = {}
         self._prints: dict[int, int] = {}
         self._prints_by: dict[int, str] = {}
-        self.learner_codes = array("i")
-        self.item_codes = array("i")
-        self.epochs = array("i")
-        self.scores = array("d")
-        self.statuses = array("b")
-        self.costs = array("d")
-        self.latencies = array("d")
-        self.tokens_in = array("d")
-        self.tokens_out = array("d")
+        self._written = {name: array(kind) for name, kind in _KINDS.items()}
+        """Rows that came one by one."""
+        self._blocks: list[dict[str, Any]] = []
+        """Rows that came together, and those before them."""
         self.totals: Counter[str] = Counter()
         """How often something worth a sentence happened, by the words for it."""
 
     def __len__(self) -> int:
-        return len(self.scores)
+        return len(self._written["score"]) + sum(len(block["score"]) for block in self._blocks)
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """One column of the rows: learner, item, epoch, score, status or an amount."""
+        parts = [block[name] for block in self._blocks]
+        last = self._written[name]
+        if len(last) or not parts:
+            parts.append(np.array(last, dtype=np.dtype(_KINDS[name])))
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def learner(self, name: Any, *, model: str | None = None) -> int:
         """The code of a learner, a new one where the name is new."""
@@ -122,6 +129,20 @@ class EvalRows:
                 self._prints_by.setdefault(code, where)
         return code
 
+    def items_of(self, task: Any, names: Sequence[str]) -> list[int]:
+        """The codes of many items of one task, which have neither cluster nor fingerprint yet."""
+        at = self.tasks.setdefault(clean_name(task), len(self.tasks))
+        found = []
+        for name in names:
+            # most names need nothing done
+            word = name if name.isascii() and name.isprintable() else clean_name(name)
+            code = self.items.setdefault((at, word), len(self.items))
+            if code == len(self.item_task):
+                self.item_task.append(at)
+                self.item_cluster.append(-1)
+            found.append(code)
+        return found
+
     def add(
         self,
         learner: int,
@@ -140,15 +161,16 @@ class EvalRows:
         if code == SCORED and not -1e308 < score < 1e308:
             code = _CODES["unscored"]
             score = NAN
-        self.learner_codes.append(learner)
-        self.item_codes.append(item)
-        self.epochs.append(epoch)
-        self.scores.append(score)
-        self.statuses.append(code)
-        self.costs.append(cost)
-        self.latencies.append(latency)
-        self.tokens_in.append(tokens_in)
-        self.tokens_out.append(tokens_out)
+        to = self._written
+        to["learner"].append(learner)
+        to["item"].append(item)
+        to["epoch"].append(epoch)
+        to["score"].append(score)
+        to["status"].append(code)
+        to["cost"].append(cost)
+        to["latency"].append(latency)
+        to["tokens_in"].append(tokens_in)
+        to["tokens_out"].append(tokens_out)
 
     def extend(
         self,
@@ -161,22 +183,26 @@ class EvalRows:
         **amounts: Floats,
     ) -> None:
         """Many rows at once; `status` holds codes into `STATUSES`."""
+        if len(self._written["score"]):
+            self._blocks.append({name: np.array(held) for name, held in self._written.items()})
+            self._written = {name: array(kind) for name, kind in _KINDS.items()}
         count = len(score)
-        unscored = (status == SCORED) & ~np.isfinite(score)
-        states = np.where(unscored, _CODES["unscored"], status)
-        numbers = {name: np.full(count, NAN) for name in _AMOUNTS} | amounts
-        for column, values, kind in (
-            (self.learner_codes, learner, np.intc),
-            (self.item_codes, item, np.intc),
-            (self.epochs, np.zeros(count) if epoch is None else epoch, np.intc),
-            (self.scores, np.where(np.isfinite(score), score, NAN), np.float64),
-            (self.statuses, states, np.int8),
-            (self.costs, numbers["cost"], np.float64),
-            (self.latencies, numbers["latency"], np.float64),
-            (self.tokens_in, numbers["tokens_in"], np.float64),
-            (self.tokens_out, numbers["tokens_out"], np.float64),
-        ):
-            column.frombytes(np.ascontiguousarray(values, dtype=kind).tobytes())
+        finite = np.isfinite(score)
+        if not finite.all():
+            status = np.where((status == SCORED) & ~finite, _CODES["unscored"], status)
+            score = np.where(finite, score, NAN)
+        none = np.broadcast_to(NAN, count)
+        columns = {
+            "learner": learner,
+            "item": item,
+            "epoch": np.zeros(count) if epoch is None else epoch,
+            "score": score,
+            "status": status,
+            **{name: amounts.get(name, none) for name in _AMOUNTS},
+        }
+        self._blocks.append(
+            {name: np.asarray(each, np.dtype(_KINDS[name])) for name, each in columns.items()}
+        )
 
     def rename_learners(self, names: Mapping[str, str]) -> None:
         """Give learners other names; those that would share one keep theirs."""
@@ -224,9 +250,9 @@ class EvalRows:
         A row that comes twice (the same learner, item and epoch) is kept once where both say the
         same, and is an error where they do not.
         """
-        learner = np.array(self.learner_codes, dtype=np.int64)
-        item = np.array(self.item_codes, dtype=np.int64)
-        epoch = np.array(self.epochs, dtype=np.int64)
+        learner = self.column("learner").astype(np.int64)
+        item = self.column("item")
+        epoch = self.column("epoch").astype(np.int64)
         cell = learner * max(len(self.items), 1) + item
         open_ = epoch == 0
         if open_.any():
@@ -240,14 +266,18 @@ class EvalRows:
                 )
         keep = np.ones(len(cell), dtype=bool)
         span = int(epoch.max(initial=1)) + 1
-        if len(self.learners) * len(self.items) < (1 << 62) // span:
+        cells = len(self.learners) * len(self.items)
+        if cells * span <= max(16 * len(cell), 1 << 20):
+            if np.bincount(cell * span + epoch).max(initial=0) <= 1:
+                return epoch, keep
+        elif cells < (1 << 62) // span:
             key = np.sort(cell * span + epoch)
             if (key[1:] != key[:-1]).all():
                 return epoch, keep
         order = np.lexsort((epoch, cell))
         twice = (cell[order][1:] == cell[order][:-1]) & (epoch[order][1:] == epoch[order][:-1])
         if twice.any():
-            score, status = np.array(self.scores), np.array(self.statuses)
+            score, status = self.column("score"), self.column("status")
             first, second = order[:-1][twice], order[1:][twice]
             same = (status[first] == status[second]) & (
                 (score[first] == score[second]) | (np.isnan(score[first]) & np.isnan(score[second]))
@@ -263,13 +293,12 @@ class EvalRows:
         return epoch, keep
 
     def _two_scores(self, row: int, other: int, count: int) -> TableError:
-        (task, name) = list(self.items)[self.item_codes[row]]
-        learner = list(self.learners)[self.learner_codes[row]]
+        score, status = self.column("score"), self.column("status")
+        (task, name) = list(self.items)[self.column("item")[row]]
+        learner = list(self.learners)[self.column("learner")[row]]
         values = joined(
             [
-                f"{self.scores[at]:g}"
-                if self.statuses[at] == SCORED
-                else STATUSES[self.statuses[at]]
+                f"{score[at]:g}" if status[at] == SCORED else STATUSES[status[at]]
                 for at in (other, row)
             ]
         )

@@ -330,13 +330,14 @@ def _unattainable(
         return ()
     found = []
     mine = held.totals(losses[str(who)])
-    for one in decision.standings:
-        if one.verdict != "no evidence":
+    told_apart = {name for claim in decision.claims if who in claim for name in claim}
+    for name in decision.order if len(decision.order) > 1 else decision.prior:
+        if name == who or name in told_apart:
             continue
-        count = int(differing(mine, held.totals(losses[str(one.name)])))
+        count = int(differing(mine, held.totals(losses[str(name)])))
         least = min(1.0, 2.0 ** (1 - count))
         if decision.evidence.family.smallest_adjusted(least) > decision.alpha:
-            found.append((str(one.name), count, least))
+            found.append((str(name), count, least))
     return tuple(found)
 
 

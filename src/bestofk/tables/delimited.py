@@ -93,6 +93,18 @@ def read_delimited(
     )
 
 
+def header_of(content: bytes, delimiter: str) -> tuple[str, ...] | None:
+    """The names of the columns where they stand in the first line, each once; else None."""
+    line, header = next(_records(content, delimiter, ""), (0, []))
+    names = tuple(from_text_cell(name.strip()) for name in header)
+    if line != 1 or not all(names) or len(set(names)) < len(names) or len(names) < 2:
+        return None
+    if any("\n" in name or "\r" in name for name in header):
+        return None
+    _refuse_numbers_as_header(list(names), "", line)
+    return names
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelimitedLines:
     """The line of the n-th row below the header, found only when an error needs it."""

@@ -48,11 +48,11 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     if kinds.is_null(kind):
         return Numbers(np.full(len(column), np.nan), ".", None, "")
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
-        values = np.array(
-            column.cast(pa.float64()).fill_null(np.nan).to_numpy(zero_copy_only=False),
-            dtype=np.float64,
-        )
-        values[missing] = np.nan
+        floats = column.cast(pa.float64())
+        floats = floats.fill_null(np.nan) if floats.null_count else floats
+        values = np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+        if missing.any():
+            values[missing] = np.nan
         return Numbers(values, ".", None, "")
     if kinds.is_boolean(kind):
         values = column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan)

@@ -217,12 +217,17 @@ class Table:
         Blanks around a cell are dropped. Only an empty cell has the code -1: a learner may be
         called ``NA``.
         """
-        encoded = self.raw(column).dictionary_encode()
+        from bestofk.tables.values import as_text
+
+        held = self._column(column)
+        # text once for each distinct cell, whatever the number of rows
+        encoded = held if hasattr(held, "dictionary") else held.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
         names: dict[str, int] = {}
         new = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)
-        for old, cell in enumerate(encoded.dictionary.to_pylist()):
-            stripped = cell.strip()
+        cells = as_text(encoded.dictionary).to_pylist()
+        for old in _as_they_come(codes, len(cells)):
+            stripped = (cells[old] or "").strip()
             if stripped:
                 new[old] = names.setdefault(stripped, len(names))
         return Levels(new[codes], tuple(names))
@@ -272,6 +277,17 @@ class Table:
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).form
+
+
+def _as_they_come(codes: Codes, count: int) -> list[int]:
+    """The codes that occur, in order of appearance."""
+    first = np.full(count, len(codes), dtype=np.int64)
+    known = np.flatnonzero(codes >= 0) if (codes < 0).any() else np.arange(len(codes))
+    # of several writes to a place the last one stays: the first row, when they go backwards
+    first[codes[known[::-1]]] = known[::-1]
+    order = np.argsort(first, kind="stable")
+    found: list[int] = order[: int((first < len(codes)).sum())].tolist()
+    return found
 
 
 def size_words(rows: int, columns: int) -> str:

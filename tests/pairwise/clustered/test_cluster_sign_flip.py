@@ -72,13 +72,39 @@ def test_the_interval_of_single_instances_is_that_of_t():
 
 
 def test_the_interval_of_clusters_by_hand():
-    """C/(C-1) sum (D_c - n_c d)^2 / n^2 for sums 3, 1, 2 of sizes 3, 2, 1 and d = 1."""
+    """sum (D_c - n_c d)^2 / (1 - n_c / n) / n^2 for sums 3, 1, 2 of sizes 3, 2, 1 and d = 1."""
     d = np.array([1.0, 1.0, 1.0, 0.0, 1.0, 2.0])
     held = clusters_of([0, 0, 0, 1, 1, 2], 6)
     error, df = held.standard_error(held.totals(d))
-    assert (error, df) == (pytest.approx(np.sqrt(1.5 * (0 + 1 + 1)) / 6), 2)
+    assert error == pytest.approx(np.sqrt(0 + 1 / (1 - 2 / 6) + 1 / (1 - 1 / 6)) / 6)
     low, high = clustered_t_interval(d, np.zeros(6), held, outside=0.025)
-    assert (low, high) == pytest.approx(stats.t.interval(0.95, 2, loc=1, scale=error))
+    assert (low, high) == pytest.approx(stats.t.interval(0.95, df, loc=1, scale=error))
+
+
+@pytest.mark.parametrize("sizes", [[3, 2, 1], [5, 5, 5, 5], [30, 1, 1, 2, 6], [1, 9]])
+def test_bias_reduced_variance_and_its_degrees_of_freedom_by_matrices(sizes):
+    """Bell and McCaffrey 2002 as written, for the regression on a constant."""
+    n, of = sum(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    one = np.ones((n, 1))
+    left = np.eye(n) - one @ one.T / n
+    d = np.random.default_rng(9).random(n)
+    columns = []
+    for c in range(len(sizes)):
+        here = of == c
+        values, vectors = np.linalg.eigh(left[np.ix_(here, here)])
+        root = vectors @ np.diag(values**-0.5) @ vectors.T
+        columns.append(left[:, here] @ root @ one[here, 0] / n)
+    each = np.stack(columns, axis=1)
+    residual = d - d.mean()
+    variance = sum((residual @ column) ** 2 for column in columns)
+    alike = np.equal.outer(of, of).astype(float)
+    degrees = [
+        np.trace(g) ** 2 / np.trace(g @ g) for g in (each.T @ each, each.T @ alike @ each)
+    ]  # fmt: skip
+    held = clusters_of(of, n)
+    error, df = held.standard_error(held.totals(d))
+    assert error == pytest.approx(np.sqrt(variance))
+    assert df == pytest.approx(np.sqrt(degrees[0] * degrees[1]))
 
 
 def test_strata_leave_out_the_variance_between_tasks():

@@ -7,6 +7,7 @@ latency, status, tokens_in, tokens_out.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from bestofk.checks import Floats
-from bestofk.errors import ArgumentError, TableError, UnknownNameError
+from bestofk.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
 from bestofk.evals.rows import NAN, EvalRows
 from bestofk.evals.score_values import STATUSES, number_of
 from bestofk.evals.sources import Source
 from bestofk.losses.roles import normal
+from bestofk.tables.named_columns import Wanted, read_named_columns
 from bestofk.tables.read_table import read_table
 from bestofk.tables.table import Levels, Table
 from bestofk.wording import joined, shortened
@@ -43,6 +45,7 @@ ROLES: dict[str, tuple[str, ...]] = {
     "tokens_out": ("tokens_out", "output_tokens", "completion_tokens"),
 }  # fmt: skip
 """The names by which a column is known, the surest first."""
+AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 _NEEDED = ("learner", "item", "score")
 _NO_SCORE = (STATUSES.index("error"), STATUSES.index("missing"))
 _SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".gz")
@@ -99,13 +102,30 @@ def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRow
     """Write the rows of tables."""
     tasks: set[str] = set()
     for source in sources:
+        quick = read_named_columns(source.path, partial(_columns_to_read, asked=asked))
+        try:
+            if quick is not None:
+                _read(quick, asked, rows, tasks)
+                continue
+        except BestOfKError:
+            # the same again, with the line of what is wrong
+            quick = None
         _read(read_table(source.path), asked, rows, tasks)
     if asked.task and not len(rows):
         raise nothing_asked_for(asked.task, sorted(tasks), "task", "the table")
 
 
+def _columns_to_read(columns: tuple[str, ...], *, asked: AskedOfLogs) -> Wanted:
+    """Those of the roles."""
+    roles = _asked_roles(columns, "", asked)
+    numbers = [roles[role] for role in (*AMOUNTS, "epoch") if role in roles]
+    score = roles["score"]
+    names = [column for column in roles.values() if column not in (*numbers, score)]
+    return Wanted(names, numbers, [score])
+
+
 def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> None:
-    roles = _asked_roles(table, asked)
+    roles = _asked_roles(table.columns, table.source, asked)
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
         f"{table.source}: "
@@ -123,40 +143,46 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     scores = _scores(table, roles["score"])
     epochs = _epochs(table, roles.get("epoch"))
     status = _statuses(table, roles.get("status"), "status" in asked.columns, rows)
-    amounts = {
-        role: table.numbers(roles[role])
-        for role in ("cost", "latency", "tokens_in", "tokens_out")
-        if role in roles
-    }
+    amounts = {role: table.numbers(roles[role]) for role in AMOUNTS if role in roles}
     task_names = [*(task.names if task is not None else ("task",))]
     tasks.update(task_names if task is not None else ())
     task_codes = task.codes if task is not None else np.zeros(table.n_rows, dtype=np.int64)
     if (task_codes < 0).any():
         task_names.append("task")
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
-    keep = np.array([asked.wants_task(name) for name in task_names], dtype=bool)[task_codes]
-    if not keep.any():
+    wanted = np.array([asked.wants_task(name) for name in task_names], dtype=bool)
+    keep = slice(None) if wanted.all() else wanted[task_codes]
+    if not wanted[task_codes].any():
         return
     who = np.array([rows.learner(name) for name in learners.names])
-    cell = task_codes[keep] * len(items.names) + items.codes[keep]
-    place, pairs = pd.factorize(cell)
+    if len(task_names) == 1:
+        place, pairs = items.codes, np.arange(len(items.names))
+    else:
+        place, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
     codes = np.empty(len(pairs), dtype=np.int64)
-    for at, pair in enumerate(pairs.tolist()):
-        at_task, at_item = divmod(pair, len(items.names))
-        codes[at] = rows.item(task_names[at_task], items.names[at_item], where=table.source)
+    at_task, at_item = np.divmod(pairs, len(items.names))
+    for task_code in np.unique(at_task).tolist():
+        here = np.flatnonzero(at_task == task_code)
+        names = [items.names[i] for i in at_item[here].tolist()]
+        codes[here] = rows.items_of(task_names[task_code], names)
     if cluster is not None:
         _set_clusters(cluster, keep, place, pairs, items.names, task_names, rows, table)
     rows.extend(
         who[learners.codes[keep]],
         codes[place],
         epoch=None if epochs is None else epochs[keep],
-        score=np.where(np.isin(status, _NO_SCORE), NAN, scores)[keep],
+        score=_without(np.isin(status, _NO_SCORE), scores)[keep],
         status=status[keep],
         **{
-            role: np.where((values >= 0) & np.isfinite(values), values, NAN)[keep]
+            role: _without(~((values >= 0) & np.isfinite(values)), values)[keep]
             for role, values in amounts.items()
         },
     )
+
+
+def _without(where: Any, values: Floats) -> Floats:
+    """The values with NaN where that holds."""
+    return np.where(where, NAN, values) if where.any() else values
 
 
 def _set_clusters(
@@ -178,31 +204,31 @@ def _set_clusters(
         rows.item(tasks[at_task], items[at_item], cluster=cluster.names[group], where=table.source)
 
 
-def _asked_roles(table: Table, asked: AskedOfLogs) -> dict[str, str]:
+def _asked_roles(columns: tuple[str, ...], source: str, asked: AskedOfLogs) -> dict[str, str]:
     given: dict[str, str] = {}
     for role, column in asked.columns.items():
         if role not in ROLES:
             raise UnknownNameError("role of a column", role, ROLES)
-        if column not in table:
-            raise UnknownNameError("column", column, table.columns, table.source)
+        if column not in columns:
+            raise UnknownNameError("column", column, columns, source)
         given[role] = column
     if asked.cluster is not None:
-        if asked.cluster not in table:
-            raise UnknownNameError("column", asked.cluster, table.columns, table.source)
+        if asked.cluster not in columns:
+            raise UnknownNameError("column", asked.cluster, columns, source)
         given["cluster"] = asked.cluster
     if asked.metric and "score" not in given:
-        found = next((name for name in asked.metric if name in table), None)
+        found = next((name for name in asked.metric if name in columns), None)
         if found is None:
-            raise UnknownNameError("column", asked.metric[0], table.columns, table.source)
+            raise UnknownNameError("column", asked.metric[0], columns, source)
         given["score"] = found
     if len(set(given.values())) < len(given):
         raise ArgumentError(f"columns must be one for each role; got {given!r:.200}.")
-    roles = _roles(table.columns, given)
+    roles = _roles(columns, given)
     absent = [role for role in _NEEDED if role not in roles]
     if absent:
         raise TableError(
-            f"{table.source}: no column for {joined(absent)} among "
-            f"{shortened([repr(c) for c in table.columns], 12)}; name it, such as "
+            f"{source}: no column for {joined(absent)} among "
+            f"{shortened([repr(c) for c in columns], 12)}; name it, such as "
             f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME)."
         )
     if asked.cluster is None:
@@ -240,7 +266,7 @@ def _epochs(table: Table, column: str | None) -> Any:
     if (
         values is not None
         and np.isfinite(values).all()
-        and (values % 1 == 0).all()
+        and (np.floor(values) == values).all()
         and np.abs(values).max(initial=0) < 1 << 30
     ):
         return values.astype(np.int64) - min(int(values.min(initial=1)), 1) + 1

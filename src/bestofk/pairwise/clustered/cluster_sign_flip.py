@@ -64,13 +64,17 @@ def cluster_sign_flip(
     -----
     With D_c the sum of the differences of cluster c, the sum of D_c is referred to that of
     e_c D_c over independent signs e_c. No p-value below 2^(1-C) can come out when C clusters
-    differ. The standard error of the interval is sqrt(C / (C - 1) sum_c (D_c - n_c d)^2) / n with
-    d the mean difference, by t with C - 1 degrees of freedom (of several strata: the root of the
-    sum of their variances, with Welch's degrees of freedom).
+    differ. The standard error of the interval is sqrt(sum_c (D_c - n_c d)^2 / (1 - n_c / n)) / n
+    with d the mean difference and n_c of the n instances in cluster c, by t with `C - 1` degrees
+    of freedom, fewer where clusters are of unequal sizes (of several strata: the root of the sum
+    of their variances, with Welch's degrees of freedom).
 
     References
     ----------
     R. A. Fisher (1935). The Design of Experiments. Oliver and Boyd, Edinburgh.
+
+    R. M. Bell and D. F. McCaffrey (2002). Bias reduction in standard errors for linear regression
+    with multi-stage samples. Survey Methodology 28, 169-181.
 
     Examples
     --------
@@ -96,7 +100,7 @@ def cluster_sign_flip(
         df=None,
         estimate=scalar_or_array(estimate),
         alternative=sides,
-        note=_note(differing(sums[0], sums[1]), len(held), sides, flipped.note),
+        note=_note(sums, len(held), sides, flipped.note),
         bounds=flipped.bounds,
         losses=(first, second),
         interval_rule=clustered_rule(held, unit),
@@ -140,12 +144,14 @@ def clustered_t_interval(
     return np.asarray(mean - half), np.asarray(mean + half)
 
 
-def _note(found: Any, count: int, alternative: Alternative, said: str) -> str:
-    if np.ndim(found) or found >= FEW:
+def _note(sums: tuple[Floats, Floats], count: int, alternative: Alternative, said: str) -> str:
+    one = sums[0].ndim == sums[1].ndim == 1
+    found = int(differing(*sums)) if one else FEW
+    if found >= FEW:
         return said if count >= FEW else ""
-    least = smallest_pvalue(int(found), alternative)
+    least = smallest_pvalue(found, alternative)
     verb = "differs" if found == 1 else "differ"
     return (
-        f"{counted(int(found), 'cluster')} of {count} {verb}: no {alternative} p-value below "
+        f"{counted(found, 'cluster')} of {count} {verb}: no {alternative} p-value below "
         f"{least:.2g} can come out."
     )

@@ -18,9 +18,18 @@ from bestofk.pairwise.result import (
 )
 from bestofk.pairwise.units.shift_interval import least_shift
 from bestofk.rearrange.grid import TIE
-from bestofk.rearrange.signs import magnitudes, mean_difference, scaled_pairs, two_sided, upper_tail
+from bestofk.rearrange.lattice import on_a_lattice
+from bestofk.rearrange.signs import (
+    COUNTED_TOGETHER,
+    magnitudes,
+    mean_difference,
+    scaled_pairs,
+    two_sided,
+    upper_tail,
+)
 
 PAIRS_AT_ONCE = 2**13
+LOSSES_AT_ONCE = 2**18
 COUNTED_FOR_ENDS = 16
 """Differences up to which the ends of an interval come from the exact tail."""
 SIGNS_AT_ONCE = 2**10
@@ -100,10 +109,8 @@ def permutation(
     a, b = paired_losses(a, b, axes=1, shape_words="(data sets,)")
     n = a.shape[-1]
     shape = np.broadcast_shapes(a.shape[:-1], b.shape[:-1])
-    estimate = np.concatenate([mean_difference(x, y) for x, y in _blocks(a, b)] or [np.empty(0)])
-    if method == "exact":
-        p, bounds = _exact(a, b, alternative)
-    else:
+    estimate, p, bounds = _exact(a, b, alternative if method == "exact" else None)
+    if method != "exact":
         p = _resampled(a, b, alternative, resamples, rng)
         bounds = np.stack([p, p], axis=1)
     return PairwiseResult(
@@ -125,21 +132,36 @@ def _blocks(a: Floats, b: Floats) -> Iterator[tuple[Floats, Floats]]:
     a, b = np.broadcast_arrays(np.atleast_2d(a), np.atleast_2d(b))
     shape = a.shape[:-1]
     pairs = int(np.prod(shape))
-    for start in range(0, pairs, PAIRS_AT_ONCE):
-        index = np.unravel_index(np.arange(start, min(start + PAIRS_AT_ONCE, pairs)), shape)
+    at_once = max(min(PAIRS_AT_ONCE, LOSSES_AT_ONCE // max(a.shape[-1], 1)), 1)
+    for start in range(0, pairs, at_once):
+        index = np.unravel_index(np.arange(start, min(start + at_once, pairs)), shape)
         yield a[index], b[index]
 
 
-def _exact(a: Floats, b: Floats, alternative: Alternative) -> tuple[Floats, Floats]:
-    parts = []
-    for x, y in _blocks(a, b):
-        if alternative == "two-sided":
-            parts.append(two_sided(x, y))
-        else:
-            parts.append(upper_tail(x, y) if alternative == "greater" else upper_tail(y, x))
-    p = np.concatenate([part[0] for part in parts] or [np.empty(0)])
-    bounds = np.concatenate([part[1] for part in parts] or [np.empty((0, 2))])
-    return p, bounds
+def _exact(a: Floats, b: Floats, alternative: Alternative | None) -> tuple[Floats, Floats, Floats]:
+    """Mean differences, p-values and their bounds, one after the other; None: the former only."""
+    parts = [_of_block(x, y, alternative) for x, y in _blocks(a, b)]
+    if not parts:
+        return np.empty(0), np.empty(0), np.empty((0, 2))
+    estimate, p, bounds = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return estimate, p, bounds
+
+
+def _of_block(
+    a: Floats, b: Floats, alternative: Alternative | None
+) -> tuple[Floats, Floats, Floats]:
+    lattice = on_a_lattice(a, b) if a.shape[1] > COUNTED_TOGETHER else None
+    estimate = mean_difference(a, b) if lattice is None else lattice.mean()
+    if alternative is None:
+        return estimate, estimate, np.empty((len(estimate), 2))
+    if lattice is not None:
+        p = lattice.upper_tail(swapped=estimate < 0 if alternative == "two-sided" else
+                               alternative == "less")  # fmt: skip
+        p = np.minimum(2 * p, 1.0) if alternative == "two-sided" else p
+        return estimate, p, np.stack([p, p], axis=1)
+    if alternative == "two-sided":
+        return (estimate, *two_sided(a, b))
+    return (estimate, *(upper_tail(a, b) if alternative == "greater" else upper_tail(b, a)))
 
 
 def _resampled(
