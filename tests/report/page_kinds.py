@@ -9,6 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 import bestofk as bk
 from bestofk.evals.example_evals import example_path, example_prices
 
+PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 
 
@@ -31,8 +32,7 @@ def table(learners, *units, seed=1, gap=0.2, dims=("algorithm", "run", "fold"), 
 
 
 def one_data_set():
-    return bk.compare(
-        ["max", "nmc", "naive-bayes", "c4.5", "logistic"], data="wine", prior="listed", **QUICK)  # fmt: skip
+    return bk.compare(PANEL, data="wine", prior="listed", **QUICK)
 
 
 def several_data_sets():
@@ -53,8 +53,7 @@ def from_a_table():
 
 
 def race():
-    return bk.compare(["max", "nmc", "naive-bayes", "c4.5", "logistic"], data="wine", plan="10x10",
-                      stop="settled", engine="serial", progress=False)  # fmt: skip
+    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "plan": "10x10"})
 
 
 def control_family():

@@ -93,7 +93,8 @@ def _decision(order: Order) -> list[Row]:
     if best == smallest:
         rows.append(Row(label=label, notes=("the recommended one",)))
     else:
-        rows.append(Row(label=label, notes=(Markup("{} ({})").format(html_name(smallest), of_smallest),)))  # fmt: skip
+        who = Markup("{} ({})").format(html_name(smallest), of_smallest)
+        rows.append(Row(label=label, notes=(who,)))
     gap = _gap(order)
     if gap is not None:
         rows.append(gap)

@@ -134,7 +134,7 @@ FIGURES = (
     _Figure(
         name="intervals",
         title="Repetitions of stochastic learners",
-        caption="The interval of every learner, with the repetitions counted, against the mean of all.",
+        caption="Each learner against the mean of all, with the repetitions counted.",
         layout=f"{_ROOM}interval_bars:layout_intervals",
         belongs=_beside,
     ),

@@ -24,7 +24,7 @@ from bestofk.ordering.result import Order
 from bestofk.ordering.words.sentences import called, chain, standing_sentences
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
-from bestofk.report.assumptions import Assumption, assumptions_of
+from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.decision_card import card_of
 from bestofk.report.figures.palette import DARK, LIGHT
 from bestofk.report.figures.svg import svg
@@ -35,6 +35,7 @@ from bestofk.report.learner_tables import (
     learners_table,
     pairs_table,
 )
+from bestofk.report.left_out import left_out_of
 from bestofk.report.live import corrections, live_data, script_json
 from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
@@ -43,7 +44,6 @@ from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.report_figures import DrawnFigure, figures_of
 from bestofk.report.verdict_groups import SHOWN, forest_of
 from bestofk.run.study import Study
-from bestofk.stopping.race_result import Race
 from bestofk.stopping.stopped_order import StoppedOrder
 from bestofk.stopping.stopped_words import standings_of
 from bestofk.version import __version__
@@ -132,7 +132,7 @@ def render_report(
             study,
             models,
             names=names,
-            left_out=_left_out(order, losses, study, models),
+            left_out=left_out_of(order, losses, study, models),
         ),
         "forest": forest_of(order),
         "order": _order_shown(order, names),
@@ -253,11 +253,12 @@ def _stops(order: Order | None) -> list[str]:
 def _lead(text: str, order: Order | None, names: set[object]) -> Markup:
     """The first sentences, with what to do in strong letters."""
     said = html_sentence(text, names)
-    use = Markup("Use {}").format(
-        "" if order is None or order.recommended is None else html_sentence(called(order.recommended), names)
-    )  # fmt: skip
-    if order is None or order.recommended is None or not said.startswith(use):
+    if order is None or order.recommended is None:
         return said
+    use = Markup("Use {}").format(html_sentence(called(order.recommended), names))
+    if not said.startswith(use):
+        return said
+    # a part of what is escaped already
     return Markup("<strong>{}</strong>{}").format(use, Markup(said[len(use) :]))
 
 
@@ -332,48 +333,7 @@ def _pairs(order: Order) -> OutputTable:
     )
 
 
-def _left_out(
-    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
-) -> list[str]:
-    """Failures first, then what was dropped, then what a reader must know besides."""
-    said = [] if study is None else _failed(study)
-    said += [] if order is None else list(order.notes)
-    if study is not None and study.race is not None:
-        said.append(_not_run(study.race))
-    if models is not None:
-        said += models.left_out
-    if study is not None:
-        said += [*study.dropped, *study.notes]
-        said += [line for line in study.data_account if line.startswith(("Left out", "Ignored"))]
-    if said:
-        return said
-    if losses is None:
-        return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {losses.values.size} losses count."]
-
-
-def _failed(study: Study) -> list[str]:
-    said = []
-    if study.left_out:
-        given = len(study.left_out) + len(study.losses.algorithms)
-        said.append(f"{len(study.left_out)} of {counted(given, 'learner')} failed.")
-        said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
-    if study.failures:
-        fits = counted(len(study.failures), "fit")
-        said.append(f"{fits} gave no loss; the table below says why.")
-    return said
-
-
-def _not_run(race: Race) -> str:
-    """What a race did without."""
-    rest = race.planned_fits - race.fits
-    if not race.settled or race.settle == "limit" or rest <= 0:
-        return race.state()
-    verb = "was" if rest == 1 else "were"
-    return f"{rest:,} of {counted(race.planned_fits, 'planned fit')} {verb} not needed."
-
-
-def _states(assumptions: Sequence[Assumption]) -> str:
+def _states(assumptions: Sequence[CheckedAssumption]) -> str:
     """``3 by design, 1 looks fine``: how many assumptions are in which state."""
     return ", ".join(
         f"{count} {state}" for state, count in Counter(one.state for one in assumptions).items()
