@@ -229,7 +229,7 @@ def learners_said(order):
         said = Said(where=f"learners, {form}")
         for row in rows:
             name = row["Learner"]
-            verdict = row["Against the recommended one"]
+            verdict = row["Verdict"]
             if name == best:
                 assert verdict == "recommended"
                 continue

@@ -49,28 +49,16 @@ READ = """
     const all = (node, selector) => [...node.querySelectorAll(selector)];
     const box = document.getElementById("what-if");
     const names = (node) => all(node, "bdi").map((one) => one.title || one.textContent);
-    const group = (kind) => {
-        const node = box.querySelector(`.group.${kind}`);
-        return node.hidden ? [] : all(node, "li").map((li) => {
-            const p = li.querySelector(".p");
-            return [names(li)[0], p && Number(p.dataset.p), p && p.textContent];
-        });
+    const entry = (node) => {
+        const p = node.querySelector(".p");
+        const tail = p ? [Number(p.dataset.p), p.textContent] : [node.lastChild.textContent];
+        return [...names(node), ...tail];
     };
     return JSON.stringify({
-        order: all(box, ".live-order li").map((li) => names(li)[0]),
-        recommended: group("recommended")[0][0],
-        groups: { better: group("better"), adequate: group("adequate"), worse: group("worse") },
-        edges: box.querySelector(".live-edges").hidden ? null
-            : all(box, ".live-edges li").filter((li) => li.querySelector(".p")).map((li) => {
-                const [j, i] = names(li);
-                const p = li.querySelector(".p");
-                return [i, j, Number(p.dataset.p), p.textContent];
-            }),
-        arcs: all(box, ".arcs .arc").length,
-        steps: box.querySelector(".steps-box").hidden ? null
-            : all(box, ".live-steps li").map((li) => names(li)),
-        passed: all(box, ".live-steps s").map((one) => names(one)[0]),
+        changes: Object.fromEntries(all(box, ".changes li").map(
+            (li) => [li.dataset.kind, all(li, ".entry").map(entry)])),
         prior: all(box, ".prior .learner").map((one) => one.title || one.textContent),
+        marked: all(box, ".prior .recommended .learner").map((one) => one.title || one.textContent),
         words: all(box, ".live-words p").map((one) => one.textContent),
         state: box.querySelector(".state").textContent,
         none: document.getElementById("no-preference").checked,
@@ -82,43 +70,55 @@ def read(browser):
     return json.loads(browser.run(READ))
 
 
-def live_order(browser):
-    return read(browser)["order"]
+def changes(decided, now):
+    """What differs between two decisions of Python, as the box lists it."""
+    pairs = {frozenset((row["a"], row["b"])): row for row in now.to_dict()["evidence"]}
+
+    def with_p(*names):
+        p = pairs[frozenset(names)]["adjusted_pvalue"]
+        return [p, pvalue_words(p, now.alpha)]
+
+    before = {one.name: one.verdict for one in decided.standings}
+    moved = decided.recommended != now.recommended
+    found = {}
+    for one in now.standings:
+        kinds = [{"no evidence": "adequate"}.get(one.verdict, one.verdict)] if moved else []
+        if not moved and one.verdict != before[one.name]:
+            kinds = [one.verdict] if one.verdict != "no evidence" else []
+            kinds += [f"not-{before[one.name]}"] if before[one.name] != "no evidence" else []
+        for kind in kinds:
+            found.setdefault(kind, []).append([one.name, *with_p(one.name, now.recommended)])
+    places = [
+        [name, f" {to} (was {decided.order.index(name) + 1})"]
+        for to, name in enumerate(now.order, 1)
+        if decided.order[to - 1] != name
+    ]
+    found |= {"places": places} if places else {}
+    for kind, claims, others in (("more", now, decided), ("fewer", decided, now)):
+        only = sorted(set(claims.claims) - set(others.claims))
+        found |= {kind: [[*pair, *with_p(*pair)] for pair in only]} if only else {}
+    return found
 
 
-def check(found, expected):
-    """The box says what Python says, pair by pair."""
-    assert found["recommended"] == expected.recommended
-    assert found["order"] == list(expected.order)
-    pairs = {frozenset((row["a"], row["b"])): row for row in expected.to_dict()["evidence"]}
-
-    def p_of(*names):
-        return pairs[frozenset(names)]["adjusted_pvalue"]
-
-    kinds = {"better": "better", "no evidence": "adequate", "worse": "worse"}
-    for verdict, kind in kinds.items():
-        members = [one.name for one in expected.standings if one.verdict == verdict]
-        assert sorted(name for name, *_ in found["groups"][kind]) == sorted(members)
-        for name, p, words in found["groups"][kind]:
-            assert p == p_of(name, expected.recommended)
-            assert words == pvalue_words(p, expected.alpha)
-    adequate = [name for kind in ("better", "adequate") for name, *_ in found["groups"][kind]]
-    assert {expected.recommended, *adequate} == set(expected.adequate)
-    stated = expected.preference.stated
-    assert found["none"] == (not stated)
-    if not stated:
-        assert found["edges"] is None
-        assert found["steps"] is None
-        assert found["arcs"] == 0
-        return
-    assert [tuple(edge[:2]) for edge in found["edges"]] == list(expected.edges)
-    assert found["arcs"] == len(expected.edges)
-    for i, j, p, words in found["edges"]:
-        assert p == p_of(i, j)
-        assert words == pvalue_words(p, expected.alpha)
-    told = [[*step.candidates, step.chosen] for step in expected.steps]
-    assert found["steps"] == told
-    assert found["passed"] == [name for step in expected.steps for name in step.passed_over]
+def check(found, decided, now):
+    """The box says what differs between the decisions of Python, and nothing else."""
+    for kind in ("more", "fewer"):
+        if kind in found["changes"]:
+            found["changes"][kind].sort()
+    expected = changes(decided, now)
+    assert {kind: entries[:12] for kind, entries in expected.items()} == found["changes"]
+    assert found["marked"] == [now.recommended]
+    assert found["none"] == (not now.preference.stated)
+    if now.recommended != decided.recommended:
+        assert found["state"].endswith(f": {now.recommended} instead of {decided.recommended}.")
+        assert found["words"][0].startswith(f"Use {now.recommended}")
+    else:
+        assert found["words"] == []
+        ends = (
+            f"the same decision{f', still {now.recommended}. What changes:' if expected else '.'}"
+        )
+        as_decided = f"As it was decided: {decided.recommended}."
+        assert found["state"].endswith(ends) or (found["state"] == as_decided and not expected)
 
 
 def test_opens_quietly_and_asks_for_nothing(browser, page):
@@ -128,8 +128,8 @@ def test_opens_quietly_and_asks_for_nothing(browser, page):
     assert browser.find("#verdict .lead").text == order.headline()
     assert [item.text for item in browser.all("#verdict .order bdi")] == list(order.order)
     assert browser.find("#what-if").is_displayed()
-    check(read(browser), order)
-    assert browser.find(".state").text == "As it was decided."
+    assert browser.find(".state").text == f"As it was decided: {order.recommended}."
+    check(read(browser), order, order)
     assert browser.requests() == [path.as_uri()]
     assert browser.complaints() == []
     assert path.read_text("utf-8") == render_report(order)  # the same page for the same value
@@ -142,10 +142,10 @@ def test_reads_without_scripts(browser, page):
     assert not browser.find("#what-if").is_displayed()
     assert not browser.find("[data-copy]").is_displayed()
     assert len(browser.all("figure svg")) >= 4
-    text = browser.find("body").text
+    text = " ".join(browser.run("return document.body.textContent").split())
     for words in (order.headline(), "Holm", "by design", "For a paper", "wine"):
         assert words in text
-    assert browser.all(".source summary")[0].is_displayed()
+    assert browser.find("#tables .source summary").is_displayed()
 
 
 def test_alpha_correction_and_reset_are_followed(browser, page):
@@ -157,12 +157,12 @@ def test_alpha_correction_and_reset_are_followed(browser, page):
         for correction in CORRECTIONS:
             settle(browser, alpha, correction)
             expected = bk.order(problem, prior="listed", alpha=alpha, correction=correction)
-            check(read(browser), expected)
+            check(read(browser), order, expected)
             seen.add(expected.order)
     assert len(seen) > 1
     browser.find("#reset").click()
-    assert live_order(browser) == list(order.order)
-    assert browser.find(".state").text == "As it was decided."
+    assert browser.find(".state").text == f"As it was decided: {order.recommended}."
+    assert not browser.find("#reset").is_displayed()
 
 
 def settle(browser, alpha, correction):
@@ -209,33 +209,53 @@ def test_forty_states_are_those_of_python(browser, page, plain_page, stated):
         prefer(browser, prior)
         expected = multitest(losses, prior=prior, alpha=alpha, correction=correction)
         found = read(browser)
-        check(found, expected)
+        check(found, order, expected)
         assert found["prior"] == list(expected.prior)
-        assert f"Use {expected.recommended}" in found["words"][0]
         recommended.add(expected.recommended)
     assert len(recommended) > 2
     assert browser.complaints() == []
 
 
-def test_the_state_line_says_what_changed(browser, plain_page):
+def test_the_box_says_what_changes_and_nothing_else(browser, plain_page):
     order, path = plain_page
     browser.open(path)
     best, second = order.order[:2]
     said = browser.find(".state")
+    browser.find(".preferred summary").click()
     browser.find(f'[aria-label="Move {second} up"]').click()
-    assert said.text == f"{second} would be recommended in place of {best}."
+    assert said.text == f"With this preference: {second} instead of {best}."
     assert read(browser)["none"] is False
     browser.find("#no-preference").click()
-    assert said.text == "As it was decided."
+    assert said.text == f"As it was decided: {best}."
+    settle(browser, 0.049, "holm")
+    assert said.text == "With alpha 0.049: the same decision."
+    assert read(browser)["changes"] == {}
     settle(browser, 0.5, "none")
     more = len(bk.order(order.problem.losses, alpha=0.5, correction="none").claims)
     more -= len(order.claims)
     assert more > 1
-    assert said.text == (
-        f"{best} is still recommended, and the order stays; {more} more pairs differ significantly."
-    )
+    same = f"the same decision, still {best}. What changes:"
+    assert said.text == f"With alpha 0.5 and no correction: {same}"
+    lines = [line.text for line in browser.all(".changes li")]
+    assert any(line.startswith(f"{more} more pairs differ significantly: ") for line in lines)
     browser.find("#own-preference").click()
     assert read(browser)["prior"] == list(order.order)
+
+
+def test_a_wrong_alpha_is_marked_and_changes_nothing(browser, page):
+    from selenium.webdriver.common.keys import Keys
+
+    order, path = page
+    browser.open(path)
+    number = browser.find("#alpha-number")
+    number.send_keys(Keys.CONTROL, "a")
+    number.send_keys("7")
+    assert number.get_attribute("aria-invalid") == "true"
+    assert browser.find("#alpha-wrong").text == "Alpha must be a number between 0 and 1."
+    assert browser.find(".state").text == f"As it was decided: {order.recommended}."
+    browser.run("document.activeElement.blur()")
+    assert number.get_attribute("aria-invalid") is None
+    assert browser.find("#alpha-wrong").text == ""
 
 
 def test_the_guard_is_followed_and_named(browser, tmp_path):
@@ -243,23 +263,32 @@ def test_the_guard_is_followed_and_named(browser, tmp_path):
     n = np.arange(12)
     values = [0.27 + 0.01 * np.sin(n), 0.40 + 0.60 * np.cos(2.7 * n), 0.25 + 0.01 * np.cos(n)]
     losses = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=["A", "B", "C"])
+    without = bk.order(losses)
+    assert without.recommended == "C"
     for guard, best in ((True, "C"), (False, "B")):
         order = bk.order(losses, prior="listed", guard=guard)
         assert order.recommended == best
         browser.open(order.report(tmp_path / f"{best}.html"))
-        found = read(browser)
-        check(found, order)
-        assert any("B is passed over" in words for words in found["words"]) == guard
+        prefer(browser, None)
+        check(read(browser), order, without)
+    # from no preference to the one that the guard is about
+    browser.open(without.report(tmp_path / "none.html"))
+    prefer(browser, ["A", "B", "C"])
+    found = read(browser)
+    check(found, without, bk.order(losses, prior="listed"))
+    assert found["state"].startswith("With this preference: the same decision")
 
 
-def test_groups_stand_in_the_verdict(browser, plain_page):
+def test_groups_stand_in_the_decision(browser, plain_page):
     order, path = plain_page
     browser.open(path)
     shown = {
-        group.find_element("css selector", "h3").text: group.text.split("\n")[1:]
+        group.find_element("css selector", "h4").text.rstrip(" 0123456789"): [
+            " ".join(row.text.split()) for row in group.find_elements("css selector", "li")
+        ]
         for group in browser.all("#verdict .group")
     }
-    assert [line.split(" 0.")[0] for line in shown["Recommended"]] == [order.recommended]
+    assert [line.split(" mean ")[0] for line in shown["Recommended"]] == [order.recommended]
     for verdict, title in (
         ("no evidence", "Not shown to be worse"),
         ("worse", "Shown to be worse"),
@@ -281,8 +310,7 @@ def test_the_slider_is_moved_by_keys(browser, page):
     assert browser.find("#alpha-number").get_attribute("value") == "0.001"
     slider.send_keys(Keys.END)
     assert browser.find("#alpha-number").get_attribute("value") == "0.5"
-    expected = bk.order(page[0].problem.losses, prior="listed", alpha=0.5)
-    assert live_order(browser) == list(expected.order)
+    check(read(browser), page[0], bk.order(page[0].problem.losses, prior="listed", alpha=0.5))
 
 
 def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
@@ -294,6 +322,7 @@ def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
     def prior():
         return [item.text for item in browser.all(".prior .learner")]
 
+    browser.find(".preferred summary").click()
     rows = browser.all(".prior li")
     browser.run("arguments[0].scrollIntoView({block: 'center'})", rows[2])
     target = rows[0].location["y"] - rows[4].location["y"]
@@ -303,15 +332,12 @@ def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
     ).move_by_offset(0, target - target // 2).release().perform()
     moved = [NAMES[4], *NAMES[:4], NAMES[5]]
     assert prior() == moved
-    expected = bk.order(order.problem.losses, prior=moved)
-    assert live_order(browser) == list(expected.order)
-    check(read(browser), expected)
+    check(read(browser), order, bk.order(order.problem.losses, prior=moved))
     down = browser.find(f'[aria-label="Move {NAMES[4]} down"]')
     down.click()
     assert prior() == [NAMES[0], NAMES[4], *NAMES[1:4], NAMES[5]]
     assert browser.run("return document.activeElement.ariaLabel") == f"Move {NAMES[4]} down"
-    expected = bk.order(order.problem.losses, prior=prior())
-    assert live_order(browser) == list(expected.order)
+    check(read(browser), order, bk.order(order.problem.losses, prior=prior()))
 
 
 def test_tables_are_copied(browser, page):
@@ -401,7 +427,8 @@ def test_names_are_data(browser, tmp_path):
     browser.run("document.querySelector('.prior .down').click()")
     prior = [HOSTILE[1], HOSTILE[0], *HOSTILE[2:]]
     expected = bk.order(order.problem.losses, prior=prior)
-    assert live_order(browser) == [" ".join(name.split()) for name in expected.order]
+    marked = read(browser)["marked"]
+    assert marked == [" ".join(str(expected.recommended).split())]
 
 
 def test_a_policy_stops_scripts_that_are_not_ours(browser, page, tmp_path):
@@ -503,4 +530,5 @@ def test_sixty_learners_stay_usable(browser, tmp_path):
         return performance.now() - begin"""
     )
     assert took < 500  # milliseconds; about a tenth of it is usual
-    assert len(live_order(browser)) == 60
+    listed = browser.run("return document.querySelectorAll('.prior li').length")
+    assert listed == 60

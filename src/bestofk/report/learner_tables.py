@@ -77,8 +77,7 @@ def learners_table(
             else getattr(standings.get(name), "verdict", None)
             for name in names
         ]
-        title = "Against the recommended one"
-        columns.append(Column(key="verdict", title=title, kind="text", cells=verdicts))
+        columns.append(Column(key="verdict", title="Verdict", kind="text", cells=verdicts))
     if order.margins:
         cells = [
             None if name not in order.margins else order.margins[name].verdict for name in names

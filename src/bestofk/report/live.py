@@ -34,6 +34,7 @@ def live_data(order: Order) -> dict[str, object] | None:
     if not np.isfinite(evidence.pvalue).all():
         return None
     metric = order.metric
+    adjusted = adjusted_by_all(order)
     return {
         "names": [str(name) for name in order.prior],
         "means": without_noise(np.array([order.means[name] for name in order.prior])).tolist(),
@@ -42,7 +43,8 @@ def live_data(order: Order) -> dict[str, object] | None:
         "stated": order.preference.stated,
         "guard": order.guard,
         "direction": evidence.direction.tolist(),
-        "adjusted": {name: adjusted.tolist() for name, adjusted in adjusted_by_all(order).items()},
+        "adjusted": {name: found.tolist() for name, found in adjusted.items()},
+        "called": {name: CORRECTIONS[name].words for name in adjusted},
         "alpha": order.alpha,
         "correction": order.correction,
     }

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from math import floor, inf, isfinite, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup, escape
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["name", "text", "number", "pvalue", "count", "seconds", "bytes", "code"]
 _WORDS = ("name", "text", "code")
+MOST_DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +35,9 @@ class Column:
     """None where there is nothing to say."""
 
     def shown(self) -> list[str]:
-        """The cells as text for reading."""
+        """The cells as text for reading; numbers have equally many decimals."""
+        if self.kind == "number":
+            return equal_decimals(self.cells)
         return [_shown(self.kind, cell) for cell in self.cells]
 
 
@@ -112,6 +116,11 @@ class OutputTable:
             f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>"
         )
 
+    def without_empty(self) -> OutputTable:
+        """Without the columns that say nothing of any row."""
+        held = (column for column in self.columns if any(one is not None for one in column.cells))
+        return replace(self, columns=tuple(held))
+
     def only(self, rows: Sequence[int], *, caption: str) -> OutputTable:
         """Some of the rows, under another caption."""
         return OutputTable(
@@ -141,6 +150,27 @@ def _shown(kind: Kind, cell: Any) -> str:
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     return str(cell)
+
+
+def equal_decimals(cells: Sequence[Any]) -> list[str]:
+    """Numbers for a column: four digits of the largest, and two of the smallest but 0.
+
+    Where that would take more than `MOST_DECIMALS`, every number has its own four digits.
+
+    Examples
+    --------
+    >>> equal_decimals([0.573, -0.002247, None, 0.0]), equal_decimals([1e-9, 2.0])
+    (['0.5730', '-0.0022', '', '0.0000'], ['1e-09', '2'])
+    """
+    numbers = [abs(float(cell)) for cell in cells if cell is not None]
+    sizes = [floor(log10(one)) for one in numbers if 0 < one < inf]
+    places = max(0, 3 - max(sizes), 1 - min(sizes)) if sizes else MOST_DECIMALS + 1
+    if places > MOST_DECIMALS or not all(map(isfinite, numbers)):
+        return [_shown("number", cell) for cell in cells]
+    if all(one == round(one) for one in numbers):
+        places = 0
+    shown = ("" if cell is None else f"{float(cell):.{places}f}" for cell in cells)
+    return [text.removeprefix("-") if text and not float(text) else text for text in shown]
 
 
 def _pvalue(p: float) -> str:

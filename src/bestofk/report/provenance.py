@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from bestofk.learners.preparation.account import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
+from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.preference import MeasuredCosts, PanelOrder
 from bestofk.ordering.result import Order
@@ -35,7 +36,10 @@ class Repeat:
 
 
 def facts_of(
-    order: Order | None, losses: Losses | None, study: Study | None
+    order: Order | None,
+    losses: Losses | None,
+    study: Study | None,
+    models: ModelChoice | None = None,
 ) -> list[tuple[str, str]]:
     """Labels and values, most asked first."""
     facts: list[tuple[str, str]] = []
@@ -55,6 +59,8 @@ def facts_of(
         ]
         if study.data_account:
             facts.append(("Data as read", " ".join(study.data_account)))
+    elif models is not None:
+        facts.append(("Logs as read", " ".join(models.account)))
     elif losses is not None:
         facts += [
             ("Losses", " ".join(losses.account)),

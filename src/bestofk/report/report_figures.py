@@ -25,6 +25,7 @@ class DrawnFigure:
     """A figure of a page."""
 
     name: str
+    title: str
     caption: str
     svg: Markup
     width: float
@@ -34,6 +35,7 @@ class DrawnFigure:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Figure:
     name: str
+    title: str
     caption: str
     layout: str
     belongs: Callable[[Order, Losses], bool]
@@ -68,10 +70,6 @@ def _pairs(order: Order, losses: Losses) -> bool:
     return len(order.evidence) > 0 and not _stopped(order, losses)
 
 
-def _standing(order: Order, losses: Losses) -> bool:
-    return bool(order.standings) and not _stopped(order, losses)
-
-
 def _several_sets(order: Order, losses: Losses) -> bool:
     return _pairs(order, losses) and len(losses.datasets) > 1
 
@@ -84,71 +82,73 @@ _ROOM = "bestofk.report.figures.kinds."
 FIGURES = (
     _Figure(
         name="race",
+        title="How the race went",
         caption="Mean by run of every learner; a cross where it was stopped, and why.",
         layout=f"{_ROOM}race_course:layout_race",
         belongs=_stopped,
     ),
     _Figure(
         name="funnel",
+        title="The pair that was settled last",
         caption="What every look left open of the statistic of the pair that decided last.",
         layout=f"{_ROOM}race_course:layout_funnel",
         belongs=_stopped,
     ),
     _Figure(
         name="fits",
-        caption="Fits used of those that were planned.",
+        title="Fits used",
+        caption="How many of the planned fits every learner needed.",
         layout=f"{_ROOM}race_course:layout_fits",
         belongs=_stopped,
     ),
     _Figure(
-        name="forest",
-        caption="How much worse than the recommended learner the others are, with the interval of "
-        "each difference.",
-        layout=f"{_ROOM}forest:layout_forest",
-        belongs=_standing,
+        name="losses",
+        title="What was measured",
+        caption="One row per learner, with the interval of its mean.",
+        layout=f"{_ROOM}loss_points:layout_losses",
+        belongs=_spread,
+        takes_losses=True,
     ),
     _Figure(
         name="graph",
+        title="Where the data override the preference",
         caption="The learners by preference, the most preferred first. An arrow leads from a "
         "learner to one that is shown to be better.",
         layout=f"{_ROOM}multitest_graph:layout_graph",
         belongs=_graph,
     ),
     _Figure(
-        name="losses",
-        caption="What was measured, by learner, with intervals of the means.",
-        layout=f"{_ROOM}loss_points:layout_losses",
-        belongs=_spread,
-        takes_losses=True,
-    ),
-    _Figure(
-        name="pairs",
-        caption="Every pair: the difference, the adjusted p-value, and which one is shown to be "
-        "better.",
-        layout=f"{_ROOM}pair_matrix:layout_matrix",
-        belongs=_pairs,
-    ),
-    _Figure(
         name="critical-difference",
+        title="Critical differences",
         caption="Learners that a bar joins are not shown to differ.",
         layout=f"{_ROOM}critical_difference:layout_critical_difference",
         belongs=_several_sets,
     ),
     _Figure(
+        name="pairs",
+        title="Every pair",
+        caption="The difference of every pair, its p-value, and which one is shown to be better.",
+        layout=f"{_ROOM}pair_matrix:layout_matrix",
+        belongs=_pairs,
+    ),
+    _Figure(
         name="intervals",
-        caption="Repetitions of stochastic learners: intervals against the null.",
+        title="Repetitions of stochastic learners",
+        caption="Each learner against the mean of all, with the repetitions counted.",
         layout=f"{_ROOM}interval_bars:layout_intervals",
         belongs=_beside,
     ),
     _Figure(
         name="alpha",
-        caption="The order at every alpha.",
+        title="The order at every alpha",
+        caption="The recommended learner and those below it, whatever alpha had been chosen.",
         layout=f"{_ROOM}sensitivity:layout_alpha",
         belongs=_multitest,
     ),
     _Figure(
         name="steps",
-        caption="Step by step: candidates and choices.",
+        title="Step by step: candidates and choices",
+        caption="Who could be chosen at every step, and who was.",
         layout=f"{_ROOM}multitest_steps:layout_steps",
         belongs=_few,
     ),
@@ -190,6 +190,7 @@ def figures_of(order: Order | None, losses: Losses | None) -> list[DrawnFigure]:
     return [
         DrawnFigure(
             name=figure.name,
+            title=figure.title,
             caption=figure.caption,
             svg=Markup(svg(picture)),
             width=round(picture.width, 2),

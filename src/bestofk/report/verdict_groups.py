@@ -1,17 +1,22 @@
-"""The learners of a page in groups: recommended, not shown to be worse, shown to be worse."""
+"""The learners of a page in groups, each a row of a forest plot that fits any width of screen."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
 from bestofk.ordering.preference import Name
 from bestofk.ordering.result import Order, Standing
-from bestofk.ordering.words.sentences import difference_words
+from bestofk.ordering.words.sentences import level_words
+from bestofk.report.figures.captions import basis, interval_words, minus
+from bestofk.report.figures.kinds.forest import layout_forest
+from bestofk.report.figures.scales import Scale, tick_words
 from bestofk.report.names import html_name
+from bestofk.report.output_table import equal_decimals
 from bestofk.stopping.stopped_words import NOT_SETTLED
-from bestofk.wording import counted, number, pvalue_words
+from bestofk.wording import counted, interval_words as ends_words, pvalue_words
 
 GROUPS = {
     "recommended": "Recommended",
@@ -19,6 +24,7 @@ GROUPS = {
     "adequate": "Not shown to be worse",
     "worse": "Shown to be worse",
     "untested": "Not tested",
+    "unsettled": "Not settled",
 }
 """Word of the style sheet: heading."""
 _KINDS = {
@@ -28,6 +34,20 @@ _KINDS = {
     "not tested": "untested",
     NOT_SETTLED: "unsettled",
 }
+SHOWN = 12
+"""Learners of a group that are shown before the rest is folded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """Where the difference and its interval stand, in percent of the width."""
+
+    at: float
+    left: float
+    right: float
+    open_left: bool = False
+    open_right: bool = False
+    """The interval goes on beyond the axis."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +55,29 @@ class Member:
     """A learner of a group, and the numbers of its pair."""
 
     name: Markup
-    words: str
+    mean: str
+    difference: str = ""
+    """How much worse it is; with a minus sign: better."""
+    interval: str = ""
+    level: str = ""
+    p: str = ""
+    bar: Bar | None = None
+
+    @property
+    def words(self) -> str:
+        """``0.1657, worse by 0.028, 95 % interval -0.086 to 0.14, p = 1``."""
+        parts = [
+            self.mean,
+            self.difference and f"worse by {self.difference}",
+            self.interval and f"{self.level} interval {self.interval}",
+            self.p,
+        ]
+        return ", ".join(filter(None, parts))
+
+    @property
+    def apart(self) -> str:
+        """``0.028 (−0.086 to 0.14)``, as a page shows it."""
+        return minus(f"{self.difference} ({self.interval})" if self.interval else self.difference)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,42 +88,166 @@ class Group:
     title: str
     members: tuple[Member, ...]
 
+    @property
+    def first(self) -> tuple[Member, ...]:
+        """Those that are shown at once."""
+        return self.members if len(self.members) <= SHOWN + 1 else self.members[:SHOWN]
+
+    @property
+    def rest(self) -> tuple[Member, ...]:
+        """Those that are folded."""
+        return self.members[len(self.first) :]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forest:
+    """The groups, and the axis that their rows share.
+
+    Attributes
+    ----------
+    zero : float or None
+        Where a difference of 0 stands, in percent; None where differences have no axis.
+    ticks : tuple of (float, str)
+    mean : str
+        ``mean error``.
+    recommended : Markup
+    level : str
+        ``95 %``.
+    margin : (float, float) or None
+        The band of differences that do not matter, in percent.
+    note : str
+        What the intervals promise, and the test.
+    """
+
+    groups: tuple[Group, ...]
+    zero: float | None
+    ticks: tuple[tuple[float, str], ...]
+    mean: str
+    recommended: Markup
+    level: str
+    margin: tuple[float, float] | None
+    note: str
+
+
+def forest_of(order: Order | None) -> Forest | None:
+    """The groups of a decision with their axis; None where nobody is recommended by pairs."""
+    if order is None or order.recommended is None or not order.standings:
+        return None
+    scale = _scale(order)
+    bounded = any(isfinite(one.low) or isfinite(one.high) for one in order.standings)
+    said = [
+        interval_words(order) if scale is not None and bounded else "",
+        "Differences are over the runs of both learners." if scale is None else "",
+        basis(order),
+    ]
+    ticks = () if scale is None else scale.ticks(5)
+    return Forest(
+        groups=_groups(order, scale),
+        zero=None if scale is None else _percent(scale, 0.0),
+        ticks=()
+        if scale is None
+        else tuple(
+            (_percent(scale, tick), word)
+            for tick, word in zip(ticks, tick_words(ticks), strict=True)
+        ),
+        mean=order.metric.mean,
+        recommended=html_name(order.recommended),
+        level=level_words(order.alpha) if bounded else "",
+        margin=None
+        if scale is None or order.margin is None
+        else (_percent(scale, -order.margin), _percent(scale, order.margin)),
+        note=" ".join(filter(None, said)),
+    )
+
 
 def groups_of(order: Order | None) -> tuple[Group, ...]:
     """The groups that have members, in the order of `GROUPS`; none where nobody is recommended."""
-    if order is None or order.recommended is None or not order.standings:
-        return ()
-    best = order.recommended
-    found: dict[str, list[Member]] = {
-        "recommended": [Member(name=html_name(best), words=_mean(order, best))]
-    }
+    forest = forest_of(order)
+    return () if forest is None else forest.groups
+
+
+def _groups(order: Order, scale: Scale | None) -> tuple[Group, ...]:
+    best, means = order.recommended, _means(order)
+    assert best is not None
+    own = Member(
+        name=html_name(best),
+        mean=means[best],
+        bar=None
+        if scale is None
+        else Bar(at=_percent(scale, 0.0), left=_percent(scale, 0.0), right=_percent(scale, 0.0)),
+    )
+    found: dict[str, list[Member]] = {"recommended": [own]}
     for standing in order.standings:
-        member = Member(name=html_name(standing.name), words=_words(order, standing))
-        found.setdefault(_KINDS[standing.verdict], []).append(member)
+        found.setdefault(_KINDS[standing.verdict], []).append(
+            _member(order, standing, scale, means)
+        )
     return tuple(
         Group(kind=kind, title=title, members=tuple(found[kind]))
-        for kind, title in {**GROUPS, "unsettled": "Not settled"}.items()
+        for kind, title in GROUPS.items()
         if kind in found
     )
 
 
-def _words(order: Order, standing: Standing) -> str:
-    """``0.1657, worse by 0.028, 95 % interval -0.086 to 0.14, p = 1``."""
-    parts = [_mean(order, standing.name), _by(standing.difference)]
-    if standing.verdict != "not tested":
-        parts.append(difference_words(order, standing))
-        if standing.adjusted_pvalue is not None:
-            parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
-    return ", ".join(filter(None, parts))
+def _member(
+    order: Order, standing: Standing, scale: Scale | None, means: dict[Name, str]
+) -> Member:
+    tested = standing.verdict != "not tested"
+    p = standing.adjusted_pvalue
+    return Member(
+        name=html_name(standing.name),
+        mean=means[standing.name],
+        difference=two_digits(standing.difference),
+        interval=ends_words(standing.low, standing.high) if tested else "",
+        level=level_words(order.alpha),
+        p=pvalue_words(p, order.alpha) if tested and p is not None else "",
+        bar=None if scale is None else _bar(standing, scale, tested=tested),
+    )
 
 
-def _mean(order: Order, name: Name) -> str:
-    """``0.1657``, or of a race that was stopped ``0.1657 over 2 runs``."""
-    shown, runs = number(order.metric.shown(order.means[name])), order.runs_of(name)
-    return shown if runs is None else f"{shown} over {counted(runs, 'run')}"
+def _scale(order: Order) -> Scale | None:
+    """The axis of the figure; none for a race, whose learners ran differently far."""
+    if order.runs_of(order.prior[0]) is not None:
+        return None
+    return layout_forest(order).picture.x_scale
 
 
-def _by(difference: float) -> str:
-    if difference == 0:
-        return "the same mean"
-    return f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"
+def _percent(scale: Scale, value: float) -> float:
+    return round(100 * (scale(value) - scale.start) / (scale.end - scale.start), 2)
+
+
+def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Bar:
+    at = _percent(scale, standing.difference)
+    low, high = standing.low, standing.high
+    if not tested or not (isfinite(low) or isfinite(high)):
+        return Bar(at=at, left=at, right=at)
+    return Bar(
+        at=at,
+        left=_percent(scale, low),
+        right=_percent(scale, high),
+        open_left=low < scale.low,
+        open_right=high > scale.high,
+    )
+
+
+def _means(order: Order) -> dict[Name, str]:
+    """``0.1657`` by learner, or of a race that was stopped ``0.1657 over 2 runs``."""
+    names = order.prior
+    shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
+    runs = [order.runs_of(name) for name in names]
+    return {
+        name: text if count is None else f"{text} over {counted(count, 'run')}"
+        for name, text, count in zip(names, shown, runs, strict=True)
+    }
+
+
+def two_digits(value: float) -> str:
+    """A difference in two significant digits, without an exponent where there is none to need.
+
+    Examples
+    --------
+    >>> two_digits(0.0022471), two_digits(-1234.5), two_digits(0.0), two_digits(2.3e-9)
+    ('0.0022', '-1234', '0', '2.3e-09')
+    """
+    if value == 0 or not abs(value) >= 1e-6:
+        return f"{value + 0.0:.2g}"
+    return f"{value:.{max(0, 1 - floor(log10(abs(value))))}f}"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -17,11 +19,13 @@ from markupsafe import Markup
 from bestofk.errors import ArgumentError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.model_choice.model_choice import ModelChoice
+from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
-from bestofk.ordering.words.sentences import standing_sentences
+from bestofk.ordering.words.sentences import called, chain, standing_sentences
 from bestofk.planning.advice import advice
 from bestofk.planning.expectation import expectation
-from bestofk.report.assumptions import assumptions_of
+from bestofk.report.assumptions import CheckedAssumption, assumptions_of
+from bestofk.report.decision_card import card_of
 from bestofk.report.figures.palette import DARK, LIGHT
 from bestofk.report.figures.svg import svg
 from bestofk.report.learner_tables import (
@@ -31,13 +35,14 @@ from bestofk.report.learner_tables import (
     learners_table,
     pairs_table,
 )
+from bestofk.report.left_out import left_out_of
 from bestofk.report.live import corrections, live_data, script_json
 from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.output_table import OutputTable
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
 from bestofk.report.report_figures import DrawnFigure, figures_of
-from bestofk.report.verdict_groups import GROUPS, groups_of
+from bestofk.report.verdict_groups import SHOWN, forest_of
 from bestofk.run.study import Study
 from bestofk.stopping.stopped_order import StoppedOrder
 from bestofk.stopping.stopped_words import standings_of
@@ -48,9 +53,11 @@ from bestofk.wording import counted, without_controls
 if TYPE_CHECKING:
     from jinja2 import Template
 
-SCRIPTS = ("multitest.js", "explorer.js", "copying.js")
+SCRIPTS = ("multitest.js", "explorer.js", "copying.js", "folding.js")
 FOLDED = 30
 """Tables of more rows are folded."""
+PRINTED = 100
+"""Tables of more rows are left out on paper."""
 MOST_PAIRS = 1500
 """Of more pairs a page shows those of the recommended learner."""
 MOST_CELLS = 6000
@@ -62,10 +69,14 @@ class ShownTable:
     """A table of the page with its forms to copy."""
 
     name: str
+    title: str
+    """What stands on it while it is folded: the first words of the caption."""
     caption: str
     rows: int
     html: Markup
     folded: bool
+    long: bool
+    """Too long for paper."""
     forms: tuple[tuple[str, str], ...]
 
 
@@ -99,11 +110,13 @@ def render_report(
     losses = study.losses if study is not None else _losses_of(order)
     if order is not None:
         order = _with_text_names(order)
-    heading = title or _title(order, losses)
+    heading = title or _title(order, losses, study, models)
     names = _names(order, study)
     live = None if order is None else live_data(order)
     script = _script()
     methods = methods_of(order, losses, study)
+    verdict = _verdict(order, study, names, models)
+    assumptions = () if order is None else assumptions_of(order)
     parts: dict[str, Any] = {
         "title": elided(heading, 200),
         "title_shown": html_sentence(heading, names),
@@ -111,20 +124,32 @@ def render_report(
         "policy": _policy(script),
         "style": _style(),
         "script": script,
-        "verdict": [html_sentence(line, names) for line in _verdict(order, study, names, models)],
-        "groups": groups_of(order),
-        "order": [] if order is None else [html_name(name) for name in order.order],
-        "group_titles": GROUPS,
+        "lead": _lead(verdict[0], order, names),
+        "verdict": [html_sentence(line, names) for line in verdict],
+        "card": card_of(
+            order,
+            losses,
+            study,
+            models,
+            names=names,
+            left_out=left_out_of(order, losses, study, models),
+        ),
+        "forest": forest_of(order),
+        "order": _order_shown(order, names),
+        "stops": [html_sentence(line, names) for line in _stops(order)],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": [*_figures_of_models(models), *figures_of(order, losses)],
-        "tables": [_shown(table) for table in _tables(order, losses, study, models)],
-        "left_out": [
-            html_sentence(line, names) for line in _left_out(order, losses, study, models)
+        "tables": [
+            _shown(table, folded=place > 0)
+            for place, table in enumerate(_tables(order, losses, study, models))
         ],
-        "failures": [_shown(table) for table in _failures(study)],
-        "assumptions": () if order is None else assumptions_of(order),
+        "failures": [_shown(table, folded=True) for table in _failures(study)],
+        "assumptions": assumptions,
+        "doubtful": any(one.tone == "doubtful" for one in assumptions),
+        "assumptions_hint": _states(assumptions),
         "facts": [
-            (label, html_sentence(text, names)) for label, text in facts_of(order, losses, study)
+            (label, html_sentence(text, names))
+            for label, text in facts_of(order, losses, study, models)
         ],
         "repeat": repeat_of(order, study, command),
         "origins": [_shown(table, folded=True) for table in origin_tables(study)],
@@ -177,10 +202,14 @@ def _names(order: Order | None, study: Study | None) -> set[object]:
     return names
 
 
-def _title(order: Order | None, losses: Losses | None) -> str:
+def _title(
+    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+) -> str:
     learners = len(order.prior) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
-    who = counted(learners, "learner")
-    if losses is None or losses.datasets == ("data",):
+    if study is not None:
+        learners += len(study.left_out)
+    who = counted(learners, "learner" if models is None else "model")
+    if models is not None or losses is None or losses.datasets == ("data",):
         return f"Which of {who} to use"
     if len(losses.datasets) == 1:
         return f"Which of {who} to use on {losses.datasets[0]}"
@@ -197,20 +226,58 @@ def _verdict(
     # notes come under what was left out; the order and the groups are shown as lists
     said = paragraphs(replace(order, notes=()).explain(), names)
     standing = standings_of(order) if isinstance(order, StoppedOrder) else standing_sentences(order)
-    grouped = set(paragraphs("\n".join(standing), names))
-    lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
+    elsewhere = set(paragraphs("\n".join([*standing, *_stops(order)]), names))
+    by_mean = f"Order by {order.metric.mean}: "
+    lines = [
+        line for line in said if not line.startswith(("Order: ", by_mean)) and line not in elsewhere
+    ]
     if models is not None:
-        return [*lines, *paragraphs("\n".join(models.beside()), names)]
+        said = paragraphs("\n".join(models.beside()), names)
+        return [*lines, *(line for line in said if line not in models.left_out)]
     lines += expectation(order)
     lines += advice(order)
     if study is not None:
-        lines[0] = " ".join(filter(None, [lines[0], study.account()]))
         lines[1:1] = study.taken
         lines += [other.explain() for other in study.others]
         lines += study.warnings
         if study.replication is not None:
             lines += paragraphs(study.replication.explain(), names)
     return lines
+
+
+def _stops(order: Order | None) -> list[str]:
+    """When every learner of a race was stopped, and why."""
+    return [one.why for one in order.race.learners] if isinstance(order, StoppedOrder) else []
+
+
+def _lead(text: str, order: Order | None, names: set[object]) -> Markup:
+    """The first sentences, with what to do in strong letters."""
+    said = html_sentence(text, names)
+    if order is None or order.recommended is None:
+        return said
+    use = Markup("Use {}").format(html_sentence(called(order.recommended), names))
+    if not said.startswith(use):
+        return said
+    # a part of what is escaped already
+    return Markup("<strong>{}</strong>{}").format(use, Markup(said[len(use) :]))
+
+
+def _order_shown(order: Order | None, names: set[object]) -> dict[str, Any] | None:
+    """The order, where it is not that of the means, which the groups show; the rest is folded."""
+    if order is None or len(order.order) < 2 or decides_by(order.procedure) == "wins":
+        return None
+    if list(order.order) == [order.recommended, *(one.name for one in order.standings)]:
+        return None
+    shown = [html_name(name) for name in order.order]
+    first = len(shown) if len(shown) <= SHOWN + 1 else SHOWN
+    start = f"Order: {chain(order.order)}; "
+    said = [line.removeprefix(start) for line in paragraphs(order.explain(), names)
+            if line.startswith(start)]  # fmt: skip
+    return {
+        "first": shown[:first],
+        "rest": shown[first:],
+        "why": [html_sentence(line[:1].upper() + line[1:], names) for line in said],
+    }
 
 
 def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
@@ -223,7 +290,8 @@ def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
     return [
         DrawnFigure(
             name="frontier",
-            caption="Quality against cost: the models than which none is cheaper and better.",
+            title="Quality against cost",
+            caption="The thick line joins the models than which none is both cheaper and better.",
             svg=Markup(svg(picture)),
             width=round(picture.width, 2),
         )
@@ -265,25 +333,11 @@ def _pairs(order: Order) -> OutputTable:
     )
 
 
-def _left_out(
-    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
-) -> list[str]:
-    said = [] if order is None else list(order.notes)
-    if study is not None and study.race is not None:
-        said.append(study.race.state())
-    if models is not None:
-        said += [*models.account, *models.left_out]
-    if study is not None:
-        said += [f"{name} was left out: {reason}" for name, reason in study.left_out.items()]
-        said += study.dropped
-        said += study.notes
-        if study.failures:
-            said.append(f"{counted(len(study.failures), 'fit')} gave no loss:")
-    if said:
-        return said
-    if losses is None:
-        return ["Nothing is known to have been left out."]
-    return [f"Nothing: all {losses.values.size} losses count."]
+def _states(assumptions: Sequence[CheckedAssumption]) -> str:
+    """``3 by design, 1 looks fine``: how many assumptions are in which state."""
+    return ", ".join(
+        f"{count} {state}" for state, count in Counter(one.state for one in assumptions).items()
+    )
 
 
 def _failures(study: Study | None) -> list[OutputTable]:
@@ -292,16 +346,19 @@ def _failures(study: Study | None) -> list[OutputTable]:
 
 
 def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
+    held, table = table, table.without_empty()
     forms: tuple[tuple[str, str], ...] = ()
     if len(table) * len(table.columns) <= MOST_CELLS:
         forms = (("LaTeX", table.to_latex()), ("Markdown", table.to_markdown()))
     return ShownTable(
         name=table.name,
+        title=re.split("[:;]", table.caption)[0],
         caption=table.caption,
         rows=len(table),
         html=table.to_html(),
         folded=folded or len(table) > FOLDED,
-        forms=(*forms, ("CSV", table.to_csv())),
+        long=len(table) > PRINTED,
+        forms=(*forms, ("CSV", held.to_csv())),
     )
 
 

@@ -1,4 +1,4 @@
-// Copy buttons, and tables that open for the printer.
+// Copy buttons.
 (() => {
   "use strict";
 
@@ -20,6 +20,7 @@
   }
 
   document.documentElement.classList.add("scripted");
+  for (const label of document.querySelectorAll("[data-copies]")) label.hidden = false;
   for (const button of document.querySelectorAll("[data-copy]")) {
     button.hidden = false;
     button.addEventListener("click", async () => {
@@ -32,13 +33,4 @@
       setTimeout(() => { button.textContent = label; button.classList.remove("done"); }, 1500);
     });
   }
-
-  let opened = [];
-  window.addEventListener("beforeprint", () => {
-    opened = [...document.querySelectorAll("details.printed:not([open])")];
-    for (const node of opened) node.open = true;
-  });
-  window.addEventListener("afterprint", () => {
-    for (const node of opened) node.open = false;
-  });
 })();

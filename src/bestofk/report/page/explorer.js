@@ -1,4 +1,5 @@
-// The part of the page that the reader moves: alpha, the correction and the preference.
+// The part of the page that the reader moves: alpha, the correction and the preference. It says
+// only what would differ from the decision that the report prints.
 (() => {
   "use strict";
 
@@ -7,18 +8,16 @@
   const data = JSON.parse(document.getElementById("evidence-data").textContent);
   const find = (selector) => section.querySelector(selector);
   const list = find(".prior");
-  const arcs = find(".arcs");
   const slider = find("#alpha");
   const typed = find("#alpha-number");
+  const wrong = find("#alpha-wrong");
   const correction = find("#correction");
   const radios = { none: find("#no-preference"), own: find("#own-preference") };
-  const SVG = "http://www.w3.org/2000/svg";
   const LONGEST = 60;
-  const MOST_EDGES = 60;
+  const MOST = 12;
   const lowest = Math.min(0.001, data.alpha);
   const highest = Math.max(0.5, data.alpha);
   const STEPS = Number(slider.max);
-  const GROUPS = { better: ".better", "no evidence": ".adequate", worse: ".worse" };
 
   const start = {
     prior: data.stated ? data.names.map((_, learner) => learner) : null,
@@ -56,12 +55,6 @@
     return node;
   }
 
-  function drawn(tag, attributes) {
-    const node = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-    return node;
-  }
-
   const pNode = (p) => element(
     "span", { class: "p", "data-p": p, title: `adjusted p = ${p}` },
     bestofk.pvalueWords(p, state.alpha));
@@ -78,7 +71,6 @@
     const item = element("li", { "data-learner": learner },
       element("span", { class: "handle", "aria-hidden": "true", title: "Drag" }, "⠿"),
       label,
-      element("span", { class: "place" }),
       element("button", { type: "button", class: "up", "aria-label": `Move ${called} up` }, "▲"),
       element("button", { type: "button", class: "down", "aria-label": `Move ${called} down` }, "▼"));
     return [learner, item];
@@ -107,15 +99,7 @@
     radios.none.checked = !shown.stated;
     radios.own.checked = shown.stated;
     showPreference();
-    showArcs();
-    find(".live-words").replaceChildren(...bestofk.headline(data, shown).map(
-      (parts) => element("p", {}, ...parts.map(partNode))));
-    showGroups();
-    find(".live-order").replaceChildren(...shown.order.map((learner) =>
-      element("li", {}, nameNode(learner))));
-    showEdges();
-    showSteps();
-    showState();
+    showOutcome();
   }
 
   function showPreference() {
@@ -125,133 +109,112 @@
       list.replaceChildren(...shown.prior.map((learner) => items.get(learner)));
       if (focused && list.contains(focused)) focused.focus();
     }
-    const places = new Map(shown.order.map((learner, place) => [learner, place + 1]));
     shown.prior.forEach((learner, row) => {
       const item = items.get(learner);
-      item.querySelector(".place").textContent = places.get(learner);
-      item.classList.toggle("recommended", places.get(learner) === 1);
+      item.classList.toggle("recommended", learner === shown.recommended);
       item.querySelector(".up").disabled = row === 0;
       item.querySelector(".down").disabled = row === shown.prior.length - 1;
     });
   }
 
-  function showGroups() {
-    find(".group.recommended").hidden = false;
-    find(".group.recommended ul").replaceChildren(element("li", {},
-      nameNode(shown.recommended), ` ${data.shown[shown.recommended]}`));
-    for (const [verdict, selector] of Object.entries(GROUPS)) {
-      const members = shown.standings.filter((one) => one.verdict === verdict);
-      const group = find(`.group${selector}`);
-      group.hidden = !members.length;
-      group.querySelector("ul").replaceChildren(...members.map((one) => element("li", {},
-        nameNode(one.learner), ` ${data.shown[one.learner]}, `, pNode(one.p))));
+  // `With alpha 0.01 and no preference`.
+  function settings() {
+    const said = [];
+    if (state.alpha !== start.alpha) said.push(`alpha ${bestofk.level(state.alpha)}`);
+    if (state.correction !== start.correction) said.push(data.called[state.correction]);
+    if (!same(state.prior, start.prior)) said.push(shown.stated ? "this preference" : "no preference");
+    const last = said.pop();
+    return `With ${said.length ? `${said.join(", ")} and ${last}` : last}`;
+  }
+
+  // What differs from the decision: kind, the words before, and what is listed.
+  function changes() {
+    const verdicts = (result) => new Map(result.standings.map((one) => [one.learner, one.verdict]));
+    const [before, now] = [verdicts(decided), verdicts(shown)];
+    const found = [];
+    const moved = shown.recommended !== decided.recommended;
+    const than = moved ? [" than ", nameNode(shown.recommended)] : [];
+    const group = (kind, words, belongs) => {
+      const members = shown.standings.filter((one) => belongs(one.learner, one.verdict));
+      if (!members.length) return;
+      found.push([kind, [words, ...than, ": "],
+        members.map((one) => [nameNode(one.learner), " (", pNode(one.p), ")"])]);
+    };
+    if (moved) {
+      group("better", "Shown to be better", (_, verdict) => verdict === "better");
+      group("adequate", "Not shown to be worse", (_, verdict) => verdict === "no evidence");
+      group("worse", "Shown to be worse", (_, verdict) => verdict === "worse");
+    } else {
+      for (const kind of ["better", "worse"]) {
+        group(kind, `Now shown to be ${kind}`,
+          (one, verdict) => verdict === kind && before.get(one) !== kind);
+        group(`not-${kind}`, `No longer shown to be ${kind}`,
+          (one) => before.get(one) === kind && now.get(one) !== kind);
+      }
     }
-  }
-
-  function showEdges() {
-    const node = find(".live-edges");
-    const total = (data.names.length * (data.names.length - 1)) / 2;
-    const pairs = `${total} pair${total === 1 ? "" : "s"}`;
-    node.hidden = !shown.stated;
-    if (!shown.edges.length) {
-      node.replaceChildren(element("p", {},
-        `Nothing in the data overrides this preference (${pairs} tested).`));
-      return;
+    const places = new Map(decided.order.map((learner, place) => [learner, place + 1]));
+    const reordered = shown.order.map((learner, place) => [learner, places.get(learner), place + 1])
+      .filter(([, from, to]) => from !== to);
+    if (reordered.length) {
+      found.push(["places", ["Places in the order: "],
+        reordered.map(([learner, from, to]) => [nameNode(learner), ` ${to} (was ${from})`])]);
     }
-    const listed = shown.edges.slice(0, MOST_EDGES).map(([i, j]) => element("li", {},
-      nameNode(j), " over ", nameNode(i), " (", pNode(bestofk.pair(data, state, i, j).p), ")"));
-    const more = shown.edges.length - listed.length;
-    if (more > 0) listed.push(element("li", {}, `and ${more} more`));
-    node.replaceChildren(
-      element("p", {}, `The data override this preference in ${shown.edges.length} of ${pairs}:`),
-      element("ul", { class: "chips" }, ...listed));
+    const key = (claim) => claim.join(">");
+    const [old, fresh] = [decided, shown].map((result) => new Set(result.claims.map(key)));
+    for (const [kind, words, claims, other] of [
+      ["more", "more", shown.claims, old], ["fewer", "no longer", decided.claims, fresh]]) {
+      const pairs = claims.filter((claim) => !other.has(key(claim)));
+      if (!pairs.length) continue;
+      const verb = pairs.length === 1 ? " differs" : "s differ";
+      const text = kind === "more"
+        ? `${pairs.length} more pair${verb} significantly: `
+        : `${pairs.length} pair${verb} significantly no longer: `;
+      found.push([kind, [text], pairs.map(([winner, loser]) => [nameNode(winner), " over ",
+        nameNode(loser), " (", pNode(bestofk.pair(data, state, winner, loser).p), ")"])]);
+    }
+    return found;
   }
 
-  function showSteps() {
-    find(".steps-box").hidden = !shown.stated;
-    find(".live-steps").replaceChildren(...shown.steps.map((step) => {
-      const who = step.candidates.flatMap((learner, place) => [
-        place ? ", " : "",
-        step.passedOver.includes(learner)
-          ? element("s", { title: "passed over" }, nameNode(learner)) : nameNode(learner),
-      ]);
-      const passed = step.passedOver.length ? " (struck through: passed over)" : "";
-      return element("li", {}, ...who, " → ", element("b", {}, nameNode(step.chosen)), passed);
-    }));
-  }
-
-  // What has changed against the decision.
-  function showState() {
+  function showOutcome() {
     const node = find(".state");
     const asDecided = same(state, start);
-    find("#reset").disabled = asDecided;
-    const key = (claim) => claim.join(">");
-    const before = new Set(decided.claims.map(key));
-    const now = new Set(shown.claims.map(key));
-    const added = [...now].filter((claim) => !before.has(claim)).length;
-    const gone = [...before].filter((claim) => !now.has(claim)).length;
     const moved = shown.recommended !== decided.recommended;
-    const reordered = !same(shown.order, decided.order);
+    const found = asDecided ? [] : changes();
+    find("#reset").disabled = asDecided;
     node.classList.toggle("differs", moved);
-    if (asDecided) {
-      node.replaceChildren("As it was decided.");
-      return;
+    if (asDecided) node.replaceChildren("As it was decided: ", nameNode(decided.recommended), ".");
+    else if (moved) {
+      node.replaceChildren(`${settings()}: `, nameNode(shown.recommended), " instead of ",
+        nameNode(decided.recommended), ".");
+    } else {
+      const rest = found.length ? [", still ", nameNode(decided.recommended), ". What changes:"] : ["."];
+      node.replaceChildren(`${settings()}: the same decision`, ...rest);
     }
-    const parts = moved
-      ? [nameNode(shown.recommended), " would be recommended in place of ",
-         nameNode(decided.recommended)]
-      : [nameNode(shown.recommended), " is still recommended"];
-    if (!moved) parts.push(reordered ? "; the order changes" : ", and the order stays");
-    const changes = [];
-    if (added) changes.push(`${added} more pair${added === 1 ? " differs" : "s differ"} significantly`);
-    if (gone) changes.push(`${gone} no longer ${gone === 1 ? "does" : "do"}`);
-    if (changes.length) parts.push(`; ${changes.join(", ")}`);
-    node.replaceChildren(...parts, ".");
-  }
-
-  // An arc from every learner to each one that overrides it, beside the rows of the preference.
-  function showArcs() {
-    const K = shown.prior.length;
-    const row = list.firstElementChild.getBoundingClientRect().height || 36;
-    const width = arcs.getBoundingClientRect().width || 160;
-    const at = new Map(shown.prior.map((learner, place) => [learner, (place + 0.5) * row]));
-    const reach = width - 14;
-    const edges = shown.stated ? shown.edges : [];
-    arcs.setAttribute("height", K * row);
-    arcs.setAttribute("viewBox", `0 0 ${width} ${K * row}`);
-    const to = (j) => (j === shown.recommended ? " to-recommended" : "");
-    const paths = edges.map(([i, j]) => {
-      const [from, end] = [at.get(i), at.get(j)];
-      const far = 10 + (reach - 10) * Math.abs(end - from) / Math.max((K - 1) * row, 1);
-      return drawn("path", {
-        d: `M2 ${from}C${far * 1.3} ${from} ${far * 1.3} ${end} 9 ${end}`,
-        class: `arc${to(j)}`, "data-from": i, "data-to": j,
-      });
-    });
-    const heads = [...new Set(edges.map(([, j]) => j))].map((j) => drawn("path", {
-      d: `M2 ${at.get(j)}l8 -4v8z`, class: `head${to(j)}`,
+    find(".live-words").replaceChildren(...(moved ? bestofk.headline(data, shown) : []).map(
+      (parts) => element("p", {}, ...parts.map(partNode))));
+    find(".changes").replaceChildren(...found.map(([kind, words, entries]) => {
+      const listed = entries.slice(0, MOST).flatMap((entry, place) =>
+        [place ? ", " : "", element("span", { class: "entry" }, ...entry)]);
+      const more = entries.length - MOST;
+      return element("li", { "data-kind": kind }, ...words, ...listed,
+        more > 0 ? ` and ${more} more.` : ".");
     }));
-    arcs.replaceChildren(...paths, ...heads);
-    arcs.setAttribute("aria-label",
-      `${edges.length} pairs in which the data override the preference`);
   }
 
-  function highlight(learner) {
-    for (const arc of arcs.querySelectorAll(".arc")) {
-      const touches = learner !== null &&
-        (arc.dataset.from === learner || arc.dataset.to === learner);
-      arc.classList.toggle("touched", touches);
-    }
+  function refuse(isWrong) {
+    if (isWrong) typed.setAttribute("aria-invalid", "true");
+    else typed.removeAttribute("aria-invalid");
+    wrong.textContent = isWrong ? "Alpha must be a number between 0 and 1." : "";
   }
 
   slider.addEventListener("input", () => change({ alpha: alphaAt(Number(slider.value)) }));
   typed.addEventListener("input", () => {
     const alpha = Number(typed.value);
     const fits = alpha > 0 && alpha < 1;
-    typed.toggleAttribute("aria-invalid", !fits);
+    refuse(!fits);
     if (fits) change({ alpha });
   });
-  typed.addEventListener("blur", show);
+  typed.addEventListener("blur", () => { refuse(false); show(); });
   correction.addEventListener("change", () => change({ correction: correction.value }));
   radios.none.addEventListener("change", () => change({ prior: null }));
   radios.own.addEventListener("change", () => change({ prior: start.prior ?? shown.prior }));
@@ -273,11 +236,6 @@
     move(Number(item.dataset.learner), target);
     (event.target.disabled ? item.querySelector("button:enabled") : event.target).focus();
   });
-  list.addEventListener("pointerover", (event) => {
-    highlight(event.target.closest("li")?.dataset.learner ?? null);
-  });
-  list.addEventListener("pointerleave", () => highlight(null));
-
   // The list holds the pointer, not the row: rows move while they are dragged.
   let dragged = null;
   list.addEventListener("pointerdown", (event) => {
@@ -304,7 +262,6 @@
       dragged = null;
     });
   }
-  window.addEventListener("resize", showArcs);
 
   section.hidden = false;
   document.getElementById("what-if-link").hidden = false;

@@ -1,0 +1,115 @@
+"""One report of every kind, for the tests that look at pages: each is small and quickly made."""
+
+import numpy as np
+from sklearn.dummy import DummyRegressor
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+
+import bestofk as bk
+from bestofk.evals.example_evals import example_path, example_prices
+
+PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
+QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+
+
+class Failing(GaussianNB):
+    """Fails always."""
+
+    def fit(self, X, y):
+        raise ValueError("the matrix is singular")
+
+
+def table(learners, *units, seed=1, gap=0.2, dims=("algorithm", "run", "fold"), names=None, **kind):
+    """Losses that spread over `gap`, and noise."""
+    rng = np.random.default_rng(seed)
+    skill = np.linspace(0.1, 0.1 + gap, learners)[rng.permutation(learners)]
+    values = skill.reshape(-1, *[1] * len(units)) + 0.03 * rng.standard_normal((learners, *units))
+    if names is None:
+        names = [f"forest(depth={k})" if k % 3 else f"logistic(C={k})" for k in range(learners)]
+    return bk.Losses(np.clip(values, 0, 1), dims=dims, algorithms=names, loss_name="zero-one",
+                     **kind)  # fmt: skip
+
+
+def one_data_set():
+    return bk.compare(PANEL, data="wine", prior="listed", **QUICK)
+
+
+def several_data_sets():
+    return bk.order(table(5, 12, dims=("algorithm", "dataset"), gap=0.08))
+
+
+def regression():
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((120, 4))
+    y = X @ [3.0, -2.0, 1.0, 0.0] + rng.standard_normal(120)
+    learners = {"mean": DummyRegressor(), "least squares": LinearRegression(),
+                "ridge": Ridge(), "tree": DecisionTreeRegressor(random_state=0)}  # fmt: skip
+    return bk.compare(learners, X=X, y=y, loss="rmse", task="regression", **QUICK)
+
+
+def from_a_table():
+    return bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed")
+
+
+def race():
+    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "plan": "10x10"})
+
+
+def control_family():
+    losses = table(5, 5, 10, names=["current", "a", "b", "c", "d"])
+    return bk.order(losses, family="control", control="current")
+
+
+def two():
+    return bk.order(table(2, 10, 10, gap=0.01, names=["current", "proposed"]))
+
+
+def twenty():
+    return bk.order(table(20, 10, 10))
+
+
+def sixty():
+    return bk.order(table(60, 10, 10), prior="listed")
+
+
+def failures():
+    learners = {"max": "max", "boosted trees": Failing(), "nmc": "nmc", "nn": "nn"}
+    return bk.compare(learners, data="iris", **QUICK)
+
+
+def nothing_decided():
+    return bk.compare({"boosted trees": Failing(), "nmc": "nmc"}, data="iris", **QUICK)
+
+
+def several_metrics():
+    return bk.compare(["max", "nmc", "naive-bayes", "logistic"], data="wine",
+                      loss=["accuracy", "log_loss"], **QUICK)  # fmt: skip
+
+
+def language_models():
+    logs, prices = example_path("inspect-sums"), example_prices("inspect-sums")
+    evals = bk.read_evals(logs, metric="match", prices=prices)
+    return bk.choose_model(evals, prefer="cost")
+
+
+def margin():
+    return bk.order(table(5, 10, 10, gap=0.05), prior="listed", margin=0.02)
+
+
+def undecidable():
+    return bk.order(table(5, 4, dims=("algorithm", "dataset"), gap=0.4), test="wilcoxon")
+
+
+def most_wins():
+    return bk.order(table(6, 10, 10), procedure="most-wins")
+
+
+KINDS = {
+    function.__name__: function
+    for function in (
+        one_data_set, several_data_sets, regression, from_a_table, race, control_family, two,
+        twenty, sixty, failures, nothing_decided, several_metrics, language_models, margin,
+        undecidable, most_wins,
+    )
+}  # fmt: skip
