@@ -215,7 +215,7 @@ def _verdict(
 
 def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
     """Quality against cost, where costs are known."""
-    from bestofk.report.models.cost_frontier import known_cost, layout_frontier
+    from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
 
     if models is None or known_cost(models) is None:
         return []

@@ -6,7 +6,8 @@ from hypothesis import given, settings, strategies as st
 
 from bestofk.report.figures.axis_marks import spread
 from bestofk.report.figures.scales import Scale, around, round_ticks
-from bestofk.report.figures.text_width import all_fitted, fitted, text_width, wrapped
+from bestofk.report.figures.labels import fitted, labels_of, wrapped
+from bestofk.report.figures.text_width import text_width
 
 
 @settings(max_examples=200, deadline=None)
@@ -22,7 +23,7 @@ def test_a_cut_name_fits_and_is_one_line(name, width):
 
 def test_names_that_differ_in_the_middle_stay_different():
     names = ["x" * 100 + str(k) + "y" * 100 for k in range(30)]
-    cut = all_fitted(names, 120, 9)
+    cut = labels_of(names, 120, 9)
     assert len(set(cut)) == 30
     assert max(text_width(text, 9) for text in cut) <= 120.001
 

@@ -6,7 +6,8 @@ import pytest
 
 import bestofk as bk
 from bestofk.errors import ArgumentError
-from bestofk.report.models.cost_frontier import draw_frontier, known_cost, layout_frontier
+from bestofk.report.figures import paint
+from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
 
 
 @pytest.fixture
@@ -43,6 +44,6 @@ def test_it_can_be_drawn(choice):
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    ax = draw_frontier(layout_frontier(choice))
+    ax = paint(layout_frontier(choice).picture)
     assert "mockllm/medium" in {text.get_text() for text in ax.texts}
     pyplot.close(ax.figure)
