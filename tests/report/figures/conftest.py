@@ -29,8 +29,14 @@ def _no_screen():
     mpl.use("Agg")
 
 
+NAMES = []
+"""What `names_of` gives instead, where not empty."""
+
+
 def names_of(n):
     """Names that are long, turned about, or look like markup."""
+    if NAMES:
+        return NAMES[:n]
     strange = [name for name in STRANGE if name]
     forests = [f"random_forest(n_estimators={k}00, max_depth={k % 5 + 2})" for k in range(n)]
     return [strange[k] if k < len(strange) else forests[k] for k in range(n)]
@@ -147,6 +153,22 @@ def values_of(n):
 def examples():
     """By number of learners: figure to (value, options)."""
     return {n: values_of(n) for n in SIZES}
+
+
+@pytest.fixture(scope="session")
+def renamed_examples():
+    """Figure to (value, options), of learners with these names."""
+    from functools import cache
+
+    @cache
+    def find(names):
+        NAMES[:] = names
+        try:
+            return values_of(len(names))
+        finally:
+            NAMES.clear()
+
+    return find
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bestofk.report.figures.picture import SIZE, SMALL, Sheet
+from bestofk.report.figures.paper import SIZE, SMALL
+from bestofk.report.figures.picture import Sheet
 from bestofk.report.figures.scales import Scale, tick_words
 from bestofk.report.figures.text_width import LINE
 

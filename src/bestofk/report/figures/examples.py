@@ -84,7 +84,7 @@ bk.figure(hull, 'roc')""",
     "frontier": """
 import bestofk as bk
 
-study = bk.compare(data="breast-cancer", plan="kfold", progress=False)
+study = bk.compare(data="breast-cancer", plan="kfold:10", progress=False)
 study.plot('frontier', cost='fit_time')""",
     "heatmap": f"{_DATASETS}bk.figure(losses, 'heatmap')",
     "ranks": f"{_DATASETS}bk.figure(losses, 'ranks')",

@@ -1,7 +1,7 @@
 """Names cut to a width: what differs between them stays, what they share goes.
 
 ``RandomForestClassifier(n_estimators=100)`` beside ``RandomForestClassifier(n_estimators=200)``
-become ``Rando…tors=100)`` and ``Rando…tors=200)``: different names have different labels.
+become ``RandomF…ors=100)`` and ``RandomF…ors=200)``: different names have different labels.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from bestofk.wording import printable
 
 _PATH = re.compile(r"^(?:[A-Za-z_]\w*[.:])+(?=[A-Za-z_])")
 """The modules before the name of a class: ``sklearn.ensemble.`` or ``sklearn.svm:``."""
+_WORD = re.compile(r"[^\W\d_]+|\d+(?:\.\d+)?|_|[^\w\s]")
+_LONG = 8
+"""Of a longer word, the part about what differs is kept."""
 _HEAD = 4
 """So many letters of its beginning are left of every name, where there is room."""
 
@@ -69,7 +72,7 @@ def labels_of(
     Examples
     --------
     >>> labels_of(["forest of 100 shallow trees", "forest of 500 shallow trees"], 80, 9)
-    ('fore…100…trees', 'fore…500…trees')
+    ('forest of 100 sh…', 'forest of 500 sh…')
     >>> labels_of(["sklearn.svm.SVC(C=1)", "sklearn.svm.SVC(C=10)"], 60, 9)
     ('SVC(C=1)', 'SVC(C=10)')
     """
@@ -91,58 +94,66 @@ def labels_of(
 
 def _telling(text: str, texts: Sequence[str], width: float, size: float, family: str) -> str:
     """The beginning of a name, and the words in it that no other name has in their place."""
-    words = [found.span() for found in re.finditer(r"\w+|[^\w\s]", text)]
-    votes: Counter[tuple[int, int]] = Counter()
-    others = {other for other in texts if other != text}
+    words = [found.span() for found in _WORD.finditer(text)]
     apart: dict[str, set[tuple[int, int]]] = {}
-    for other in others:
-        same_start = _same(text, other)
-        same_end = _same(text[::-1], other[::-1])
-        places = {min(same_start, len(text) - 1), max(len(text) - 1 - same_end, 0)}
-        apart[other] = {
-            next((word for word in words if word[1] > place), words[-1]) for place in places
-        }
-        votes.update(apart[other])
-    room = width - 2 * text_width(ELLIPSIS, size, family=family)
-    head = (0, min(_HEAD, len(text)))
-    kept: list[tuple[int, int]] = []
+    for other in {other for other in texts if other != text}:
+        first, last = _same(text, other), len(text) - 1 - _same(text[::-1], other[::-1])
+        places = {min(max(place, 0), len(text) - 1) for place in (first, last)}
+        apart[other] = {_around(text, place, words) for place in places}
+    best: list[tuple[int, int]] = []
+    for head in (_HEAD, 2, 1, 0):
+        kept = [(0, min(head, len(text)))] if head else []
+        if _keep(text, kept, apart, width, size, family):
+            best = kept
+            break
+    else:
+        # no room for all: what tells it from those most like it
+        _keep(text, best, apart, width, size, family, common=False)
+    return _written(text, _grown(text, best, width, size, family))
+
+
+def _keep(
+    text: str,
+    kept: list[tuple[int, int]],
+    apart: dict[str, set[tuple[int, int]]],
+    width: float,
+    size: float,
+    family: str,
+    *,
+    common: bool = True,
+) -> bool:
+    """Add words to those kept until the name differs from all others; whether it then does."""
     while apart:
-        # the word that tells it from the most others; of several, the later one
-        word = max(votes, key=lambda one: (votes[one], one))
-        span = _short(text, word, room, size, family)
-        if _width(text, [*kept, span], size, family) > room:
-            break
-        kept.append(span)
-        done = {other for other, spans in apart.items() if word in spans}
-        for other in done:
-            votes.subtract(apart.pop(other))
-        votes = +votes
-    for start in (head, (0, 2), (0, 1)):
-        if _width(text, [start, *kept], size, family) <= room:
-            kept.append(start)
-            break
-    return _written(text, _grown(text, kept, width, size, family))
+        votes = Counter(span for spans in apart.values() for span in spans)
+        sign = -1 if common else 1
+        # the word that tells it from the most others (or the fewest); of several, the first
+        for span in sorted(votes, key=lambda one: (sign * votes[one], one)):
+            if text_width(_written(text, [*kept, span]), size, family=family) <= width:
+                kept.append(span)
+                apart = {other: spans for other, spans in apart.items() if span not in spans}
+                break
+        else:
+            return False
+    return True
+
+
+def _around(text: str, place: int, words: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """The word at a place, or the part of a long one about it."""
+    at = next((k for k, word in enumerate(words) if word[1] > place), len(words) - 1)
+    first, last = words[at]
+    if at and not text[first].isalnum() and words[at - 1][1] == first:
+        # what ends a word says where it ends: 1 is not 10
+        first = words[at - 1][0]
+    if last - first <= _LONG:
+        return first, last
+    first = max(first, min(place - 1, last - _LONG))
+    return first, min(last, first + _LONG)
 
 
 def _same(text: str, other: str) -> int:
     """How many characters two texts share at the start."""
     both = zip(text, other, strict=False)
     return next((k for k, (a, b) in enumerate(both) if a != b), min(len(text), len(other)))
-
-
-def _short(
-    text: str, word: tuple[int, int], room: float, size: float, family: str
-) -> tuple[int, int]:
-    """A word, or as much of its end as may take half of the room."""
-    first, last = word
-    while last - first > 1 and _width(text, [(first, last)], size, family) > room / 2:
-        first += 1
-    return first, last
-
-
-def _width(text: str, spans: Sequence[tuple[int, int]], size: float, family: str) -> float:
-    """Of some parts of a text and the marks between them; at the ends of the text there is none."""
-    return text_width(_written(text, spans), size, family=family)
 
 
 def _joined(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -161,7 +172,10 @@ def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
     joined = _joined(spans)
     if not joined:
         return ELLIPSIS
-    parts = [text[first:last].strip() for first, last in joined]
+    parts = [
+        text[first:last].lstrip(" ,;" if first else " ").rstrip(" ,;" if last < len(text) else " ")
+        for first, last in joined
+    ]
     start = ELLIPSIS if joined[0][0] > 0 else ""
     end = ELLIPSIS if joined[-1][1] < len(text) else ""
     return start + ELLIPSIS.join(parts) + end
@@ -186,7 +200,7 @@ def _grown(
                 if first < 0 or last > len(text):
                     continue
                 trial = _joined([*grown[:k], (first, last), *grown[k + 1 :]])
-                if _width(text, trial, size, family) <= width:
+                if text_width(_written(text, trial), size, family=family) <= width:
                     grown, going = trial, True
     return grown
 

@@ -122,10 +122,9 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
 
 
-def _family(family: str) -> list[str] | str:
-    """A font by name, with one behind it that has the signs it lacks."""
-    generic = family in ("sans-serif", "serif", "monospace")
-    return family if generic else [family, "DejaVu Serif", "DejaVu Sans"]
+def _family(family: str) -> list[str]:
+    """A font, with one behind it that has the signs it lacks."""
+    return [family, "DejaVu Sans"]
 
 
 def _own_axes(picture: Picture) -> Axes:

@@ -11,8 +11,8 @@ from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.captions import decision_of, level_of
 from bestofk.report.figures.kinds.loss_points import intervals_of_means
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, joined, printable

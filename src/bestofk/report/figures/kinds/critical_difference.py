@@ -11,8 +11,8 @@ from bestofk.checks import Bools, Floats
 from bestofk.report.figures.axis_marks import ticks_apart, x_axis
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.comparisons import Comparisons, two_sided_comparisons_of
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable

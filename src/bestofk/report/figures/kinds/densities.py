@@ -17,8 +17,8 @@ from bestofk.report.figures.kinds.multitest_graph import (
     draw_nodes,
     edges_of,
 )
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.wording import printable
 

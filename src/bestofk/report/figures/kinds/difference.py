@@ -12,8 +12,8 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.bayesian.posterior import PosteriorResult
 from bestofk.pairwise.result import PairwiseResult
 from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.wording import counted, number, printable, pvalue_words
 

@@ -11,8 +11,8 @@ from bestofk.errors import ArgumentError
 from bestofk.losses.metric import Metric
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import short_p
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.wording import counted, printable
 

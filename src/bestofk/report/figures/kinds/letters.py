@@ -8,8 +8,8 @@ from typing import Any
 from bestofk.multiple.compact_letters import compact_letters
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.comparisons import two_sided_comparisons_of
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from bestofk.ordering.words.sentences import listing
 from bestofk.report.figures.captions import basis, preferring
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable
 
@@ -95,7 +95,8 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> GraphLayout:
         labels = sheet.labels(order.prior, paper.share(0.3, 130.0), size)
         slant = sheet.widest(labels, size) / sqrt(2.0)
         # of slanted names, the first reach out to the left of their nodes
-        spacing = max(14.0, min(40.0, paper.rest(slant + 54.0, 700.0) / K))
+        least = size * LINE * sqrt(2.0)
+        spacing = max(least, min(40.0, paper.rest(slant + 54.0, 700.0) / K))
         margin = max(
             20.0,
             *(

@@ -10,8 +10,8 @@ from bestofk.errors import ArgumentError
 from bestofk.ordering.registry import decides_by
 from bestofk.report.figures.captions import basis, decision_of, preferring
 from bestofk.report.figures.kinds.multitest_graph import arc_height, draw_arcs, draw_nodes, edges_of
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from bestofk.report.figures.captions import minus, short_p
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 

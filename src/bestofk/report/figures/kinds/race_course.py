@@ -9,8 +9,8 @@ from typing import Any
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
 from bestofk.stopping.race_result import Race
@@ -166,7 +166,7 @@ def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> FunnelLayout:
     across = Scale(
         low=1.0, high=float(most), start=left, end=left + paper.rest(left + 20, _PANEL)
     )  # fmt: skip
-    first, second = sheet.labels(race.pair, paper.share(0.34, 150.0))
+    first, second = sheet.labels(race.pair, paper.share(0.34, 125.0))
     y_axis(sheet, up, left=left, right=across.end, title=f"t of {first} less {second}")
     end = x_axis(
         sheet, across, top=None, bottom=top + height, title="runs that both have", whole=True

@@ -17,8 +17,8 @@ from bestofk.lab.replicability import Replicability
 from bestofk.lab.type1_error import TypeOneError
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable

@@ -11,8 +11,8 @@ import numpy as np
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import x_axis, y_axis
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable

@@ -10,8 +10,8 @@ from bestofk.ordering.orders_by import AlphaPath, PriorPath, orders_by_alpha, or
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import basis, preferring
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable

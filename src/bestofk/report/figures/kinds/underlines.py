@@ -9,8 +9,8 @@ from typing import Any
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
 from bestofk.report.figures.captions import aligned
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 

@@ -10,8 +10,8 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.kinds.datasets.by_dataset import ByDataset, by_dataset
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 
@@ -80,6 +80,7 @@ def layout_heatmap(
     table = _ordered(by_dataset(value, losses, "heatmap"))
     K, D = table.losses.shape
     behind = table.behind
+    most = _most(behind)
     sheet = Sheet(paper)
     sizes = {True: _cells(sheet, table.datasets, K), False: _cells(sheet, table.learners, D)}
     # learners stand on top where their names have room there, as data sets are often many
@@ -105,7 +106,7 @@ def layout_heatmap(
         for c, gap in enumerate(row):
             x = left + c * wide
             best = gap <= 1e-12
-            _cell(sheet, (x, y), (wide, high), _shade(gap, behind), best=best)
+            _cell(sheet, (x, y), (wide, high), _shade(gap, most), best=best)
             if written:
                 sheet.say(
                     x + wide / 2, y + high / 2, texts[r][c], size=SMALL, anchor="middle", bold=False
@@ -179,8 +180,7 @@ def _most(behind: Floats) -> float:
     return float(np.quantile(positive, 0.95)) if len(positive) else 0.0
 
 
-def _shade(gap: float, behind: Floats) -> float:
-    most = _most(behind)
+def _shade(gap: float, most: float) -> float:
     return 0.0 if most == 0 else 0.05 + 0.5 * round(min(gap / most, 1.0) * 20) / 20
 
 
@@ -213,7 +213,7 @@ def _legend(sheet: Sheet, behind: Floats, *, top: float) -> float:
         return y + 10
     x += step + 5 + sheet.text_width("best", SMALL) + 14
     for k in range(5):
-        shade = _shade(most * (k + 0.5) / 5, behind)
+        shade = _shade(most * (k + 0.5) / 5, most)
         _cell(sheet, (x + k * step, y - 6), (step, 12.0), shade, best=False)
     beyond = " or more" if float(behind.max()) > most * 1.02 else ""
     words = f"to {most:.2g}{beyond} behind the best"

@@ -10,8 +10,8 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.report.figures.axis_marks import columns_beside, columns_width, x_axis
 from bestofk.report.figures.kinds.datasets.by_dataset import by_dataset
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
@@ -144,8 +144,8 @@ def rank_counts(losses: Floats) -> Floats:
         for level in np.unique(keys):
             tied = np.flatnonzero(keys == level)
             first = int((keys < level).sum())
-            counts[np.ix_(tied, range(first, first + len(tied)))] += 1.0 / len(tied)
-    return np.round(counts, 9)
+            counts[np.ix_(tied, np.arange(first, first + len(tied)))] += 1.0 / len(tied)
+    return np.round(counts, 12)
 
 
 def _whole(count: float) -> bool:

@@ -19,8 +19,8 @@ from bestofk.report.figures.kinds.posteriors.posteriors import (
     posteriors_of,
     share,
 )
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, number, printable

@@ -12,8 +12,8 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.report.figures.axis_marks import spread
 from bestofk.report.figures.kinds.posteriors.posteriors import Posteriors, posteriors_of, share
-from bestofk.report.figures.paper import ANY_PAPER, Paper
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, number, printable
 
