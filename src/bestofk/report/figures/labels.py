@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bestofk.report.figures.text_width import ELLIPSIS, text_width
 from bestofk.wording import printable
@@ -109,7 +110,10 @@ def _telling(text: str, texts: Sequence[str], width: float, size: float, family:
     else:
         # no room for all: what tells it from those most like it
         _keep(text, best, apart, width, size, family, common=False)
-    return _written(text, _grown(text, best, width, size, family))
+    # a beginning that all share says little: what room is left goes to the other words
+    shared = all(other.startswith(text[:_HEAD]) for other in apart)
+    still = best[0] if shared and len(best) > 1 and best[0][0] == 0 else None
+    return _written(text, _grown(text, best, width, size, family, still))
 
 
 def _keep(
@@ -182,9 +186,14 @@ def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _grown(
-    text: str, spans: Sequence[tuple[int, int]], width: float, size: float, family: str
+    text: str,
+    spans: Sequence[tuple[int, int]],
+    width: float,
+    size: float,
+    family: str,
+    still: tuple[int, int] | None = None,
 ) -> list[tuple[int, int]]:
-    """The spans with as many more characters around them as there is room for.
+    """The spans, but for one that is to stay, with as many more characters as there is room for.
 
     A text of which nothing must stay keeps its beginning and its end.
     """
@@ -193,8 +202,8 @@ def _grown(
     while going:
         going = False
         for k in range(len(grown)):
-            for step in ((0, 1), (-1, 0)):
-                if k >= len(grown):
+            for step in ((-1, 0), (0, 1)):
+                if k >= len(grown) or grown[k] == still:
                     break
                 first, last = grown[k][0] + step[0], grown[k][1] + step[1]
                 if first < 0 or last > len(text):
@@ -202,6 +211,11 @@ def _grown(
                 trial = _joined([*grown[:k], (first, last), *grown[k + 1 :]])
                 if text_width(_written(text, trial), size, family=family) <= width:
                     grown, going = trial, True
+    for (_, end), (start, _) in pairwise(list(grown)):
+        # a mark for a letter or three is no shorter than they are
+        trial = _joined([*grown, (end, start)])
+        if start - end <= 3 and text_width(_written(text, trial), size, family=family) <= width:
+            grown = trial
     return grown
 
 

@@ -306,7 +306,8 @@ class Sheet:
         if not self.paper.note:
             return top
         height = SMALL * LINE
-        for line in self.wrapped(text, width):
+        # on a coarse screen letters are rounded to whole pixels, and lines of many get longer
+        for line in self.wrapped(text, 0.97 * width):
             self.say(left, top + height / 2, line, size=SMALL, colour="muted")
             top += height
         return top

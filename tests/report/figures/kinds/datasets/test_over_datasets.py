@@ -32,7 +32,7 @@ def test_the_map_is_ordered_by_means_and_by_where_the_best_falls_behind(scores):
     assert layout.written
     words = {word.text for word in layout.picture.words}
     shown = 1 - TABLE if scores else TABLE
-    assert {f"{value:.4f}" for value in shown.ravel()} <= words
+    assert {f"{value:.3f}" for value in shown.ravel()} <= words
     assert "c is the best on 3 of them" in layout.picture.alt
     # the best of a data set is marked by a bar, not by colour alone: zoo has three, and the key one
     bars = [s for s in layout.picture.shapes if getattr(s, "fill", "") == "blue"]

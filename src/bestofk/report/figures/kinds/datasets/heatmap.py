@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.report.figures.captions import aligned
+from bestofk.report.figures.captions import aligned, minus
 from bestofk.report.figures.kinds.datasets.by_dataset import ByDataset, by_dataset
 from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.picture import Picture, Sheet
@@ -89,7 +89,7 @@ def layout_heatmap(
     shades, values = behind.T, table.metric.shown(table.losses).T
     if not across:
         row_names, column_names, shades, values = column_names, row_names, shades.T, values.T
-    texts = [aligned(row) for row in values.tolist()]
+    texts = [_numbers(row) for row in values.tolist()]
     wide = sizes[across]
     widest_text = max(sheet.widest(row, SMALL) for row in texts)
     written = wide >= widest_text + 6 and len(row_names) * len(column_names) <= 600
@@ -111,12 +111,12 @@ def layout_heatmap(
                 sheet.say(
                     x + wide / 2, y + high / 2, texts[r][c], size=SMALL, anchor="middle", bold=False
                 )
-    bottom = top + len(row_names) * high + 6
     width = left + len(column_names) * wide + 10
-    if paper.width is not None:
-        sheet.shift((paper.width - width) / 2)
+    moved = (paper.rest(0.0, width) - width) / 2
+    sheet.shift(moved)
+    bottom = top + len(row_names) * high + 6
+    bottom = _legend(sheet, behind, left=left + moved, top=bottom)
     width = paper.rest(0.0, max(width, 330.0))
-    bottom = _legend(sheet, behind, top=bottom)
     note = _reading(table, across=across, written=written, named=named)
     bottom = sheet.note(note, left=10, top=bottom + 4, width=width - 20)
     return HeatmapLayout(
@@ -153,6 +153,13 @@ def _cells(sheet: Sheet, row_names: tuple[str, ...], count: int) -> float:
     labels = sheet.labels(row_names, sheet.paper.share(0.34, 170.0), size)
     free = sheet.paper.width - (10 + sheet.widest(labels, size) + 6) - 10
     return free / count
+
+
+def _numbers(values: list[float]) -> tuple[str, ...]:
+    """Three decimals say enough of an error rate."""
+    if all(abs(value) < 10 for value in values) and any(abs(value) >= 1e-3 for value in values):
+        return tuple(minus(f"{value:.3f}") for value in values)
+    return aligned(values)
 
 
 def _column_names(
@@ -203,10 +210,14 @@ def _cell(
         sheet.box(x + gap, y + gap, right, bottom, fill="vermillion", opacity=shade)
 
 
-def _legend(sheet: Sheet, behind: Floats, *, top: float) -> float:
+def _legend(sheet: Sheet, behind: Floats, *, left: float, top: float) -> float:
     """The shades with their numbers; where it ends."""
     most = _most(behind)
-    y, x, step = top + 8, 12.0, 12.0
+    beyond = " or more" if float(behind.max()) > most * 1.02 else ""
+    words = f"to {most:.2g}{beyond} behind the best"
+    step = 12.0
+    long = 6 * step + 29 + sheet.text_width("best", SMALL) + sheet.text_width(words, SMALL)
+    y, x = top + 8, min(left, max(12.0, sheet.paper.rest(long + 10, 1e9)))
     _cell(sheet, (x, y - 6), (step, 12.0), 0.0, best=True)
     sheet.say(x + step + 5, y, "best", size=SMALL, colour="muted")
     if most == 0:
@@ -215,8 +226,6 @@ def _legend(sheet: Sheet, behind: Floats, *, top: float) -> float:
     for k in range(5):
         shade = _shade(most * (k + 0.5) / 5, most)
         _cell(sheet, (x + k * step, y - 6), (step, 12.0), shade, best=False)
-    beyond = " or more" if float(behind.max()) > most * 1.02 else ""
-    words = f"to {most:.2g}{beyond} behind the best"
     at = x + 5 * step + 5
     if at + sheet.text_width(words, SMALL) > sheet.paper.rest(4.0, 1e9):
         at, y = 12.0, y + 14

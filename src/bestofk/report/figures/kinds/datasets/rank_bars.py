@@ -16,6 +16,9 @@ from bestofk.report.figures.scales import Scale
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 
+_LEAST = 110.0
+"""An axis that would be shorter takes the room of the columns beside it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RanksLayout:
@@ -76,7 +79,10 @@ def layout_ranks(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) ->
     firsts = [f"{counts[k, 0]:g}" if _whole(counts[k, 0]) else f"{counts[k, 0]:.1f}" for k in order]
     said = [f"{means[k]:.2f}" for k in order]
     columns = ("mean rank", *said), ("first", *firsts)
-    shown = [column for column in columns if sheet.widest(column, SMALL) <= paper.share(0.2, 1e9)]
+    shown = list(columns)
+    while shown and paper.rest(start + columns_width(sheet, shown) + 12, 300.0) < _LEAST:
+        # the upright line tells the mean, the first bar how often it is first
+        shown.pop()
     across = paper.rest(start + columns_width(sheet, shown) + 12, 300.0)
     scale = Scale(low=0.5, high=K + 0.5, start=start, end=start + across)
     top = 8 + SMALL * LINE + 3

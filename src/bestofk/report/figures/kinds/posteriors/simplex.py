@@ -84,7 +84,7 @@ def layout_simplex(
     pairs = found.pairs
     sheet = Sheet(paper)
     other, *labels = sheet.labels(
-        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.3, 150.0), SMALL
+        [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.28, 150.0), SMALL
     )
     pitch = SMALL * LINE + 1
     words = [
@@ -98,14 +98,14 @@ def layout_simplex(
         max(sheet.text_width(cell, SMALL) for cell in column) for column in zip(*words, strict=True)
     ]
     beside = 24 + columns[0] + sum(10 + wide for wide in columns[1:]) + 10
-    corner_room = max(sheet.text_width("better", SIZE), sheet.text_width("worse", SIZE)) / 2 + 6
+    corner_room = 10.0
     side = paper.rest(2 * corner_room + beside, _SIDE)
     if side < 150.0:
         # the places tell the probabilities
         columns[1:] = []
         beside = 24 + columns[0] + 10
         side = paper.rest(2 * corner_room + beside, _SIDE)
-    side = min(side, 340.0)
+    side = min(side, _SIDE)
     tall = side * sqrt(3) / 2
     top = 8 + SIZE * LINE + 6
     left = corner_room
@@ -179,8 +179,8 @@ def _triangle(sheet: Sheet, corners: tuple[Point, Point, Point]) -> None:
             sheet.line(half, middle, colour="muted", width=0.7, dash=(3, 2.5))
     sheet.line((bx, by), (wx, wy), (ex, ey), (bx, by), colour="muted", width=1.0)
     below = by + 4 + SIZE * LINE / 2
-    sheet.say(bx, below, "better", colour="green", anchor="middle")
-    sheet.say(wx, below, "worse", colour="vermillion", anchor="middle")
+    sheet.say(bx - 4, below, "better", colour="green")
+    sheet.say(wx + 4, below, "worse", colour="vermillion", anchor="end")
     sheet.say(ex, ey - 4 - SIZE * LINE / 2, "equivalent", anchor="middle")
 
 
