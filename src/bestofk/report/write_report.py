@@ -282,7 +282,7 @@ def _order_shown(order: Order | None, names: set[object]) -> dict[str, Any] | No
 
 def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
     """Quality against cost, where costs are known."""
-    from bestofk.report.models.cost_frontier import known_cost, layout_frontier
+    from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
 
     if models is None or known_cost(models) is None:
         return []

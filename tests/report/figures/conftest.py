@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import multiple
+from bestofk import multiple, pairwise
 from bestofk.ordering import roc_hull
 from bestofk.report.figures.kinds.rate_curves import Rates
 from bestofk.stopping.race_result import Band, Race, RacedLearner
 
-SIZES = (2, 5, 20, 60)
+SIZES = (2, 5, 6, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"
 STRANGE = (
     LONG[:200],
@@ -29,8 +29,14 @@ def _no_screen():
     mpl.use("Agg")
 
 
+NAMES = []
+"""What `names_of` gives instead, where not empty."""
+
+
 def names_of(n):
     """Names that are long, turned about, or look like markup."""
+    if NAMES:
+        return NAMES[:n]
     strange = [name for name in STRANGE if name]
     forests = [f"random_forest(n_estimators={k}00, max_depth={k % 5 + 2})" for k in range(n)]
     return [strange[k] if k < len(strange) else forests[k] for k in range(n)]
@@ -82,6 +88,26 @@ def race_of_many(n):
     )  # fmt: skip
 
 
+def over_datasets(n):
+    return losses_of_many(n, runs=1, folds=1, datasets=min(60, 3 * n))
+
+
+def study_of_many(losses):
+    """A study as `compare` gives it, with costs that reach over four powers of ten."""
+    from bestofk.run.study import Cost, Study
+
+    costs = np.logspace(-4, 0.5, len(losses.algorithms))
+    return Study(
+        decision=bk.order(losses),
+        losses=losses,
+        costs={
+            name: Cost(fit_time=cost, predict_time=cost / 10, size=1e6 * cost)
+            for name, cost in zip(losses.algorithms, costs.tolist(), strict=True)
+        },
+        failures=(), left_out={}, plan="", loss="zero-one", random_state=0, setting=(),
+    )  # fmt: skip
+
+
 def values_of(n):
     """Figure: (value, options), for n learners."""
     losses = losses_of_many(n)
@@ -114,6 +140,12 @@ def values_of(n):
         "race": (race_of_many(n), {}),
         "funnel": (race_of_many(n), {}),
         "fits": (race_of_many(n), {}),
+        "frontier": (study_of_many(losses), {}),
+        "heatmap": (over_datasets(n), {}),
+        "ranks": (over_datasets(n), {}),
+        "simplex": (bk.order(losses, rope=0.02), {}),
+        "posterior": (bk.order(losses, rope=0.02), {}),
+        "difference": (pairwise.correlated_t(flat[0], flat[1], rope=0.01, rho=0.25), {}),
     }
 
 
@@ -121,6 +153,22 @@ def values_of(n):
 def examples():
     """By number of learners: figure to (value, options)."""
     return {n: values_of(n) for n in SIZES}
+
+
+@pytest.fixture(scope="session")
+def renamed_examples():
+    """Figure to (value, options), of learners with these names."""
+    from functools import cache
+
+    @cache
+    def find(names):
+        NAMES[:] = names
+        try:
+            return values_of(len(names))
+        finally:
+            NAMES.clear()
+
+    return find
 
 
 @pytest.fixture(scope="session")

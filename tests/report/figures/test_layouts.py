@@ -134,7 +134,7 @@ def test_figures_fit_what_an_order_has():
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
     nothing = bk.order(GUARDED, procedure="anova-choice")
-    assert figure_kinds(nothing) == ("losses",)
+    assert figure_kinds(nothing) == ("losses", "heatmap", "ranks")
     with pytest.raises(ArgumentError, match="by 'anova-choice' has no such pairs: draw 'losses'"):
         layout_forest(nothing)
 

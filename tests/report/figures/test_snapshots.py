@@ -21,7 +21,7 @@ from bestofk.report.figures.picture import Dot
 
 HERE = Path(__file__).parent / "snapshots"
 SIZES = (5, 60)
-CASES = [(kind, n) for kind in FIGURES if kind != "difference" for n in SIZES]
+CASES = [(kind, n) for kind in FIGURES for n in SIZES]
 MOST_WORDS = 150
 """Of more words the first and the last ones, and where all of them are."""
 

@@ -1,4 +1,4 @@
-"""Figures: `layout_x(value)` finds the places, `draw_x(layout, ax)` draws them.
+"""Figures: `layout_x(value)` finds the places on a picture, `paint(picture, ax)` draws it.
 
 `figure(value, kind)` does both; `FIGURES` lists the kinds. `save_figure` writes SVG, PNG and PDF
 with matplotlib, `svg` writes SVG without it.

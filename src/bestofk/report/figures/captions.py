@@ -86,6 +86,11 @@ def interval_words(order: Order) -> str:
     return f"Intervals: {level}, for all pairs together."
 
 
+def level_of(order: Order) -> float:
+    """The coverage that goes with the level of an order."""
+    return 1.0 - order.alpha
+
+
 def aligned(values: Sequence[float]) -> tuple[str, ...]:
     """Numbers with equally many decimals, for a column.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.palette import DARK, LIGHT
+from bestofk.report.figures.paper import POINTS_PER_INCH
 from bestofk.report.figures.picture import Dot, Picture, Shape
 from bestofk.report.figures.scales import Scale
 from bestofk.whole_file import whole_file
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-POINTS_PER_INCH = 72.0
 FORMATS = ("svg", "png", "pdf")
 _ANCHORS = {"start": "left", "middle": "center", "end": "right"}
 
@@ -78,6 +78,7 @@ def paint(picture: Picture, ax: Axes | None = None) -> Axes:
             va="baseline",
             rotation=words.rotation,
             rotation_mode="anchor",
+            fontfamily=_family(words.family),
             fontweight="bold" if words.bold else "normal",
             fontstyle="normal",
             clip_on=False,
@@ -119,6 +120,11 @@ def save_figure(figure: Figure | Axes | Picture, path: str | os.PathLike[str]) -
     fixed: Any = {"svg.hashsalt": "bestofk", "svg.fonttype": "path", "pdf.fonttype": 42}
     with mpl.rc_context(fixed), whole_file(path) as file:
         drawn.savefig(file, format=kind, metadata=metadata, dpi=200 if kind == "png" else 72)
+
+
+def _family(family: str) -> list[str]:
+    """A font, with one behind it that has the signs it lacks."""
+    return [family, "DejaVu Sans"]
 
 
 def _own_axes(picture: Picture) -> Axes:

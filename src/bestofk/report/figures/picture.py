@@ -1,23 +1,23 @@
 """A picture: marks at places on a sheet, in points from its top left corner.
 
 A layout puts marks on a `Sheet` and keeps the finished `Picture`; what draws it
-(`painting.paint`, `vector.svg`) adds nothing of its own, so a layout can be tested as a value.
+(`paint.paint`, `svg.svg`) adds nothing of its own, so a layout can be tested as a value.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from math import cos, hypot, radians, sin
 from typing import Literal
 
+from bestofk.report.figures.labels import fitted, labels_of, wrapped
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.text_width import LINE, text_width, wrapped
+from bestofk.report.figures.text_width import LINE, text_width, widest
 
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
-SIZE = 9.0
-"""Of words, in points."""
-SMALL = 8.0
 BASELINE = 0.36
 """From the middle of a line of words down to its baseline, in font sizes."""
 
@@ -64,11 +64,12 @@ class Words:
     rotation: float = 0.0
     """Degrees, counter-clockwise, about (x, y)."""
     bold: bool = False
+    family: str = "sans-serif"
 
     @property
     def extent(self) -> float:
         """Width in points."""
-        return text_width(self.text, self.size, bold=self.bold)
+        return text_width(self.text, self.size, bold=self.bold, family=self.family)
 
     @property
     def baseline(self) -> Point:
@@ -106,14 +107,90 @@ class Picture:
     """What is to be seen, for readers who do not see it."""
     x_scale: Scale | None = None
     y_scale: Scale | None = None
+    note: str = ""
+    """How the figure is read and what it rests on, drawn below it or not: for a caption."""
+
+    def scaled(self, factor: float) -> Picture:
+        """The same picture, larger or smaller."""
+        if factor == 1.0:
+            return self
+
+        def end(scale: Scale | None) -> Scale | None:
+            if scale is None:
+                return None
+            return replace(scale, start=scale.start * factor, end=scale.end * factor)
+
+        return replace(
+            self,
+            width=self.width * factor,
+            height=self.height * factor,
+            shapes=tuple(_scaled(shape, factor) for shape in self.shapes),
+            words=tuple(
+                replace(one, x=one.x * factor, y=one.y * factor, size=one.size * factor)
+                for one in self.words
+            ),
+            x_scale=end(self.x_scale),
+            y_scale=end(self.y_scale),
+        )
+
+
+def _scaled(shape: Shape | Dot, factor: float) -> Shape | Dot:
+    if isinstance(shape, Dot):
+        return replace(
+            shape,
+            x=shape.x * factor,
+            y=shape.y * factor,
+            radius=shape.radius * factor,
+            width=shape.width * factor,
+        )
+    return replace(
+        shape,
+        points=tuple((x * factor, y * factor) for x, y in shape.points),
+        width=shape.width * factor,
+        dash=tuple(length * factor for length in shape.dash),
+    )
 
 
 @dataclass(slots=True)
 class Sheet:
-    """Where a layout puts its marks."""
+    """Where a layout puts its marks; its paper says how wide words are and how much room is."""
 
+    paper: Paper = ANY_PAPER
     shapes: list[Shape | Dot] = field(default_factory=list)
     words: list[Words] = field(default_factory=list)
+    told: str = ""
+
+    def text_width(self, text: str, size: float = SIZE, *, bold: bool = False) -> float:
+        """Width of a line of words in the font of the paper."""
+        return text_width(text, size, bold=bold, family=self.paper.family)
+
+    def widest(self, texts: Sequence[str], size: float = SIZE) -> float:
+        """Width of the widest of some words; 0 for none."""
+        return widest(texts, size, family=self.paper.family)
+
+    def labels(
+        self, names: Sequence[object], width: float, size: float = SIZE
+    ) -> tuple[str, ...]:  # fmt: skip
+        """Names cut to a width, different ones differently."""
+        return labels_of(names, width, size, family=self.paper.family)
+
+    def fitted(self, text: object, width: float, size: float = SIZE) -> str:
+        """Words by themselves, cut to a width."""
+        return fitted(text, width, size, family=self.paper.family)
+
+    def wrapped(self, text: str, width: float, size: float = SMALL) -> tuple[str, ...]:
+        """A sentence in lines of at most a width."""
+        return wrapped(text, width, size, family=self.paper.family)
+
+    def shift(self, right: float) -> None:
+        """Move all that was drawn to the right."""
+        self.shapes[:] = [
+            replace(one, x=one.x + right)
+            if isinstance(one, Dot)
+            else replace(one, points=tuple((x + right, y) for x, y in one.points))
+            for one in self.shapes
+        ]
+        self.words[:] = [replace(one, x=one.x + right) for one in self.words]
 
     def line(
         self,
@@ -219,13 +296,18 @@ class Sheet:
                 anchor=anchor,
                 rotation=rotation,
                 bold=bold,
+                family=self.paper.family,
             )
         )
 
     def note(self, text: str, *, left: float, top: float, width: float) -> float:
-        """Small lines below a figure; where they end."""
+        """Small lines below a figure, where the paper has them; where they end."""
+        self.told = text
+        if not self.paper.note:
+            return top
         height = SMALL * LINE
-        for line in wrapped(text, width, SMALL):
+        # on a coarse screen letters are rounded to whole pixels, and lines of many get longer
+        for line in self.wrapped(text, 0.97 * width):
             self.say(left, top + height / 2, line, size=SMALL, colour="muted")
             top += height
         return top
@@ -239,13 +321,14 @@ class Sheet:
         x_scale: Scale | None = None,
         y_scale: Scale | None = None,
     ) -> Picture:
-        """The finished picture."""
+        """The finished picture, as wide as the paper where that is given."""
         return Picture(
-            width=width,
+            width=width if self.paper.width is None else self.paper.width,
             height=height,
             shapes=tuple(self.shapes),
             words=tuple(self.words),
             alt=alt,
             x_scale=x_scale,
             y_scale=y_scale,
+            note=self.told,
         )

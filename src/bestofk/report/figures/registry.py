@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from bestofk.errors import ArgumentError
 from bestofk.ordering.registry import decides_by
 from bestofk.registry import Registry, resolve
+from bestofk.report.figures.captions import losses_of
+from bestofk.report.figures.examples import EXAMPLES
+from bestofk.report.figures.paper import paper_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,6 +40,13 @@ class FigureEntry:
     """Whether it draws a list of them, too."""
     needs: Callable[[Order], bool] | None = None
     """What an order must have."""
+    shows: Callable[[Any], bool] | None = None
+    """Whether the value itself, such as a study or losses, has what it shows."""
+
+    @property
+    def example(self) -> str:
+        """Code that runs by itself and ends with the call that draws this figure."""
+        return EXAMPLES[self.name].strip()
 
     def layout(self, value: Any, **options: Any) -> Any:
         """The layout of a value; its `picture` is what is drawn."""
@@ -44,8 +54,9 @@ class FigureEntry:
 
     def draw(self, layout: Any, ax: Axes | None = None) -> Axes:
         """Draw a layout."""
-        drawn: Axes = resolve(f"{_HERE}.{self.module}:draw_{self.suffix}")(layout, ax)
-        return drawn
+        from bestofk.report.figures.paint import paint
+
+        return paint(layout.picture, ax)
 
     def takes(self, value: Any) -> bool:
         """Whether it draws values of this class."""
@@ -56,7 +67,7 @@ class FigureEntry:
 
     def fits(self, value: Any) -> bool:
         """Whether it can draw this very value."""
-        if not self.takes(value):
+        if not self.takes(value) or (self.shows is not None and not self.shows(value)):
             return False
         decision = getattr(value, "decision", value)
         if decision is None:
@@ -98,6 +109,31 @@ def _all_pairs(order: Order) -> bool:
 
 def _both_ways(order: Order) -> bool:
     return _all_pairs(order) and order.evidence.alternative == "two-sided" and not _stopped(order)
+
+
+def _several_sets(value: Any) -> bool:
+    losses = losses_of(value)
+    return losses is not None and len(losses.datasets) > 1
+
+
+def _costed(value: Any) -> bool:
+    from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
+
+    known = known_study_cost if hasattr(value, "losses") else known_cost
+    return known(value) is not None
+
+
+def _with_rope(order: Order) -> bool:
+    return order.evidence.bayesian is not None and not _stopped(order)
+
+
+def _differences(value: Any) -> bool:
+    """The Bayesian test gives the distribution of a difference, not only probabilities."""
+    if hasattr(value, "standard_error"):
+        return value.standard_error is not None
+    decision = getattr(value, "decision", value)
+    bayesian = getattr(getattr(decision, "evidence", None), "bayesian", None)
+    return bayesian is not None and bayesian.name == "correlated-t"
 
 
 def _beside(order: Order) -> bool:
@@ -246,6 +282,47 @@ FIGURES = Registry(
         needs=_stopped,
         summary="a race: fits used of those that were planned",
     ),
+    FigureEntry(
+        name="frontier",
+        module="cost_frontier",
+        suffix="frontier",
+        accepts=("Study", "ModelChoice"),
+        shows=_costed,
+        summary="quality against cost, and the learners than which none is cheaper and better",
+    ),
+    FigureEntry(
+        name="heatmap",
+        module="datasets.heatmap",
+        suffix="heatmap",
+        accepts=("Losses", "Study", "Order"),
+        shows=_several_sets,
+        summary="every learner on every data set, the darker the further behind the best",
+    ),
+    FigureEntry(
+        name="ranks",
+        module="datasets.rank_bars",
+        suffix="ranks",
+        accepts=("Losses", "Study", "Order"),
+        shows=_several_sets,
+        summary="on how many data sets each learner comes first, second, ... and last",
+    ),
+    FigureEntry(
+        name="simplex",
+        module="posteriors.simplex",
+        suffix="simplex",
+        accepts=("PosteriorResult", *_DECISIONS),
+        needs=_with_rope,
+        summary="how probably each learner is better, equivalent or worse, in a triangle",
+    ),
+    FigureEntry(
+        name="posterior",
+        module="posteriors.density",
+        suffix="posterior",
+        accepts=("PosteriorResult", *_DECISIONS),
+        needs=_with_rope,
+        shows=_differences,
+        summary="the posterior density of a difference, with the region of equivalence",
+    ),
 )
 
 
@@ -261,13 +338,44 @@ def figure_kinds(value: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in FIGURES.values() if entry.fits(value))
 
 
-def picture_of(value: Any, kind: str | None = None, **options: Any) -> Picture:
-    """The picture of a value, for `save_figure` and `svg`; arguments as for `figure`."""
-    picture: Picture = _entry(value, kind).layout(value, **options).picture
-    return picture
+def picture_of(
+    value: Any,
+    kind: str | None = None,
+    *,
+    width: float | None = None,
+    font: str | None = None,
+    fontsize: float | None = None,
+    note: bool = True,
+    **options: Any,
+) -> Picture:
+    """The picture of a value, for `save_figure` and `svg`; arguments as for `figure`.
+
+    Its `note` says how the figure is read and what it rests on, drawn or not: for a caption.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> order = bk.order(bk.read_losses("breast-cancer-10x10"))
+    >>> picture = picture_of(order, "forest", width=3.4, font="serif", fontsize=8, note=False)
+    >>> round(picture.width / 72, 3), picture.note[:28]
+    (3.4, 'By mean, the best on top. In')
+    """
+    paper, scale = paper_of(width=width, font=font, fontsize=fontsize, note=note)
+    picture: Picture = _entry(value, kind).layout(value, paper=paper, **options).picture
+    return picture.scaled(scale)
 
 
-def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **options: Any) -> Axes:
+def figure(
+    value: Any,
+    kind: str | None = None,
+    *,
+    ax: Axes | None = None,
+    width: float | None = None,
+    font: str | None = None,
+    fontsize: float | None = None,
+    note: bool = True,
+    **options: Any,
+) -> Axes:
     """Draw a result.
 
     Parameters
@@ -280,16 +388,27 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
         ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
         ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``, ``"race"``,
-        ``"funnel"``, ``"fits"``.
+        ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
+        ``"posterior"``.
     ax : Axes, optional
         Where to draw; a figure of the right size is made when None.
+    width : float, optional
+        In inches, such as 3.4 for a column of a paper and 7 for its page: the figure is laid out
+        anew, so that its words keep their size. By default as wide as it likes.
+    font : str, optional
+        ``"sans-serif"`` (the default), ``"serif"``, ``"monospace"`` or the name of a font.
+    fontsize : float, optional
+        Of names and titles, in points; 9 by default. Small words are a ninth smaller.
+    note : bool
+        Whether how to read the figure stands below it. Without it, ``picture_of(...).note`` is
+        the text for your caption.
     **options
         For the layout of that figure, such as `names`, `alpha`, `level` or `learner`.
 
     Returns
     -------
     Axes
-        ``save_figure(ax, "graph.svg")`` writes it.
+        ``save_figure(ax, "graph.pdf")`` writes it; SVG and PNG by their endings.
 
     Examples
     --------
@@ -303,8 +422,12 @@ def figure(value: Any, kind: str | None = None, *, ax: Axes | None = None, **opt
     >>> from matplotlib import pyplot
     >>> pyplot.close(ax.figure)
     """
-    entry = _entry(value, kind)
-    return entry.draw(entry.layout(value, **options), ax)
+    from bestofk.report.figures.paint import paint
+
+    drawn = picture_of(
+        value, kind, width=width, font=font, fontsize=fontsize, note=note, **options
+    )  # fmt: skip
+    return paint(drawn, ax)
 
 
 def _entry(value: Any, kind: str | None) -> FigureEntry:

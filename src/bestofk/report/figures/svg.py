@@ -9,7 +9,12 @@ from typing import Any
 from bestofk.report.figures.palette import LIGHT
 from bestofk.report.figures.picture import Dot, Picture, Shape, Words
 
-FONTS = "'DejaVu Sans', Verdana, system-ui, sans-serif"
+FONTS = {
+    "sans-serif": "'DejaVu Sans', Verdana, system-ui, sans-serif",
+    "serif": "'DejaVu Serif', 'Times New Roman', serif",
+    "monospace": "'DejaVu Sans Mono', Menlo, Consolas, monospace",
+}
+"""What a page looks for, by family."""
 
 
 def svg(picture: Picture, *, themed: bool = True) -> str:
@@ -41,7 +46,7 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size}" '
         f'width="{_number(picture.width)}" height="{_number(picture.height)}" role="img" '
-        f'font-family="{FONTS}" fill="none" stroke-linejoin="round">',
+        f'font-family="{_fonts(picture)}" fill="none" stroke-linejoin="round">',
         f"<title>{escape(picture.alt)}</title>",
     ]
     for style, shapes in groupby(picture.shapes, key=lambda shape: _style(shape, paint)):
@@ -49,6 +54,11 @@ def svg(picture: Picture, *, themed: bool = True) -> str:
     parts.extend(_words(words, paint) for words in picture.words)
     parts.append("</svg>")
     return "".join(parts)
+
+
+def _fonts(picture: Picture) -> str:
+    family = picture.words[0].family if picture.words else "sans-serif"
+    return FONTS.get(family) or escape(f"'{family.replace(chr(39), '')}', {FONTS['sans-serif']}")
 
 
 def _number(value: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bestofk.multiple.compact_letters import compact_letters
-from bestofk.report.models.cost_frontier import frontier_of, known_cost
+from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
 from bestofk.report.output_table import Column, OutputTable
 
 if TYPE_CHECKING:

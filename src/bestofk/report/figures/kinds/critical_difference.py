@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk.checks import Bools, Floats
+from bestofk.report.figures.axis_marks import ticks_apart, x_axis
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.comparisons import Comparisons, two_sided_comparisons_of
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
-from bestofk.report.figures.scales import Scale, around, tick_words
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width, widest
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
+from bestofk.report.figures.scales import Scale, around
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+_SHORTEST = 150.0
+"""A line that would be shorter gives way to names one below the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,9 @@ class CriticalDifferenceLayout:
         Places in `order` that a bar reaches from and to. Nobody under a bar, its ends included,
         differs from anybody else under it.
     bar_heights : tuple of float
-        How far down each bar is drawn.
+        How far down each bar is drawn; how far to the right in an upright figure.
+    upright : bool
+        Names one below the other with upright bars, where a line has no room between the names.
     picture : Picture
     """
 
@@ -45,15 +48,20 @@ class CriticalDifferenceLayout:
     places: tuple[float, ...]
     bars: tuple[tuple[int, int], ...]
     bar_heights: tuple[float, ...]
+    upright: bool
     picture: Picture
 
 
-def layout_critical_difference(value: Any, **options: Any) -> CriticalDifferenceLayout:
+def layout_critical_difference(
+    value: Any, *, paper: Paper = ANY_PAPER, **options: Any
+) -> CriticalDifferenceLayout:
     """Place learners by their scores and join those that are not shown to differ.
 
     Parameters
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
+    paper : Paper, optional
+        What it must fit.
     **options
         As for `comparisons_of`: `names`, `alpha`.
 
@@ -73,30 +81,31 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
     scores = pairs.scores[order]
     K = len(order)
     bars = bars_of(scores, pairs.different[np.ix_(order, order)])
+    sheet = Sheet(paper)
     size = SIZE if K <= 30 else SMALL
     half = (K + 1) // 2
-    labels = all_fitted([pairs.names[k] for k in order], 190.0, size)
+    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.24, 190.0), size)
     numbers = aligned(scores.tolist())
-    number_width = widest(numbers, SMALL) + 6
-    left_width = widest(labels[:half], size) + number_width
-    right_width = widest(labels[half:], size) + number_width
-    line = 360.0 if K <= 20 else 460.0
-    start, end = 10 + left_width + 14, 10 + left_width + 14 + line
-    if pairs.score_name == "average rank":
-        low, high = (1.0, float(K)) if K <= 12 else around(float(scores[0]), float(scores[-1]))
-    else:
-        low, high = around(float(scores[0]), float(scores[-1]))
+    number_width = sheet.widest(numbers, SMALL) + 6
+    left_width = sheet.widest(labels[:half], size) + number_width
+    right_width = sheet.widest(labels[half:], size) + number_width
+    start = 10 + left_width + 14
+    line = paper.rest(start + 14 + right_width + 10, 360.0 if K <= 20 else 460.0)
+    if line < _SHORTEST:
+        return _upright(sheet, pairs, order.tolist(), bars)
+    end = start + line
+    low, high = _ends(pairs, scores)
     scale = Scale(low=low, high=high, start=start, end=end)
-    sheet = Sheet()
     axis = 30.0
     if pairs.critical_difference is not None:
         axis = _ruler(sheet, scale, pairs.critical_difference)
     best = K - 1 if pairs.higher_is_better else 0
     title = f"{pairs.score_name}, the best at the {'right' if best else 'left'}"
+    # names begin below the line, so words above it may reach out over them
     sheet.say((start + end) / 2, axis - 22, title, size=SMALL, colour="muted", anchor="middle")
-    ticks = scale.ticks(8)
+    ticks, words = ticks_apart(sheet, scale)
     sheet.line((start, axis), (end, axis), colour="ink", width=1.2)
-    for tick, word in zip(ticks, tick_words(ticks), strict=True):
+    for tick, word in zip(ticks, words, strict=True):
         sheet.line((scale(tick), axis - 3.5), (scale(tick), axis), colour="ink", width=0.9)
         sheet.say(scale(tick), axis - 9, word, size=SMALL, colour="muted", anchor="middle")
     places = tuple(scale(float(score)) for score in scores)
@@ -124,27 +133,95 @@ def layout_critical_difference(value: Any, **options: Any) -> CriticalDifference
         sheet.line((places[first], height), (places[last], height), colour="ink", width=3.2)
     bottom = below + half * pitch + 6
     width = end + 14 + right_width + 10
-    joined = (
-        "Bars join learners without evidence of a difference between any two of them"
-        if bars
-        else "No bars: every two neighbours differ significantly"
-    )
-    bottom = sheet.note(f"{joined}. {pairs.note}", left=10, top=bottom, width=width - 20)
+    bottom = sheet.note(_reading(pairs, bars), left=10, top=bottom, width=width - 20)
     return CriticalDifferenceLayout(
         labels=labels,
         order=tuple(order.tolist()),
         places=places,
         bars=bars,
         bar_heights=heights,
+        upright=False,
         picture=sheet.picture(
             width, bottom + 6, alt=_alt(pairs, labels[best], bars), x_scale=scale
         ),
     )
 
 
-def draw_critical_difference(layout: CriticalDifferenceLayout, ax: Axes | None = None) -> Axes:
-    """Draw the critical difference diagram."""
-    return paint(layout.picture, ax)
+def _ends(pairs: Comparisons, scores: Floats) -> tuple[float, float]:
+    """The ends of the line: all possible ranks where there are few."""
+    if pairs.score_name == "average rank" and len(scores) <= 12:
+        return 1.0, float(len(scores))
+    return around(float(scores[0]), float(scores[-1]))
+
+
+def _reading(pairs: Comparisons, bars: tuple[tuple[int, int], ...]) -> str:
+    joined = (
+        "Bars join learners without evidence of a difference between any two of them"
+        if bars
+        else "No bars: every two neighbours differ significantly"
+    )
+    return f"{joined}. {pairs.note}"
+
+
+def _upright(
+    sheet: Sheet, pairs: Comparisons, order: list[int], bars: tuple[tuple[int, int], ...]
+) -> CriticalDifferenceLayout:
+    """One row per learner by score, and upright bars beside those not shown to differ."""
+    K = len(order)
+    paper = sheet.paper
+    size = SIZE if K <= 30 else SMALL
+    pitch = size * LINE + 3
+    labels = sheet.labels([pairs.names[k] for k in order], paper.share(0.36, 190.0), size)
+    # the best on top, whatever the direction of the score
+    turned = pairs.higher_is_better
+    rows = [K - 1 - k if turned else k for k in range(K)]
+    spans = [sorted((rows[first], rows[last])) for first, last in bars]
+    lanes = _lanes_apart([(first, last) for first, last in spans])
+    beside = 12 + 6.0 * (max(lanes, default=-1) + 1)
+    start = 10 + sheet.widest(labels, size) + 10
+    scores = pairs.scores[order]
+    low, high = _ends(pairs, scores)
+    scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + beside + 10, 300))
+    top = 10.0
+    if pairs.critical_difference is not None:
+        top = _ruler(sheet, scale, pairs.critical_difference) - 24
+    bottom = top + K * pitch + 2
+    end = x_axis(sheet, scale, top=top, bottom=bottom, title=printable(pairs.score_name))
+    best = K - 1 if turned else 0
+    places = tuple(scale(float(score)) for score in scores)
+    for k, (x, label) in enumerate(zip(places, labels, strict=True)):
+        y = top + (rows[k] + 0.5) * pitch
+        colour = "blue" if k == best else "ink"
+        sheet.line((start, y), (x, y), colour="faint", width=0.8)
+        sheet.dot(x, y, 2.6, fill=colour)
+        sheet.say(start - 8, y, label, size=size, colour=colour, anchor="end")
+    heights = tuple(scale.end + 12 + 6.0 * lane for lane in lanes)
+    for (first, last), x in zip(spans, heights, strict=True):
+        ends = (top + first * pitch + 2, top + (last + 1) * pitch - 2)
+        sheet.line((x, ends[0]), (x, ends[1]), colour="ink", width=3.2)
+    width = scale.end + beside + 10
+    end = sheet.note(_reading(pairs, bars), left=10, top=end + 6, width=width - 20)
+    return CriticalDifferenceLayout(
+        labels=labels,
+        order=tuple(order),
+        places=places,
+        bars=bars,
+        bar_heights=heights,
+        upright=True,
+        picture=sheet.picture(width, end + 6, alt=_alt(pairs, labels[best], bars), x_scale=scale),
+    )
+
+
+def _lanes_apart(spans: list[tuple[int, int]]) -> tuple[int, ...]:
+    """Lanes for upright bars: those of one lane share no row."""
+    ends: list[int] = []
+    lanes = [0] * len(spans)
+    for k in sorted(range(len(spans)), key=lambda k: spans[k]):
+        first, last = spans[k]
+        lane = next((at for at, end in enumerate(ends) if end < first), len(ends))
+        ends[lane : lane + 1] = [last]
+        lanes[k] = lane
+    return tuple(lanes)
 
 
 def bars_of(scores: Floats, different: Bools) -> tuple[tuple[int, int], ...]:
@@ -196,10 +273,11 @@ def _ruler(sheet: Sheet, scale: Scale, critical_difference: float) -> float:
         if x == scale.start or shown == length:
             sheet.line((x, y - 3), (x, y + 3), colour="vermillion", width=1.2)
     at = scale.start + shown + 6
-    if at + text_width(words, SMALL) <= scale.end + 60:
+    if at + sheet.text_width(words, SMALL) <= sheet.paper.rest(6.0, scale.end + 60):
         sheet.say(at, y, words, size=SMALL, colour="vermillion")
     else:
-        sheet.say(scale.start, y + 11, words, size=SMALL, colour="vermillion")
+        x = min(scale.start, sheet.paper.rest(6.0 + sheet.text_width(words, SMALL), 1e9))
+        sheet.say(x, y + 11, words, size=SMALL, colour="vermillion")
         return 62.0
     return 50.0
 

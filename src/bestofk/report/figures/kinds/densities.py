@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,14 +17,10 @@ from bestofk.report.figures.kinds.multitest_graph import (
     draw_nodes,
     edges_of,
 )
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import all_fitted, widest
 from bestofk.wording import printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _POINTS = 96
 """Places at which a density is drawn."""
@@ -58,7 +54,9 @@ class DensitiesLayout:
     picture: Picture
 
 
-def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
+def layout_densities(
+    value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER
+) -> DensitiesLayout:
     """Place the graph upright, and beside each learner the density of its values.
 
     Parameters
@@ -67,6 +65,8 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
         With a stated preference.
     losses : Losses, optional
         What the order was found from, where it does not say so itself.
+    paper : Paper, optional
+        What it must fit.
 
     Notes
     -----
@@ -96,15 +96,18 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
     chosen = None if order.recommended is None else order.prior.index(order.recommended)
     pitch = 34.0 if K <= 8 else max(15.0, min(26.0, 620.0 / K))
     size = SIZE if K <= 30 else SMALL
-    labels = all_fitted(order.prior, 190.0, size)
+    sheet = Sheet(paper)
+    labels = sheet.labels(order.prior, paper.share(0.3, 190.0), size)
     radius = 10.0 if K <= 8 else max(4.5, pitch * 0.3)
-    reach = arc_height(max((j - i for i, j in edges), default=0), pitch)
+    longest, spacing = max((j - i for i, j in edges), default=0), pitch
+    while arc_height(longest, spacing) > paper.share(0.22, 1e9):
+        spacing *= 0.9
+    reach = arc_height(longest, spacing)
     x = 10 + reach + radius
     top = 8 + pitch * 0.9
     nodes = tuple((x, top + k * pitch) for k in range(K))
     beaten = {i for i, _ in edges}
-    sheet = Sheet()
-    draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=pitch, upright=True)
+    draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=spacing, upright=True)
     draw_nodes(
         sheet,
         nodes,
@@ -114,9 +117,9 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
         shaded=chosen,
     )
     name_at = x + radius + 8
-    start = name_at + widest(labels, size) + 14
+    start = name_at + sheet.widest(labels, size) + 14
     low, high = around(float(np.nanmin(sample)), float(np.nanmax(sample)), margin=0.08)
-    scale = Scale(low=low, high=high, start=start, end=start + 300)
+    scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + 14, 300.0))
     grid = np.linspace(low, high, _POINTS)
     densities = [_density(row[np.isfinite(row)], grid) for row in sample]
     means = [float(np.nanmean(row)) for row in sample]
@@ -171,11 +174,6 @@ def layout_densities(value: Any, *, losses: Any = None) -> DensitiesLayout:
             x_scale=scale,
         ),
     )
-
-
-def draw_densities(layout: DensitiesLayout, ax: Axes | None = None) -> Axes:
-    """Draw the graph with the densities."""
-    return paint(layout.picture, ax)
 
 
 def sample_of(table: Any, names: tuple[str, ...]) -> Floats:

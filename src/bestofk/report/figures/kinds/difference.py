@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,10 @@ from bestofk.errors import ArgumentError
 from bestofk.pairwise.bayesian.posterior import PosteriorResult
 from bestofk.pairwise.result import PairwiseResult
 from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import text_width
 from bestofk.wording import counted, number, printable, pvalue_words
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LEVELS = (0.99, 0.95, 0.8, 0.5)
 """Of the nested intervals, the widest first."""
@@ -53,13 +49,15 @@ class DifferenceLayout:
     picture: Picture
 
 
-def layout_difference(value: Any) -> DifferenceLayout:
+def layout_difference(value: Any, *, paper: Paper = ANY_PAPER) -> DifferenceLayout:
     """Place the differences that a pairwise test was made on, and its intervals.
 
     Parameters
     ----------
     value : PairwiseResult
         Of one pair.
+    paper : Paper, optional
+        What it must fit.
 
     Examples
     --------
@@ -79,8 +77,9 @@ def layout_difference(value: Any) -> DifferenceLayout:
     width = value.rope_width if isinstance(value, PosteriorResult) else 0.0
     reach = [-width, width, estimate, *ends, *differences.tolist()]
     least, most = around(min(reach), max(reach))
-    across = Scale(low=least, high=most, start=_LEFT, end=_LEFT + _WIDTH)
-    sheet = Sheet()
+    long = paper.rest(2 * _LEFT, _WIDTH)
+    across = Scale(low=least, high=most, start=_LEFT, end=_LEFT + long)
+    sheet = Sheet(paper)
     top, points_height, bar = 22.0, 46.0 if len(differences) else 0.0, 9.0
     bar_top = top + points_height + 8
     bottom = bar_top + bar + 8
@@ -91,9 +90,9 @@ def layout_difference(value: Any) -> DifferenceLayout:
     end = x_axis(sheet, across, top=top, bottom=bottom, title="loss of a − loss of b")
     sheet.line((zero, top), (zero, bottom), colour="ink", width=1.0, dash=(4, 3))
     # an end of the axis that zero stands at has no room for words, nor a difference to speak of
-    if zero - 6 - text_width("a is better", SIZE) > 0:
+    if zero - 6 - sheet.text_width("a is better", SIZE) > 0:
         sheet.say(zero - 6, top - SIZE * 0.8, "a is better", colour="muted", anchor="end")
-    if zero + 6 + text_width("b is better", SIZE) < across.end + _LEFT:
+    if zero + 6 + sheet.text_width("b is better", SIZE) < across.end + _LEFT:
         sheet.say(zero + 6, top - SIZE * 0.8, "b is better", colour="muted")
     points = _stacked(differences, across, top=top, height=points_height)
     radius, opacity = (2.6, 0.75) if len(points) <= 40 else (2.0, 0.5)
@@ -114,7 +113,7 @@ def layout_difference(value: Any) -> DifferenceLayout:
         sentence += f" Shaded: its {kind} intervals of 50, 80, 95 and 99 %."
     if len(differences) > len(points):
         sentence += f" {len(points)} of {len(differences)} differences are drawn."
-    end = sheet.note(sentence, left=_LEFT, top=end + 6, width=_WIDTH)
+    end = sheet.note(sentence, left=_LEFT, top=end + 6, width=long)
     return DifferenceLayout(
         points=points,
         intervals=placed,
@@ -122,17 +121,12 @@ def layout_difference(value: Any) -> DifferenceLayout:
         zero=zero,
         estimate=middle,
         picture=sheet.picture(
-            _LEFT + _WIDTH + 24,
+            2 * _LEFT + long,
             end + 6,
             alt=printable(f"{counted(len(differences), 'difference')}. {sentence}"),
             x_scale=across,
         ),
     )
-
-
-def draw_difference(layout: DifferenceLayout, ax: Axes | None = None) -> Axes:
-    """Draw the differences and their intervals."""
-    return paint(layout.picture, ax)
 
 
 def _evidence(value: PairwiseResult) -> str:

@@ -11,18 +11,18 @@ from bestofk.errors import ArgumentError
 from bestofk.ordering.words.sentences import correction_words, family_words
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import decision_of, interval_words, short_p
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE, all_fitted, fitted, text_width, widest
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, number, printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bestofk.ordering.result import Order, Standing
 
 _ACROSS = 330.0
+_LEAST = 90.0
+"""An axis that would be shorter takes the room of the columns beside it."""
 _LOOKS = {
     "worse": ("vermillion", "worse"),
     "better": ("green", "better"),
@@ -75,13 +75,15 @@ class ForestLayout:
     picture: Picture
 
 
-def layout_forest(value: Any) -> ForestLayout:
+def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> ForestLayout:
     """Place the difference of every learner from the recommended one, with its interval.
 
     Parameters
     ----------
     value : Order or Study
         That recommends a learner, from pairs.
+    paper : Paper, optional
+        What it must fit.
 
     Notes
     -----
@@ -104,29 +106,34 @@ def layout_forest(value: Any) -> ForestLayout:
             "figure 'forest': it compares the others with the recommended learner, and this order "
             f"by {order.procedure!r} has no such pairs: draw 'losses'."
         )
+    sheet = Sheet(paper)
     size = SIZE if len(standings) <= 30 else SMALL
     pitch = 22.0 if len(standings) <= 12 else max(13.0, 18.0 - 0.1 * len(standings))
-    labels = all_fitted([one.name for one in standings], 190.0, size)
-    start = 10 + max(widest(labels, size), 40.0) + 12
+    names = [order.recommended, *(one.name for one in standings)]
+    best, *others = sheet.labels(names, paper.share(0.36, 190.0), size)
+    labels = tuple(others)
+    start = 10 + max(sheet.widest(labels, size), 40.0) + 12
     low, high = _reach(order, standings)
-    scale = Scale(low=low, high=high, start=start, end=start + _ACROSS)
-    top = 8 + 2 * SIZE * LINE + 6
+    words = _columns(order, standings)
+    across = _across(sheet, words, start)
+    while words and across < _LEAST:
+        # the marks tell the verdict, and the band the margin
+        words.pop()
+        across = _across(sheet, words, start)
+    scale = Scale(low=low, high=high, start=start, end=start + across)
+    top = _legend(sheet, standings, left=10) + SIZE * LINE + 6
     rows = tuple(top + (k + 0.5) * pitch for k in range(len(standings)))
     bottom = top + len(standings) * pitch + 2
-    sheet = Sheet()
-    _legend(sheet, standings, left=10)
     band = _margin_band(sheet, order, scale, top=top, bottom=bottom)
-    best = fitted(order.recommended, 150.0, SIZE)
     title = f"{order.metric.mean}: how much worse than {best}"
     end = x_axis(sheet, scale, top=top, bottom=bottom, title=printable(title))
     zero = scale(0.0)
     sheet.line((zero, top), (zero, bottom), colour="ink", width=1.0)
     _sides(sheet, zero, scale, top)
-    words = _columns(order, standings)
     columns = [scale.end + 14]
-    for column in words[:-1]:
-        columns.append(columns[-1] + widest(column, SMALL) + 14)
-    for x, column in zip(columns, words, strict=True):
+    for column in words:
+        columns.append(columns[-1] + _column_width(sheet, column) + 14)
+    for x, column in zip(columns, words, strict=False):
         sheet.say(x, top - SMALL * LINE / 2 - 1, column[0], size=SMALL, colour="muted")
     beyond = False
     for k, (row, standing) in enumerate(zip(rows, standings, strict=True)):
@@ -134,11 +141,11 @@ def layout_forest(value: Any) -> ForestLayout:
         sheet.say(start - 12, row, labels[k], size=size, anchor="end")
         beyond |= _span(sheet, scale, standing, row, colour)
         _mark(sheet, scale(standing.difference), row, standing.verdict)
-        for x, column in zip(columns, words, strict=True):
+        for x, column in zip(columns, words, strict=False):
             bold = standing.verdict in ("worse", "better") and column is words[0]
             ink = "ink" if bold else "muted"
             sheet.say(x, row, column[k + 1], size=SMALL, colour=ink, bold=bold)
-    width = columns[-1] + max(text_width(text, SMALL, bold=True) for text in words[-1]) + 10
+    width = columns[-1] - 4 if paper.width is None else paper.width
     note = _reading(order, beyond=beyond)
     end = sheet.note(note, left=10, top=end + 6, width=width - 20)
     return ForestLayout(
@@ -155,9 +162,14 @@ def layout_forest(value: Any) -> ForestLayout:
     )
 
 
-def draw_forest(layout: ForestLayout, ax: Axes | None = None) -> Axes:
-    """Draw the forest plot."""
-    return paint(layout.picture, ax)
+def _column_width(sheet: Sheet, column: list[str]) -> float:
+    return max(sheet.text_width(text, SMALL, bold=True) for text in column)
+
+
+def _across(sheet: Sheet, words: list[list[str]], start: float) -> float:
+    """The length of the axis beside the names and the columns."""
+    beside = sum(14 + _column_width(sheet, column) for column in words)
+    return sheet.paper.rest(start + beside + (10 if words else 18), _ACROSS)
 
 
 def _reach(order: Order, standings: tuple[Standing, ...]) -> tuple[float, float]:
@@ -195,21 +207,25 @@ def _margin_band(
 def _sides(sheet: Sheet, zero: float, scale: Scale, top: float) -> None:
     """Which side is which, where there is room."""
     y = top - SMALL * LINE / 2 - 1
-    if zero - 6 - text_width("← better", SMALL) >= scale.start - 8:
+    if zero - 6 - sheet.text_width("← better", SMALL) >= scale.start - 8:
         sheet.say(zero - 6, y, "← better", size=SMALL, colour="muted", anchor="end")
-    if zero + 6 + text_width("worse →", SMALL) <= scale.end + 8:
+    if zero + 6 + sheet.text_width("worse →", SMALL) <= scale.end + 8:
         sheet.say(zero + 6, y, "worse →", size=SMALL, colour="muted")
 
 
-def _legend(sheet: Sheet, standings: tuple[Standing, ...], *, left: float) -> None:
-    """The marks that occur, each with its words."""
+def _legend(sheet: Sheet, standings: tuple[Standing, ...], *, left: float) -> float:
+    """The marks that occur, each with its words, in as many lines as they need; where they end."""
     found = {one.verdict for one in standings}
     x, y = left, 8 + SIZE * LINE / 2
     for verdict, (_, words) in _LOOKS.items():
         if verdict in found:
+            wide = 12 + sheet.text_width(words, SMALL)
+            if x > left and x + wide > sheet.paper.rest(6.0, 1e9):
+                x, y = left, y + SIZE * LINE
             _mark(sheet, x + 4, y, verdict)
             sheet.say(x + 12, y, words, size=SMALL)
-            x += 12 + text_width(words, SMALL) + 16
+            x += wide + 16
+    return y + SIZE * LINE / 2
 
 
 def _columns(order: Order, standings: tuple[Standing, ...]) -> list[list[str]]:

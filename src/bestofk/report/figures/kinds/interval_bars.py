@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,16 +11,15 @@ from bestofk.errors import ArgumentError
 from bestofk.losses.metric import Metric
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import short_p
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import all_fitted, widest
 from bestofk.wording import counted, printable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _COLOURS = {"significant": "blue", "not significant": "muted", "inconclusive": "orange"}
+
+_LEAST = 200.0
+"""Both axes together; if they would be shorter, the words beside them go."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +52,14 @@ class IntervalsLayout:
     picture: Picture
 
 
-def layout_intervals(value: Any) -> IntervalsLayout:
+def layout_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> IntervalsLayout:
     """Place the intervals of Bootstrap-B beside their p-values.
 
     Parameters
     ----------
     value : BootstrapBResult, or an Order or Study that has one beside it
+    paper : Paper, optional
+        What it must fit.
 
     References
     ----------
@@ -82,17 +83,28 @@ def layout_intervals(value: Any) -> IntervalsLayout:
     null = (float(ends[:, 0].mean()), float(ends[:, 1].mean()))
     size = SIZE if K <= 30 else SMALL
     pitch = 22.0 if K <= 20 else max(13.0, 660.0 / K)
-    labels = all_fitted([result.names[a] for a in order], 190.0, size)
-    start = 10 + widest(labels, size) + 12
+    sheet = Sheet(paper)
+    labels = sheet.labels([result.names[a] for a in order], paper.share(0.34, 190.0), size)
+    verdicts = tuple(result.verdicts[a] for a in order)
+    said = [_said(result, a) for a in order.tolist()]
+    start = 10 + sheet.widest(labels, size) + 12
     low, high = around(float(ends.min()), float(ends.max()), margin=0.06)
-    left = Scale(low=low, high=high, start=start, end=start + 230)
+    gap = paper.share(0.07, 34.0)
+    tell_width = sheet.widest(said, SMALL) + 12
+    both = paper.rest(start + gap + tell_width + 10, 410.0)
+    if both < _LEAST:
+        # the looks of the bars tell the verdicts
+        said, tell_width = [], 8.0
+        both = paper.rest(start + gap + tell_width + 10, 410.0)
+    left = Scale(low=low, high=high, start=start, end=start + both * 0.56)
     smallest = float(result.adjusted_pvalues[result.adjusted_pvalues > 0].min(initial=0.01))
     floor = max(min(smallest / 1.5, result.alpha / 5), 1e-8)
-    right = Scale(low=floor, high=1.0, start=left.end + 34, end=left.end + 34 + 180, kind="log")
+    right = Scale(
+        low=floor, high=1.0, start=left.end + gap, end=left.end + gap + both * 0.44, kind="log"
+    )
     top = 26.0
     rows = tuple(top + (k + 0.5) * pitch for k in range(K))
     bottom = top + K * pitch + 2
-    sheet = Sheet()
     sheet.box(
         left(null[0]),
         top,
@@ -101,24 +113,38 @@ def layout_intervals(value: Any) -> IntervalsLayout:
         fill="faint",
         opacity=0.75,
     )
+    half = sheet.text_width("mean of all", SMALL) / 2
+    alpha = right(result.alpha)
+    level = f"alpha {result.alpha:g}"
+    at_alpha = max(alpha, left.end + gap / 2 + sheet.text_width(level, SMALL) / 2)
     sheet.say(
-        (left(null[0]) + left(null[1])) / 2,
+        min((left(null[0]) + left(null[1])) / 2, left.end + gap / 2 - half - 2),
         top - 8,
         "mean of all",
         size=SMALL,
         colour="muted",
         anchor="middle",
     )
-    end = x_axis(sheet, left, top=None, bottom=bottom, title=printable(metric.mean))
-    x_axis(sheet, right, top=None, bottom=bottom, title="adjusted p-value")
-    alpha = right(result.alpha)
-    sheet.line((alpha, top), (alpha, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
-    sheet.say(
-        alpha, top - 8, f"alpha {result.alpha:g}", size=SMALL, colour="vermillion", anchor="middle"
+    border = left.end + gap / 2
+    end = x_axis(
+        sheet,
+        left,
+        top=None,
+        bottom=bottom,
+        title=printable(metric.mean),
+        within=(0.0, border),
     )
-    verdicts = tuple(result.verdicts[a] for a in order)
+    x_axis(
+        sheet,
+        right,
+        top=None,
+        bottom=bottom,
+        title="adjusted p" if both < _LEAST else "adjusted p-value",
+        within=(border, paper.rest(0.0, right.end + 40.0)),
+    )
+    sheet.line((alpha, top), (alpha, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
+    sheet.say(at_alpha, top - 8, level, size=SMALL, colour="vermillion", anchor="middle")
     tell = right.end + 12
-    words = []
     for k, (row, a) in enumerate(zip(rows, order.tolist(), strict=True)):
         verdict = verdicts[k]
         colour = _COLOURS[verdict]
@@ -132,15 +158,14 @@ def layout_intervals(value: Any) -> IntervalsLayout:
             colour,
             open_ended=verdict == "inconclusive",
         )
-        p = [short_p(float(p), result.alpha) for p in result.adjusted_pvalues[a]]
-        word = f"{verdict}, p {p[0]}" if p[0] == p[1] else f"{verdict}, p {p[0]} to {p[1]}"
-        words.append(word)
-        sheet.say(tell, row, word, size=SMALL, colour=colour)
-    width = tell + widest(words, SMALL) + 10
+        if said:
+            sheet.say(tell, row, said[k], size=SMALL, colour=colour)
+    width = right.end + tell_width + 10
     note = (
         f"Bootstrap-B over {counted(result.cells.shape[2], 'data set')}, rule {result.rule!r}, "
         f"p-values adjusted by {result.correction}. Bars reach from the smallest to the largest "
-        "value that the data allow; open and dashed: inconclusive, p lies on both sides of alpha."
+        "value that the data allow. Blue: significant; grey: not; open and dashed: inconclusive, "
+        "p lies on both sides of alpha."
     )
     end = sheet.note(note, left=10, top=end + 6, width=width - 20)
     tally = ", ".join(f"{verdicts.count(kind)} {kind}" for kind in _COLOURS if kind in verdicts)
@@ -164,9 +189,10 @@ def layout_intervals(value: Any) -> IntervalsLayout:
     )
 
 
-def draw_intervals(layout: IntervalsLayout, ax: Axes | None = None) -> Axes:
-    """Draw the intervals."""
-    return paint(layout.picture, ax)
+def _said(result: Any, learner: int) -> str:
+    p = [short_p(float(p), result.alpha) for p in result.adjusted_pvalues[learner]]
+    verdict = result.verdicts[learner]
+    return f"{verdict}, p {p[0]}" if p[0] == p[1] else f"{verdict}, p {p[0]} to {p[1]}"
 
 
 def _bar(

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.multiple.compact_letters import compact_letters
 from bestofk.report.figures.captions import aligned
 from bestofk.report.figures.comparisons import two_sided_comparisons_of
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
-from bestofk.report.figures.text_width import LINE, all_fitted, widest
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,12 +37,14 @@ class LettersLayout:
     picture: Picture
 
 
-def layout_letters(value: Any, **options: Any) -> LettersLayout:
+def layout_letters(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> LettersLayout:
     """Place learners with their letters.
 
     Parameters
     ----------
     value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
+    paper : Paper, optional
+        What it must fit.
     **options
         As for `comparisons_of`: `names`, `alpha`.
     """
@@ -55,12 +54,20 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
     K = len(order)
     size = SIZE if K <= 30 else SMALL
     pitch = size * LINE + 3
-    labels = all_fitted([pairs.names[k] for k in order], 230.0, size)
+    sheet = Sheet(paper)
     numbers = aligned([float(pairs.scores[k]) for k in order])
-    at = 12 + widest(labels, size) + 14 + widest(numbers, SMALL)
-    step = max(widest(found.letters, SIZE) + 3, 9.0)
-    columns = tuple(at + 18 + step * c for c in range(len(found.letters)))
-    sheet = Sheet()
+    count = len(found.letters)
+    step = max(sheet.widest(found.letters, SIZE) + 3, 9.0)
+    least = paper.share(0.3, 90.0)
+    beside = 12 + 14 + sheet.widest(numbers, SMALL) + 18 + 8
+    # letters that have no room become dots in columns of their own
+    written = paper.rest(beside + least, 1e9) >= (count + 0.5) * step
+    if not written:
+        step = min(step, paper.rest(beside + least, 1e9) / (count + 0.5))
+    room = paper.rest(beside + (count + 0.5) * step, 230.0)
+    labels = sheet.labels([pairs.names[k] for k in order], min(room, 230.0), size)
+    at = 12 + sheet.widest(labels, size) + 14 + sheet.widest(numbers, SMALL)
+    columns = tuple(at + 18 + step * c for c in range(count))
     top = 8.0
     # a thread down each column holds a letter's learners together
     rank = {learner: place for place, learner in enumerate(order)}
@@ -77,11 +84,17 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
         sheet.say(12, y, labels[k], size=size, colour="blue" if k == 0 else "ink")
         sheet.say(at, y, numbers[k], size=SMALL, colour="muted", anchor="end")
         for x, letter, group in zip(columns, found.letters, found.groups, strict=True):
-            if learner in group:
+            if learner in group and written:
                 sheet.say(x, y, letter, size=size, anchor="middle")
-    width = max(columns[-1] + step + 8, 330.0)
+            elif learner in group:
+                sheet.dot(x, y, min(2.4, 0.4 * step), fill="ink")
+    width = columns[-1] + step / 2 + 8
+    if paper.width is not None:
+        sheet.shift((paper.width - width) / 2)
+    width = paper.rest(0.0, max(width, 330.0))
+    what = "letter" if written else "column with a dot"
     note = (
-        f"By {pairs.score_name}, the best on top. Between learners that share a letter there is no "
+        f"By {pairs.score_name}, the best on top. Between learners that share a {what} there is no "
         f"evidence of a difference; those that share none differ significantly. {pairs.note}"
     )
     bottom = sheet.note(note, left=10, top=top + K * pitch + 6, width=width - 20)
@@ -99,8 +112,3 @@ def layout_letters(value: Any, **options: Any) -> LettersLayout:
             ),
         ),
     )
-
-
-def draw_letters(layout: LettersLayout, ax: Axes | None = None) -> Axes:
-    """Draw the letters."""
-    return paint(layout.picture, ax)

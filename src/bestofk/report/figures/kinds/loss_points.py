@@ -11,15 +11,12 @@ from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import losses_of
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import all_fitted, widest
 from bestofk.wording import counted, printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bestofk.losses.losses import Losses
     from bestofk.losses.metric import Metric
     from bestofk.plans.design import Design
@@ -57,7 +54,9 @@ class LossesLayout:
     picture: Picture
 
 
-def layout_losses(value: Any, *, level: float = 0.95, losses: Any = None) -> LossesLayout:
+def layout_losses(
+    value: Any, *, level: float = 0.95, losses: Any = None, paper: Paper = ANY_PAPER
+) -> LossesLayout:
     """Place every value of every learner, and the interval of each mean.
 
     Parameters
@@ -67,6 +66,8 @@ def layout_losses(value: Any, *, level: float = 0.95, losses: Any = None) -> Los
         Coverage of the interval of a mean.
     losses : Losses, optional
         What an order was found from, where it does not say so itself.
+    paper : Paper, optional
+        What it must fit.
 
     Notes
     -----
@@ -88,18 +89,18 @@ def layout_losses(value: Any, *, level: float = 0.95, losses: Any = None) -> Los
     lanes = runs if runs <= 12 else 1
     pitch = 34.0 if K <= 8 else max(14.0, min(28.0, 640.0 / K))
     size = SIZE if K <= 30 else SMALL
-    labels = all_fitted([shown.names[a] for a in order], 200.0, size)
-    start = 8 + widest(labels, size) + 12
+    sheet = Sheet(paper)
+    labels = sheet.labels([shown.names[a] for a in order], paper.share(0.38, 200.0), size)
+    start = 8 + sheet.widest(labels, size) + 12
     # an interval far beyond all losses would squeeze them
     inside = float(np.nanmax(flat) - np.nanmin(flat)) or 1.0
     low = max(float(np.nanmin(lows)), float(np.nanmin(flat)) - 0.35 * inside)
     high = min(float(np.nanmax(highs)), float(np.nanmax(flat)) + 0.35 * inside)
     low, high = around(min(low, float(np.nanmin(flat))), max(high, float(np.nanmax(flat))))
-    scale = Scale(low=low, high=high, start=start, end=start + 380)
+    scale = Scale(low=low, high=high, start=start, end=start + paper.rest(start + 16, 380.0))
     top = 8.0
     rows = tuple(top + (k + 0.5) * pitch for k in range(K))
     bottom = top + K * pitch + 2
-    sheet = Sheet()
     end = x_axis(sheet, scale, top=top, bottom=bottom, title=printable(metric.name))
     n = flat.shape[1]
     radius = 2.1 if K <= 8 and n <= 120 else 1.4
@@ -154,11 +155,6 @@ def layout_losses(value: Any, *, level: float = 0.95, losses: Any = None) -> Los
     )
 
 
-def draw_losses(layout: LossesLayout, ax: Axes | None = None) -> Axes:
-    """Draw the losses."""
-    return paint(layout.picture, ax)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Measured:
     """Losses to draw: (K, runs, folds), or (K, 1, data sets) where there are several."""
@@ -206,6 +202,15 @@ def _points_words(shown: _Measured, n: int, runs: int) -> str:
         f"Each point is one of {n} {what}; the {counted(runs, 'run')} alternate between blue and "
         "orange."
     )
+
+
+def intervals_of_means(value: Any, level: float) -> dict[str, tuple[float, float]]:
+    """Learner: the ends of the interval of its mean, in the user's metric."""
+    shown = _measured(value, None)
+    ends = _intervals(shown, level)
+    lows, highs = sorted_ends(shown.metric.shown(ends[0]), shown.metric.shown(ends[1]))
+    rows = zip(shown.names, lows.tolist(), highs.tolist(), strict=True)
+    return {name: (low, high) for name, low, high in rows}
 
 
 def sorted_ends(one: Floats, other: Floats) -> tuple[Floats, Floats]:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 
 from bestofk.ordering.words.sentences import listing
 from bestofk.report.figures.captions import basis, preferring
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width, widest
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable
 
 if TYPE_CHECKING:
     from typing import Any
-
-    from matplotlib.axes import Axes
 
     from bestofk.ordering.result import Order
 
@@ -36,7 +34,7 @@ class GraphLayout:
     labels : tuple of str
         Names as they are written, most preferred first.
     nodes : tuple of points
-        Middle of each node, left to right by preference.
+        Middle of each node, left to right by preference; top to bottom on narrow paper.
     edges : tuple of (int, int)
         Places in the preference: (i, j) leads from i to j, which is significantly better.
     candidates : tuple of int
@@ -57,13 +55,15 @@ class GraphLayout:
     picture: Picture
 
 
-def layout_graph(value: Any) -> GraphLayout:
+def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> GraphLayout:
     """Place the learners of an `Order` left to right by preference, and its edges as arcs.
 
     Parameters
     ----------
     value : Order or Study
         With a stated preference.
+    paper : Paper, optional
+        What it must fit.
 
     Examples
     --------
@@ -81,36 +81,40 @@ def layout_graph(value: Any) -> GraphLayout:
     candidates = tuple(k for k in range(K) if k not in beaten)
     chosen = None if order.recommended is None else order.prior.index(order.recommended)
     places = places_of(order)
+    sheet = Sheet(paper)
     level = K <= _LEVEL_LABELS
     if level:
-        room = 116.0 if K <= 5 else 84.0
-        labels = all_fitted(order.prior, room - 10, SIZE)
-        spacing = max(54.0, min(room, widest(labels, SIZE) + 14))
-        margin = max(spacing / 2, 34.0)
+        room = min(116.0 if K <= 5 else 84.0, paper.rest(0.0, 1e9) / K)
+        labels = sheet.labels(order.prior, room - 10, SIZE)
+        size = SIZE
+        spacing = min(max(54.0, min(room, sheet.widest(labels, SIZE) + 14)), room)
+        margin = max(spacing / 2, 34.0) if paper.width is None else spacing / 2
         below = SIZE * LINE + 4
     else:
-        labels = all_fitted(order.prior, 130.0, SMALL if K > 30 else SIZE)
-        spacing = max(14.0, min(40.0, 700.0 / K))
         size = SMALL if K > 30 else SIZE
-        slant = widest(labels, size) / sqrt(2.0)
-        # the first names reach out to the left of their nodes
+        labels = sheet.labels(order.prior, paper.share(0.3, 130.0), size)
+        slant = sheet.widest(labels, size) / sqrt(2.0)
+        # of slanted names, the first reach out to the left of their nodes
+        least = size * LINE * sqrt(2.0)
+        spacing = max(least, min(40.0, paper.rest(slant + 54.0, 700.0) / K))
         margin = max(
             20.0,
             *(
-                text_width(label, size) / sqrt(2.0) - k * spacing + 14
+                sheet.text_width(label, size) / sqrt(2.0) - k * spacing + 14
                 for k, label in enumerate(labels)
             ),
         )
         below = slant + size
+    across = margin + spacing * (K - 1) + (margin if level else 26.0)
+    cramped = level and spacing < 60.0 and any("…" in label for label in labels)
+    if cramped or across > paper.rest(-0.1, 1e9):
+        return _upright(order, sheet, edges, candidates)
     radius = 11.0 if K <= _LEVEL_LABELS else max(4.5, min(9.0, spacing * 0.36))
     peak = arc_height(max((j - i for i, j in edges), default=0), spacing)
-    right = margin if level else 26.0
-    width = margin + spacing * (K - 1) + right
-    width = max(width, 330.0)
-    shift = (width - (margin + spacing * (K - 1) + right)) / 2
+    width = paper.rest(0.0, max(across, 330.0))
+    shift = (width - across) / 2
     y = 10 + peak + radius + 6
     nodes = tuple((shift + margin + k * spacing, y) for k in range(K))
-    sheet = Sheet()
     draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=spacing)
     draw_nodes(
         sheet,
@@ -129,7 +133,7 @@ def layout_graph(value: Any) -> GraphLayout:
                 x,
                 top + SMALL * LINE / 2 + (SIZE * LINE if level else 0),
                 word,
-                size=SMALL if K <= 30 else 7.0,
+                size=SMALL if spacing >= sheet.text_width("00", SMALL) else 7.0,
                 colour="blue" if best else "muted",
                 anchor="middle",
                 bold=best,
@@ -153,9 +157,57 @@ def layout_graph(value: Any) -> GraphLayout:
     )
 
 
-def draw_graph(layout: GraphLayout, ax: Axes | None = None) -> Axes:
-    """Draw the graph."""
-    return paint(layout.picture, ax)
+def _upright(
+    order: Order,
+    sheet: Sheet,
+    edges: tuple[tuple[int, int], ...],
+    candidates: tuple[int, ...],
+) -> GraphLayout:
+    """Learners top to bottom by preference, arcs at their left and names at their right."""
+    K = len(order.prior)
+    chosen = None if order.recommended is None else order.prior.index(order.recommended)
+    places = places_of(order)
+    size = SIZE if K <= 30 else SMALL
+    pitch = 24.0 if K <= _LEVEL_LABELS else size * LINE + 3.5
+    radius = 9.0 if K <= _LEVEL_LABELS else 5.0
+    longest = max((j - i for i, j in edges), default=0)
+    spacing = pitch
+    while arc_height(longest, spacing) > sheet.paper.share(0.3, 160.0):
+        spacing *= 0.9
+    x = 10 + arc_height(longest, spacing) + radius
+    places_width = sheet.widest([ordinal(K)], SMALL) + 8 if places else 0.0
+    name_at = x + radius + 8
+    room = sheet.paper.rest(name_at + places_width + 6, 230.0)
+    labels = sheet.labels(order.prior, room, size)
+    top = 8.0
+    nodes = tuple((x, top + (k + 0.5) * pitch) for k in range(K))
+    draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=spacing, upright=True)
+    numbers = range(1, K + 1) if K <= _LEVEL_LABELS else None
+    draw_nodes(
+        sheet, nodes, radius=radius, numbers=numbers, thick=candidates, shaded=chosen
+    )  # fmt: skip
+    at = name_at + sheet.widest(labels, size) + places_width
+    for k, (_, y) in enumerate(nodes):
+        colour = "blue" if k == chosen else "ink"
+        sheet.say(name_at, y, labels[k], size=size, colour=colour)
+        if places:
+            first = places[k] == 1
+            word, ink = ordinal(places[k]), "blue" if first else "muted"
+            sheet.say(at, y, word, size=SMALL, colour=ink, anchor="end")
+    width = sheet.paper.rest(0.0, max(at + 6, 330.0))
+    sheet.shift(max(0.0, (width - at - 6) / 2))
+    note = _reading(order, edges).replace("Left to right", "Top to bottom")
+    note = note.replace("; below each,", "; beside each,")
+    bottom = sheet.note(note, left=6, top=top + K * pitch + 6, width=width - 12)
+    return GraphLayout(
+        labels=labels,
+        nodes=nodes,
+        edges=edges,
+        candidates=candidates,
+        chosen=chosen,
+        places=places,
+        picture=sheet.picture(width, bottom + 6, alt=_alt(order, edges)),
+    )
 
 
 def edges_of(order: Order) -> tuple[tuple[int, int], ...]:

@@ -10,14 +10,12 @@ from bestofk.errors import ArgumentError
 from bestofk.ordering.registry import decides_by
 from bestofk.report.figures.captions import basis, decision_of, preferring
 from bestofk.report.figures.kinds.multitest_graph import arc_height, draw_arcs, draw_nodes, edges_of
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width, widest
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from bestofk.ordering.result import Order
 
 _PANELS = 6
@@ -51,13 +49,15 @@ class StepsLayout:
     picture: Picture
 
 
-def layout_steps(value: Any) -> StepsLayout:
+def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> StepsLayout:
     """Place every step of MultiTest: a graph each for few learners, a row each for many.
 
     Parameters
     ----------
     value : Order or Study
         Decided by MultiTest, with a stated preference.
+    paper : Paper, optional
+        What it must fit.
 
     References
     ----------
@@ -84,7 +84,7 @@ def layout_steps(value: Any) -> StepsLayout:
         for turn, step in enumerate(order.steps)
     )
     draw = _panels if len(order.prior) <= _PANELS else _rows
-    labels, nodes, picture = draw(order, steps)
+    labels, nodes, picture = draw(order, steps, Sheet(paper))
     return StepsLayout(
         labels=labels,
         nodes=nodes,
@@ -94,11 +94,6 @@ def layout_steps(value: Any) -> StepsLayout:
         chosen=chosen,
         picture=picture,
     )
-
-
-def draw_steps(layout: StepsLayout, ax: Axes | None = None) -> Axes:
-    """Draw the steps."""
-    return paint(layout.picture, ax)
 
 
 _Placed = tuple[tuple[str, ...], tuple[tuple[Point, ...], ...], Picture]
@@ -114,23 +109,28 @@ class _Step:
     chosen: int
 
 
-def _panels(order: Order, steps: tuple[_Step, ...]) -> _Placed:
+def _panels(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
     K = len(order.prior)
     edges = edges_of(order)
-    spacing, radius, gap = 42.0, 10.0, 26.0
-    across = 2
+    paper = sheet.paper
+    gap, radius = 26.0, 10.0
+    spacing = max(24.0, min(42.0, (paper.rest(26.0, 1e9) - 2 * radius) / max(K - 1, 1)))
     kept = [
         tuple(edge for edge in edges if edge[0] in step.remaining and edge[1] in step.remaining)
         for step in steps
     ]
-    titles = [text_width(_taking(step), SIZE, bold=True) for step in steps]
+    titles = [sheet.text_width(_taking(step), SIZE, bold=True) for step in steps]
     panel_width = max(spacing * (K - 1) + 2 * radius, 14 + radius + max(titles), 120.0)
-    key = all_fitted(order.prior, 190.0, SIZE)
-    key_width = widest(key, SIZE) + 30
-    width = 12 + across * panel_width + (across - 1) * gap + 24 + key_width + 8
-    sheet = Sheet()
+    key = sheet.labels(order.prior, paper.share(0.5, 190.0), SIZE)
+    key_width = sheet.widest(key, SIZE) + 30
+    width = 12 + 2 * panel_width + gap + 24 + key_width + 8
+    # on narrow paper the names stand above the panels, and these one below the other
+    stacked = width > paper.rest(-0.1, 1e9)
+    across = 1 if stacked and 12 + 2 * panel_width + gap + 8 > paper.rest(0.0, 1e9) else 2
+    width = paper.rest(0.0, width)
+    line = SIZE * LINE * 1.25
     nodes = []
-    top = bottom = 8.0
+    top = bottom = 8.0 + (K * line + 8 if stacked else 0.0)
     for turn, step in enumerate(steps):
         column = turn % across
         x0 = 12 + column * (panel_width + gap) + radius
@@ -159,12 +159,12 @@ def _panels(order: Order, steps: tuple[_Step, ...]) -> _Placed:
                 sheet.dot(*every[k], 1.6, fill="faint")
         _some_nodes(sheet, placed, step, radius)
         nodes.append(placed)
-    x = width - key_width
+    x = 8.0 if stacked else 12 + 2 * panel_width + gap + 24
     for k, label in enumerate(key):
-        y = 8 + (k + 0.5) * SIZE * LINE * 1.25
+        y = 8 + (k + 0.5) * line
         sheet.say(x + 12, y, str(k + 1), colour="muted", anchor="end")
         sheet.say(x + 18, y, label)
-    height = max(bottom, 8 + K * SIZE * LINE * 1.25)
+    height = max(bottom, 8 + K * line)
     height = sheet.note(_reading(order), left=8, top=height, width=width - 16)
     return key, tuple(nodes), sheet.picture(width, height + 6, alt=_alt(order))
 
@@ -202,24 +202,26 @@ def _taking(step: _Step) -> str:
     return f"takes {step.chosen + 1}" + (f", passes over {passed}" if passed else "")
 
 
-def _rows(order: Order, steps: tuple[_Step, ...]) -> _Placed:
+def _rows(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
     """One row per step, one column per learner, and at the end of the row who was taken."""
     K = len(order.prior)
-    cell = max(12.0, min(20.0, 640.0 / K))
-    size = SIZE if cell >= 13 else SMALL
-    labels = all_fitted(order.prior, 210.0, size)
+    paper = sheet.paper
+    size = SIZE if K <= 49 else SMALL
+    room = paper.share(0.34, 210.0)
+    labels = sheet.labels(order.prior, room, size)
+    free = paper.rest(34.0 + 9 + sheet.widest(labels, size) + 8, 1e9) / K
+    cell, pitch = min(free, max(12.0, min(20.0, 640.0 / K))), max(12.0, min(20.0, 640.0 / K))
     x0, y0 = 34.0 + cell / 2, 34.0
-    sheet = Sheet()
     sheet.say(x0 - cell / 2, 10, "by preference", size=SMALL, colour="muted")
     sheet.say(8, y0 - 12, "step", size=SMALL, colour="muted")
-    every = max(1, ceil(20.0 / cell)) if K > 25 else 1
+    every = max(1, ceil(20.0 / cell)) if K > 25 or cell < 12 else 1
     for k in range(0, K, every):
         sheet.say(x0 + k * cell, y0 - 12, str(k + 1), size=7.5, colour="muted", anchor="middle")
     nodes = []
     radius = min(6.0, cell * 0.36)
     edge = x0 + (K - 0.5) * cell
     for turn, step in enumerate(steps):
-        y = y0 + (turn + 0.5) * cell
+        y = y0 + (turn + 0.5) * pitch
         sheet.say(26, y, str(turn + 1), size=SMALL, colour="muted", anchor="end")
         placed = tuple((x0 + k * cell, y) for k in step.remaining)
         sheet.line((x0 + step.chosen * cell, y), (edge + 4, y), colour="faint", width=0.6)
@@ -229,14 +231,14 @@ def _rows(order: Order, steps: tuple[_Step, ...]) -> _Placed:
             elif k in step.candidates:
                 sheet.dot(x, y, radius * 0.9, fill="paper", colour="ink", width=1.6)
             else:
-                sheet.dot(x, y, 1.1, fill="muted")
+                sheet.dot(x, y, min(1.1, 0.2 * cell), fill="muted")
             if k in step.passed_over:
                 _strike(sheet, (x, y), radius)
         nodes.append(placed)
         first = turn == 0
         sheet.say(edge + 9, y, labels[step.chosen], size=size, colour="blue" if first else "ink")
-    width = max(edge + 9 + widest(labels, size) + 8, 330.0)
-    bottom = sheet.note(_reading(order), left=8, top=y0 + K * cell + 8, width=width - 16)
+    width = paper.rest(0.0, max(edge + 9 + sheet.widest(labels, size) + 8, 330.0))
+    bottom = sheet.note(_reading(order), left=8, top=y0 + K * pitch + 8, width=width - 16)
     return labels, tuple(nodes), sheet.picture(width, bottom + 6, alt=_alt(order))
 
 

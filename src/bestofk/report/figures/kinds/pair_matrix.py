@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk.report.figures.captions import minus, short_p
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _IN_FULL = 8
 """Up to so many learners a cell holds the difference, its interval and p."""
@@ -49,12 +46,14 @@ class MatrixLayout:
     picture: Picture
 
 
-def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
+def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> MatrixLayout:
     """Place every pair of learners in a triangle.
 
     Parameters
     ----------
     value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    paper : Paper, optional
+        What it must fit.
     **options
         As for `comparisons_of`: `names`, `alpha`, `level`.
     """
@@ -63,19 +62,11 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
         options = {**options, "level": None}
     pairs = comparisons_of(value, **options)
     K = len(pairs.order)
-    if K <= _IN_FULL:
-        detail = "full"
-        texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
-        wide = max(text_width(line, SMALL) for lines in texts for line in lines) + 12
-        side = (max(wide, 58.0), max(map(len, texts)) * SMALL * LINE + 8)
-        size = SIZE
-    elif K <= 24:
-        detail, side, size = "short", (34.0, 22.0), SIZE
-    else:
-        detail, side, size = "colour", (12.0, 12.0), SMALL
-    labels = all_fitted([pairs.names[a] for a in pairs.order], 190.0, size)
+    sheet = Sheet(paper)
     left, top = 10.0, 8.0
-    sheet = Sheet()
+    detail, side, size = _cell_size(sheet, pairs)
+    room = paper.rest(left + (K - 1) * side[0] + 13, 190.0)
+    labels = sheet.labels([pairs.names[a] for a in pairs.order], min(room, 190.0), size)
     cells = []
     boxes = []
     ink = _strength(pairs, words=detail != "colour")
@@ -100,8 +91,13 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
         _write(sheet, pairs, pairs.order[row], pairs.order[column], (x, y), side, detail)
     for row, label in enumerate(labels):
         sheet.say(left + row * side[0] + 5, top + (row + 0.5) * side[1], label, size=size)
-    edges = [left + row * side[0] + 5 + text_width(label, size) for row, label in enumerate(labels)]
+    edges = [
+        left + row * side[0] + 5 + sheet.text_width(label, size) for row, label in enumerate(labels)
+    ]
     width = max(max(edges) + 8, 420.0)
+    if paper.width is not None:
+        sheet.shift(max(0.0, (paper.width - max(edges) - 8) / 2 - left))
+        width = paper.width
     bottom = sheet.note(
         _reading(pairs, detail), left=left, top=top + K * side[1] + 8, width=width - 2 * left
     )
@@ -115,9 +111,22 @@ def layout_matrix(value: Any, **options: Any) -> MatrixLayout:
     )
 
 
-def draw_matrix(layout: MatrixLayout, ax: Axes | None = None) -> Axes:
-    """Draw the pairwise matrix."""
-    return paint(layout.picture, ax)
+def _cell_size(sheet: Sheet, pairs: Comparisons) -> tuple[str, tuple[float, float], float]:
+    """What fits into a cell, its width and height, and the size of the names."""
+    K = len(pairs.order)
+    # what the cells leave is for the name of the last row
+    most = sheet.paper.rest(23 + sheet.paper.share(0.24, 190.0), 1e9) / max(K - 1, 1)
+    if K <= _IN_FULL:
+        texts = [_full(pairs, a, b) for a in pairs.order for b in pairs.order if a != b]
+        wide = max(sheet.text_width(line, SMALL, bold=True) for lines in texts for line in lines)
+        if wide + 8 <= most:
+            high = max(map(len, texts)) * SMALL * LINE + 8
+            return "full", (max(wide + 12 if wide + 12 <= most else most, 58.0), high), SIZE
+    if K <= 24 and most >= 34.0:
+        return "short", (34.0, 22.0), SIZE
+    high = 12.0
+    free = sheet.paper.width is None
+    return "colour", (high if free else min(20.0, most), high), SMALL
 
 
 def _strength(pairs: Comparisons, *, words: bool) -> Any:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.errors import ArgumentError
-from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
-from bestofk.report.figures.paint import paint
+from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE, all_fitted, fitted, widest
+from bestofk.report.figures.text_width import LINE
 from bestofk.stopping.race_result import Race
 from bestofk.wording import counted, printable
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 _PANEL = 300.0
 """Points from the first run to the last."""
+_LEAST = 130.0
+"""Fewer than so many, and the reasons for stopping give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +63,14 @@ class FitsLayout:
     picture: Picture
 
 
-def layout_race(value: Any) -> RaceLayout:
+def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> RaceLayout:
     """Place a line per learner: its mean over the first runs, ending where it was stopped.
 
     Parameters
     ----------
     value : Race, or a Study or decision of one
+    paper : Paper, optional
+        What it must fit.
     """
     race = _race(value, "race")
     metric = race.metric
@@ -79,18 +80,32 @@ def layout_race(value: Any) -> RaceLayout:
     height = max(220.0, K * (size * LINE + 1.0))
     most = max(race.planned_runs, *(len(course) for course in courses))
     low, high = around(min(map(min, courses)), max(map(max, courses)), margin=0.05)
-    left, top = 58.0, 40.0
-    across = Scale(low=1.0, high=float(most), start=left, end=left + _PANEL)
+    sheet = Sheet(paper)
+    top = 40.0
     up = Scale(low=low, high=high, start=top + height, end=top)
-    sheet = Sheet()
+    left = y_room(sheet, up)
+    labels = sheet.labels([one.learner for one in race.learners], paper.share(0.3, 150.0), size)
+    names_at = 26 if paper.width is not None else 40
+    beside = names_at + sheet.widest(labels, size) + 10
+    reasons = [_ended(one) for one in race.learners]
+    told = paper.rest(left + _LEAST + beside + 10, 260.0)
+    if told < 90.0:
+        # a cross says that a learner was stopped
+        reasons, told = [""] * K, 0.0
+    reasons = [sheet.fitted(one, min(told, 260.0), SMALL) if one else "" for one in reasons]
+    tell_width = max(sheet.widest(reasons, SMALL), 20.0) + 10 if told else 0.0
+    across = Scale(
+        low=1.0,
+        high=float(most),
+        start=left,
+        end=left + paper.rest(left + beside + tell_width, _PANEL),
+    )
     y_axis(sheet, up, left=left, right=across.end, title=printable(metric.mean))
     end = x_axis(sheet, across, top=None, bottom=top + height, title="run", whole=True)
     ends = tuple((across(len(course)), up(course[-1])) for course in courses)
-    beside = spread([y for _, y in ends], gap=size * LINE, low=top, high=top + height)
-    labels = all_fitted([one.learner for one in race.learners], 150.0, size)
-    reasons = [_ended(one) for one in race.learners]
+    beside_at = spread([y for _, y in ends], gap=size * LINE, low=top, high=top + height)
     crossed = tuple(one.out_after is not None for one in race.learners)
-    words = across.end + 40
+    words = across.end + names_at
     for k, course in enumerate(courses):
         colour, dash = cycled(k)
         points = [(across(run + 1), up(mean)) for run, mean in enumerate(course)]
@@ -102,12 +117,13 @@ def layout_race(value: Any) -> RaceLayout:
                 sheet.line((x - 3.2, y - rise), (x + 3.2, y + rise), colour=colour, width=1.6)
         else:
             sheet.dot(x, y, 2.6, fill=colour)
-        sheet.line((x + 5, y), (words - 4, beside[k]), colour=colour, width=0.6, opacity=0.5)
-        sheet.say(words, beside[k], labels[k], size=size, colour=colour)
-    tell = words + widest(labels, size) + 10
+        sheet.line((x + 5, y), (words - 4, beside_at[k]), colour=colour, width=0.6, opacity=0.5)
+        sheet.say(words, beside_at[k], labels[k], size=size, colour=colour)
+    tell = words + sheet.widest(labels, size) + 10
     for k, reason in enumerate(reasons):
-        sheet.say(tell, beside[k], fitted(reason, 260.0, SMALL), size=SMALL, colour="muted")
-    width = tell + max(widest([fitted(one, 260.0, SMALL) for one in reasons], SMALL), 20.0) + 10
+        if reason:
+            sheet.say(tell, beside_at[k], reason, size=SMALL, colour="muted")
+    width = tell + tell_width
     end = sheet.note(
         "Each line is the mean over the runs so far. A cross: the learner was stopped, since its "
         "further runs cannot change (or, within the risk, will not change) the verdict. Means over "
@@ -125,12 +141,14 @@ def layout_race(value: Any) -> RaceLayout:
     )
 
 
-def layout_funnel(value: Any) -> FunnelLayout:
+def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> FunnelLayout:
     """Place what every look left open of the statistic of the pair that decided last.
 
     Parameters
     ----------
     value : Race, or a Study or decision of one
+    paper : Paper, optional
+        What it must fit.
     """
     race = _race(value, "funnel")
     bands = [band for band in race.bands if isfinite(band.low) and isfinite(band.high)]
@@ -140,12 +158,15 @@ def layout_funnel(value: Any) -> FunnelLayout:
     reach = max(abs(loose), abs(strict))
     ends = [end for band in bands for end in (band.low, band.high)]
     low, high = around(min(*ends, -reach), max(*ends, reach), margin=0.06)
-    left, top, height = 58.0, 40.0, 220.0
+    top, height = 40.0, 220.0
     most = max(race.planned_runs, *(band.runs for band in bands))
-    across = Scale(low=1.0, high=float(most), start=left, end=left + _PANEL)
+    sheet = Sheet(paper)
     up = Scale(low=low, high=high, start=top + height, end=top)
-    sheet = Sheet()
-    first, second = (fitted(name, 150.0, SIZE) for name in race.pair)
+    left = y_room(sheet, up)
+    across = Scale(
+        low=1.0, high=float(most), start=left, end=left + paper.rest(left + 20, _PANEL)
+    )  # fmt: skip
+    first, second = sheet.labels(race.pair, paper.share(0.34, 125.0))
     y_axis(sheet, up, left=left, right=across.end, title=f"t of {first} less {second}")
     end = x_axis(
         sheet, across, top=None, bottom=top + height, title="runs that both have", whole=True
@@ -182,12 +203,14 @@ def layout_funnel(value: Any) -> FunnelLayout:
     )
 
 
-def layout_fits(value: Any) -> FitsLayout:
+def layout_fits(value: Any, *, paper: Paper = ANY_PAPER) -> FitsLayout:
     """Place a bar per learner: fits used of those that were planned.
 
     Parameters
     ----------
     value : Race, or a Study or decision of one
+    paper : Paper, optional
+        What it must fit.
     """
     race = _race(value, "fits")
     used = tuple(one.runs * race.fits_per_run for one in race.learners)
@@ -195,12 +218,13 @@ def layout_fits(value: Any) -> FitsLayout:
     K = len(used)
     size = SIZE if K <= 30 else SMALL
     pitch = 20.0 if K <= 20 else 14.0
-    labels = all_fitted([one.learner for one in race.learners], 190.0, size)
-    start = 10 + widest(labels, size) + 12
-    scale = Scale(low=0.0, high=float(max(planned, *used)), start=start, end=start + _PANEL)
-    top = 10.0
-    sheet = Sheet()
+    sheet = Sheet(paper)
+    labels = sheet.labels([one.learner for one in race.learners], paper.share(0.36, 190.0), size)
+    start = 10 + sheet.widest(labels, size) + 12
     said = [f"{count:,} of {planned:,}" for count in used]
+    end_at = start + paper.rest(start + 10 + sheet.widest(said, SMALL) + 10, _PANEL)
+    scale = Scale(low=0.0, high=float(max(planned, *used)), start=start, end=end_at)
+    top = 10.0
     for k, count in enumerate(used):
         row = top + (k + 0.5) * pitch
         sheet.say(start - 12, row, labels[k], size=size, anchor="end")
@@ -208,7 +232,7 @@ def layout_fits(value: Any) -> FitsLayout:
         sheet.box(scale(0), row - 4, scale(count), row + 4, fill="blue")
         sheet.say(scale.end + 10, row, said[k], size=SMALL, colour="muted")
     end = x_axis(sheet, scale, top=None, bottom=top + K * pitch + 2, title="fits", whole=True)
-    width = scale.end + 10 + widest(said, SMALL) + 10
+    width = scale.end + 10 + sheet.widest(said, SMALL) + 10
     end = sheet.note(f"{race.state()}", left=10, top=end + 6, width=width - 20)
     return FitsLayout(
         labels=labels,
@@ -218,21 +242,6 @@ def layout_fits(value: Any) -> FitsLayout:
             width, end + 6, alt=printable(f"{sum(used)} of {planned * K} fits used."), x_scale=scale
         ),
     )
-
-
-def draw_race(layout: RaceLayout, ax: Axes | None = None) -> Axes:
-    """Draw the lines."""
-    return paint(layout.picture, ax)
-
-
-def draw_funnel(layout: FunnelLayout, ax: Axes | None = None) -> Axes:
-    """Draw the funnel."""
-    return paint(layout.picture, ax)
-
-
-def draw_fits(layout: FitsLayout, ax: Axes | None = None) -> Axes:
-    """Draw the bars."""
-    return paint(layout.picture, ax)
 
 
 def _race(value: Any, figure: str) -> Race:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,16 +15,13 @@ from bestofk.lab.power import Power
 from bestofk.lab.rate import Curve
 from bestofk.lab.replicability import Replicability
 from bestofk.lab.type1_error import TypeOneError
-from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
-from bestofk.report.figures.paint import paint
+from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE, all_fitted, widest
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -144,7 +141,11 @@ def _curve(value: Any) -> tuple[str, Floats, Floats, Floats, Floats]:
 
 
 def layout_rates(
-    value: Any, *, nominal: float | str | None = None, y_name: str | None = None
+    value: Any,
+    *,
+    nominal: float | str | None = None,
+    y_name: str | None = None,
+    paper: Paper = ANY_PAPER,
 ) -> RatesLayout:
     """Place curves of measured rates with Monte Carlo bands.
 
@@ -153,6 +154,8 @@ def layout_rates(
     value : Rates, Curve, TypeOneError, Power, Replicability, or several of one of these
     nominal, y_name
         As for `rates_of`.
+    paper : Paper, optional
+        What it must fit.
 
     Examples
     --------
@@ -176,16 +179,18 @@ def layout_rates(
     K = len(rate)
     size = SIZE if K <= 24 else SMALL
     pitch = size * LINE + 1
-    labels = all_fitted([n for n, drawn in zip(value.names, some, strict=True) if drawn],
-                        190.0, size)  # fmt: skip
+    sheet = Sheet(paper)
+    drawn_names = [name for name, drawn in zip(value.names, some, strict=True) if drawn]
+    labels = sheet.labels(drawn_names, paper.share(0.34, 190.0), size)
     height = max(230.0, K * pitch + 10)
-    left, top = 46.0, 30.0
+    top = 30.0
     known = np.isfinite(rate)
     aim = None if value.nominal is None or value.nominal == "x" else float(value.nominal)
-    across = _x_scale(x, left, left + 380)
     bottom_rate, top_rate = _limits(rate[known], low[known], high[known], aim)
     up = Scale(low=bottom_rate, high=top_rate, start=top + height, end=top)
-    sheet = Sheet()
+    left = y_room(sheet, up)
+    beside = 20 + sheet.widest(labels, size) + 10
+    across = _x_scale(x, left, left + paper.rest(left + beside, 380.0))
     y_axis(sheet, up, left=left, right=across.end, title=printable(value.y_name))
     end = x_axis(sheet, across, top=None, bottom=top + height, title=printable(value.x_name))
     unknown = [printable(str(n)) for n, drawn in zip(value.names, some, strict=True) if not drawn]
@@ -231,7 +236,7 @@ def layout_rates(
         end_x, end_y = curves[k][-1]
         sheet.line((end_x + 3, end_y), (name_at - 3, y), colour=colour, width=0.7, opacity=0.6)
         sheet.say(name_at, y, label, size=size, colour=colour)
-    width = name_at + widest(labels, size) + 10
+    width = name_at + sheet.widest(labels, size) + 10
     end = sheet.note(f"{note} {value.note}".strip(), left=10, top=end + 6, width=width - 20)
     return RatesLayout(
         labels=labels,
@@ -246,11 +251,6 @@ def layout_rates(
             y_scale=up,
         ),
     )
-
-
-def draw_rates(layout: RatesLayout, ax: Axes | None = None) -> Axes:
-    """Draw the curves."""
-    return paint(layout.picture, ax)
 
 
 def _x_scale(x: Floats, start: float, end: float) -> Scale:

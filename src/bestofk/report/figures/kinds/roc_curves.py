@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import hypot, isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import x_axis, y_axis
-from bestofk.report.figures.paint import paint
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width, widest
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _SIDE = 290.0
 
@@ -50,12 +47,14 @@ class RocLayout:
     picture: Picture
 
 
-def layout_roc(value: Any) -> RocLayout:
+def layout_roc(value: Any, *, paper: Paper = ANY_PAPER) -> RocLayout:
     """Place the curves of a `RocHull`, the hull and its slopes.
 
     Parameters
     ----------
     value : RocHull
+    paper : Paper, optional
+        What it must fit.
 
     Examples
     --------
@@ -70,12 +69,18 @@ def layout_roc(value: Any) -> RocLayout:
         raise ArgumentError(
             f"figure 'roc': a result of roc_hull is needed; got {type(value).__name__}."
         )
+    sheet = Sheet(paper)
     left, top = 46.0, 30.0
-    x = Scale(low=0.0, high=1.0, start=left, end=left + _SIDE)
-    y = Scale(low=0.0, high=1.0, start=top + _SIDE, end=top)
-    sheet = Sheet()
-    y_axis(sheet, y, left=left, right=left + _SIDE, title="true positive rate")
-    end = x_axis(sheet, x, top=top, bottom=top + _SIDE, title="false positive rate")
+    columns = _key_columns(sheet, value)
+    # the key stands beside the square, or below it where there is no room
+    beside = left + 200.0 + 26 + columns[-1] <= paper.rest(-0.1, 1e9)
+    side = _SIDE
+    if paper.width is not None:
+        side = min(340.0, paper.rest(left + (26 + columns[-1] if beside else 14), _SIDE))
+    x = Scale(low=0.0, high=1.0, start=left, end=left + side)
+    y = Scale(low=0.0, high=1.0, start=top + side, end=top)
+    y_axis(sheet, y, left=left, right=left + side, title="true positive rate")
+    end = x_axis(sheet, x, top=top, bottom=top + side, title="false positive rate")
     sheet.line((x(0), y(0)), (x(1), y(1)), colour="faint", width=0.9, dash=(3, 3))
     optimal = value.optimal
     style = {name: cycled(k) for k, name in enumerate(optimal)}
@@ -100,11 +105,15 @@ def layout_roc(value: Any) -> RocLayout:
         fill = style[vertex.learners[0]][0] if vertex.learners else "ink"
         sheet.dot(*point, 3.0, fill=fill, colour="paper", width=0.8)
     slopes = tuple(vertex.slope_low for vertex in value.vertices[:-1])
-    said = _slope_labels(hull, slopes, left, top)
+    said = _slope_labels(sheet, hull, slopes, left, top)
     for at_x, at_y, text in said:
         sheet.say(at_x, at_y, text, size=SMALL, colour="muted", anchor="middle")
-    edge = left + _SIDE + 26
-    width, bottom, labels = _key(sheet, value, style, edge, top)
+    if beside:
+        edge, key_top = left + side + 26, top
+    else:
+        edge, key_top = 10.0, end + 14
+    bottom, labels = _key(sheet, value, style, edge, key_top)
+    width = paper.rest(0.0, edge + columns[-1])
     note = (
         "Thick: the convex hull, with the slopes of its edges. A classifier is best where "
         "(share of negatives x cost of a false positive) / (share of positives x cost of a false "
@@ -130,11 +139,6 @@ def layout_roc(value: Any) -> RocLayout:
     )
 
 
-def draw_roc(layout: RocLayout, ax: Axes | None = None) -> Axes:
-    """Draw the curves and the hull."""
-    return paint(layout.picture, ax)
-
-
 def _corners(fp: Any, tp: Any) -> Any:
     """Without the points that lie on a straight way between their neighbours."""
     points = np.stack((fp, tp), axis=1)
@@ -146,7 +150,7 @@ def _corners(fp: Any, tp: Any) -> Any:
 
 
 def _slope_labels(
-    hull: tuple[Point, ...], slopes: tuple[float, ...], left: float, top: float
+    sheet: Sheet, hull: tuple[Point, ...], slopes: tuple[float, ...], left: float, top: float
 ) -> tuple[tuple[float, float, str], ...]:
     """Numbers outside the hull, beside edges that are long enough; none touches another."""
     found: list[tuple[float, float, str]] = []
@@ -156,7 +160,7 @@ def _slope_labels(
         if isinf(slope) or slope == 0 or length < 14:
             continue
         text = f"{slope:.2g}"
-        half, tall = text_width(text, SMALL) / 2 + 2, SMALL * LINE / 2
+        half, tall = sheet.text_width(text, SMALL) / 2 + 2, SMALL * LINE / 2
         # up and to the left of an edge nothing else is drawn
         normal = ((y1 - y0) / length, -(x1 - x0) / length)
         away = 5 + abs(normal[0]) * half + abs(normal[1]) * tall
@@ -171,17 +175,33 @@ def _slope_labels(
     return tuple(found)
 
 
+def _key_columns(sheet: Sheet, value: Any) -> tuple[float, float, float, float]:
+    """Where the columns of the key begin, and where it ends, from its left edge."""
+    labels = _key_labels(sheet, value)
+    second = 22 + max(sheet.widest(labels, SIZE), sheet.text_width("on the hull", SMALL)) + 12
+    ranges = sheet.widest([*_ranges(value), "best for slopes"], SMALL)
+    return 22.0, second, second + ranges + 12, second + ranges + 12 + 40
+
+
+def _key_labels(sheet: Sheet, value: Any) -> tuple[str, ...]:
+    ranges = sheet.widest([*_ranges(value), "best for slopes"], SMALL)
+    return sheet.labels(value.optimal, sheet.paper.rest(ranges + 22 + 24 + 40 + 20, 190.0), SIZE)
+
+
+def _ranges(value: Any) -> list[str]:
+    return [
+        " and ".join(_range(*span) for span in value.slopes[name]) for name in value.optimal
+    ]  # fmt: skip
+
+
 def _key(
     sheet: Sheet, value: Any, style: dict[Any, Any], edge: float, top: float
-) -> tuple[float, float, tuple[str, ...]]:
+) -> tuple[float, tuple[str, ...]]:
     """The classifiers on the hull with their slopes and areas, then how many never are best."""
     optimal = value.optimal
-    labels = all_fitted(optimal, 190.0, SIZE)
+    labels, ranges = _key_labels(sheet, value), _ranges(value)
     area = {curve.name: curve.area for curve in value.curves}
-    ranges = [" and ".join(_range(*r) for r in value.slopes[name]) for name in optimal]
-    columns = [edge + 22, 0.0, 0.0]
-    columns[1] = columns[0] + max(widest(labels, SIZE), 60.0) + 14
-    columns[2] = columns[1] + max(widest(ranges, SMALL), text_width("best for slopes", SMALL)) + 14
+    columns = [edge + at for at in _key_columns(sheet, value)[:3]]
     pitch = SIZE * LINE + 3
     y = top + 2
     if optimal:
@@ -202,7 +222,7 @@ def _key(
         y += pitch
         sheet.line((edge, y), (edge + 17, y), colour="faint", width=1.2)
         sheet.say(columns[0], y, f"{never} never best", size=SMALL, colour="muted")
-    return columns[2] + text_width("0.000", SMALL) + 12, y + pitch, labels
+    return y + pitch, labels
 
 
 def _range(low: float, high: float) -> str:

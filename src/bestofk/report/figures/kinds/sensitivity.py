@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.ordering.orders_by import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
 from bestofk.report.figures.axis_marks import x_axis
 from bestofk.report.figures.captions import basis, preferring
-from bestofk.report.figures.paint import paint
 from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Point, Sheet
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.text_width import LINE, all_fitted, widest
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +42,9 @@ class SensitivityLayout:
     picture: Picture
 
 
-def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> SensitivityLayout:
+def layout_alpha(
+    value: Any, *, low: float = 0.001, high: float = 0.5, paper: Paper = ANY_PAPER
+) -> SensitivityLayout:
     """Place the order of MultiTest for every alpha between two; breaks are exact.
 
     Parameters
@@ -53,13 +52,17 @@ def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> Sensit
     value : Order, Study or AlphaPath
     low, high : float
         The levels to look between.
+    paper : Paper, optional
+        What it must fit.
     """
+    sheet = Sheet(paper)
     if isinstance(value, AlphaPath):
         path, note = value, ""
     else:
         order = preferring(value, "alpha")
         path, note = orders_by_alpha(order, low=low, high=high), basis(order)
     return _layout(
+        sheet,
         path.orders,
         path.breaks,
         (path.low, path.high),
@@ -68,12 +71,12 @@ def layout_alpha(value: Any, *, low: float = 0.001, high: float = 0.5) -> Sensit
         kind="log",
         title="alpha",
         note="The order found for every alpha, the recommended one on top. "
-        f"{_told(path, _labels(path.orders[0]))} {note}",
+        f"{_told(path, _labels(sheet, path.orders[0]))} {note}",
         moving=None,
     )
 
 
-def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
+def layout_prior(value: Any, *, learner: Any = None, paper: Paper = ANY_PAPER) -> SensitivityLayout:
     """Place the order of MultiTest as one learner moves through the preference.
 
     Parameters
@@ -81,7 +84,10 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
     value : Order, Study or PriorPath
     learner : name, optional
         Who moves; the least preferred by default.
+    paper : Paper, optional
+        What it must fit.
     """
+    sheet = Sheet(paper)
     if isinstance(value, PriorPath):
         path, note = value, ""
     else:
@@ -96,6 +102,7 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
             breaks.append(position + 0.5)
             orders.append(found)
     return _layout(
+        sheet,
         tuple(orders),
         tuple(breaks),
         (K + 0.5, 0.5),
@@ -104,25 +111,15 @@ def layout_prior(value: Any, *, learner: Any = None) -> SensitivityLayout:
         kind="linear",
         title="place in the preference, up to the most preferred",
         note="The order found, the recommended one on top, as one learner moves up the preference. "
-        f"{_told(path, _labels(path.orders[-1]))} {note}",
+        f"{_told(path, _labels(sheet, path.orders[-1]))} {note}",
         moving=path.learner,
     )
 
 
-def draw_alpha(layout: SensitivityLayout, ax: Axes | None = None) -> Axes:
-    """Draw the order against alpha."""
-    return paint(layout.picture, ax)
-
-
-def draw_prior(layout: SensitivityLayout, ax: Axes | None = None) -> Axes:
-    """Draw the order against a learner's place in the preference."""
-    return paint(layout.picture, ax)
-
-
-def _labels(names: tuple[Any, ...]) -> dict[Any, str]:
+def _labels(sheet: Sheet, names: tuple[Any, ...]) -> dict[Any, str]:
     """Names as they are written at the left end."""
     size = SIZE if len(names) <= 30 else SMALL
-    return dict(zip(names, all_fitted(names, 170.0, size), strict=True))
+    return dict(zip(names, sheet.labels(names, sheet.paper.share(0.3, 170.0), size), strict=True))
 
 
 def _told(path: AlphaPath | PriorPath, short: dict[Any, str]) -> str:
@@ -134,6 +131,7 @@ def _told(path: AlphaPath | PriorPath, short: dict[Any, str]) -> str:
 
 
 def _layout(
+    sheet: Sheet,
     orders: tuple[tuple[Any, ...], ...],
     breaks: tuple[float, ...],
     ends: tuple[float, float],
@@ -149,19 +147,21 @@ def _layout(
     K = len(names)
     size = SIZE if K <= 30 else SMALL
     pitch = 19.0 if K <= 20 else size * LINE + 2
-    labels = _labels(names)
+    labels = _labels(sheet, names)
     left = tuple(labels[name] for name in names)
     right = tuple(labels[name] for name in orders[-1])
-    start = 10 + widest(left, size) + 10
-    scale = Scale(low=ends[0], high=ends[1], start=start, end=start + 330, kind=kind)
+    start = 10 + sheet.widest(left, size) + 10
+    across = sheet.paper.rest(start + 8 + sheet.widest(right, size) + 10, 330.0)
+    scale = Scale(low=ends[0], high=ends[1], start=start, end=start + across, kind=kind)
     top = 26.0
-    sheet = Sheet()
     bottom = top + K * pitch + 2
     end = x_axis(sheet, scale, top=None, bottom=bottom, title=title, whole=kind == "linear")
     ranks = {name: tuple(order.index(name) + 1 for order in orders) for name in names}
     at_mark = scale(mark)
     sheet.line((at_mark, top - 2), (at_mark, bottom), colour="vermillion", width=1.1, dash=(4, 2.5))
-    sheet.say(at_mark, top - 9, mark_words, size=SMALL, colour="vermillion", anchor="middle")
+    half = sheet.text_width(mark_words, SMALL) / 2 + 4
+    middle = min(max(at_mark, half), sheet.paper.rest(half, 1e9))
+    sheet.say(middle, top - 9, mark_words, size=SMALL, colour="vermillion", anchor="middle")
     places = [scale(level) for level in breaks]
     best = {order[0] for order in orders}
     movers = [name for name in names if len(set(ranks[name])) > 1]
@@ -185,7 +185,7 @@ def _layout(
         for name, x, anchor in ((before, start - 8, "end"), (after, scale.end + 8, "start")):
             colour = "vermillion" if name == moving else coloured.get(name, "ink")
             sheet.say(x, y, labels[name], size=size, colour=colour, anchor=anchor)  # type: ignore[arg-type]
-    width = scale.end + 8 + widest(right, size) + 10
+    width = scale.end + 8 + sheet.widest(right, size) + 10
     end = sheet.note(note, left=10, top=end + 6, width=width - 20)
     return SensitivityLayout(
         left=left,

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bestofk.errors import ArgumentError
 from bestofk.multiple.sentences import learner_names
 from bestofk.report.figures.captions import aligned
-from bestofk.report.figures.paint import paint
-from bestofk.report.figures.picture import SIZE, SMALL, Picture, Sheet
-from bestofk.report.figures.text_width import LINE, all_fitted, text_width, widest
+from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.report.figures.picture import Picture, Sheet
+from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 _ACROSS = 620.0
 """Names that fit in so many points stand side by side, others one below the other."""
@@ -47,7 +44,9 @@ class UnderlinesLayout:
     picture: Picture
 
 
-def layout_underlines(value: Any, *, names: Sequence[object] | None = None) -> UnderlinesLayout:
+def layout_underlines(
+    value: Any, *, names: Sequence[object] | None = None, paper: Paper = ANY_PAPER
+) -> UnderlinesLayout:
     """Place learners in the order of their means with the lines of the Newman-Keuls test.
 
     Parameters
@@ -55,6 +54,8 @@ def layout_underlines(value: Any, *, names: Sequence[object] | None = None) -> U
     value : NewmanKeulsResult
     names : sequence, optional
         Of the learners.
+    paper : Paper, optional
+        What it must fit.
 
     Examples
     --------
@@ -81,16 +82,20 @@ def layout_underlines(value: Any, *, names: Sequence[object] | None = None) -> U
         + ("" if lines else " No lines: all differ.")
     )
     size = SIZE if K <= 30 else SMALL
-    labels = all_fitted([named[k] for k in value.order], 150.0, size)
+    sheet = Sheet(paper)
+    labels = sheet.labels([named[k] for k in value.order], 150.0, size)
     widths = [
-        max(text_width(label, size), text_width(mean, SMALL))
+        max(sheet.text_width(label, size), sheet.text_width(mean, SMALL))
         for label, mean in zip(labels, means, strict=True)
     ]
-    across = sum(widths) + 18 * (K - 1) <= _ACROSS
+    across = sum(widths) + 18 * (K - 1) <= paper.rest(28.0, _ACROSS)
     place = _row if across else _column
     if not across:
-        labels = all_fitted([named[k] for k in value.order], 230.0, size)
-    spans, sheet, width, bottom = place(labels, means, widths, lines, size)
+        labels = sheet.labels([named[k] for k in value.order], paper.share(0.5, 230.0), size)
+    spans, width, bottom = place(sheet, labels, means, widths, lines, size)
+    if paper.width is not None:
+        sheet.shift((paper.width - width) / 2)
+    width = paper.rest(0.0, max(width, 330.0))
     bottom = sheet.note(note, left=10, top=bottom + 6, width=width - 20)
     alt = f"{counted(K, 'learner')} by mean loss, {counted(len(lines), 'line')} joining them."
     return UnderlinesLayout(
@@ -103,22 +108,18 @@ def layout_underlines(value: Any, *, names: Sequence[object] | None = None) -> U
     )
 
 
-def draw_underlines(layout: UnderlinesLayout, ax: Axes | None = None) -> Axes:
-    """Draw the learners with their underlines."""
-    return paint(layout.picture, ax)
-
-
 _Spans = tuple[tuple[float, float], ...]
 
 
 def _row(
+    sheet: Sheet,
     labels: Sequence[str],
     means: Sequence[str],
     widths: Sequence[float],
     lines: tuple[tuple[int, int], ...],
     size: float,
-) -> tuple[_Spans, Sheet, float, float]:
-    sheet, x = Sheet(), 14.0
+) -> tuple[_Spans, float, float]:
+    x = 14.0
     spans: list[tuple[float, float]] = []
     for label, mean, width in zip(labels, means, widths, strict=True):
         best = not spans
@@ -134,20 +135,21 @@ def _row(
     for first, last in lines:
         sheet.line((spans[first][0], y), (spans[last][1], y), colour="ink", width=2.4)
         y += 7
-    return tuple(spans), sheet, max(x - 18 + 14, 330.0), y
+    return tuple(spans), x - 18 + 14, y
 
 
 def _column(
+    sheet: Sheet,
     labels: Sequence[str],
     means: Sequence[str],
     widths: Sequence[float],
     lines: tuple[tuple[int, int], ...],
     size: float,
-) -> tuple[_Spans, Sheet, float, float]:
+) -> tuple[_Spans, float, float]:
     del widths
-    sheet, pitch, top = Sheet(), size * LINE + 3, 8.0
+    pitch, top = size * LINE + 3, 8.0
     spans = tuple((top + k * pitch, top + (k + 1) * pitch) for k in range(len(labels)))
-    number_width, name_width = widest(means, SMALL), widest(labels, size)
+    number_width, name_width = sheet.widest(means, SMALL), sheet.widest(labels, size)
     at = 12 + name_width + 12 + number_width
     for k, (label, mean) in enumerate(zip(labels, means, strict=True)):
         y = sum(spans[k]) / 2
@@ -155,10 +157,13 @@ def _column(
         sheet.say(at, y, mean, size=SMALL, colour="muted", anchor="end")
     # a line returns to the first free lane, so that few lanes hold many lines
     ends: list[int] = []
+    lanes = []
     for first, last in lines:
         lane = next((k for k, end in enumerate(ends) if end < first), len(ends))
         ends[lane : lane + 1] = [last]
-        x = at + 14 + 8 * lane
+        lanes.append(lane)
+    step = min(8.0, sheet.paper.rest(at + 14 + 12, 1e9) / max(len(ends), 1))
+    for (first, last), lane in zip(lines, lanes, strict=True):
+        x = at + 14 + step * lane
         sheet.line((x, spans[first][0] + 2), (x, spans[last][1] - 2), colour="ink", width=2.4)
-    width = max(at + 14 + 8 * len(ends) + 8, 330.0)
-    return spans, sheet, width, spans[-1][1]
+    return spans, at + 14 + step * len(ends) + 8, spans[-1][1]

@@ -1,0 +1,1 @@
+"""Figures over many data sets: how every learner does on each."""

@@ -1,0 +1,1 @@
+"""Figures of Bayesian tests: how probable better, equivalent and worse are."""

@@ -1,0 +1,86 @@
+"""Labels: different names stay different when they are cut, in every figure."""
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+import bestofk as bk
+from bestofk.report.figures import FIGURES
+from bestofk.report.figures.labels import fitted, labels_of, wrapped
+from bestofk.report.figures.paper import paper_of
+from bestofk.report.figures.text_width import text_width
+
+FAMILIES = ("sans-serif", "serif", "monospace", "Times New Roman")
+MIDDLE = [f"{'x' * 150}{k:02d}{'y' * 150}" for k in range(20)]
+FORESTS = [f"RandomForestClassifier(n_estimators={k}00, max_depth=3)" for k in range(1, 21)]
+GRID = [f"sklearn.svm.SVC(C={c}, gamma={g}, kernel='rbf')" for c in (1, 10, 100) for g in (1, 2, 3)]
+
+ALIKE = st.from_regex(r"[ab]{1,3}(x{30}|y)[ab]{1,3}\(n=[0-9]{1,3}\)", fullmatch=True)
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    st.lists(st.text(max_size=60) | ALIKE, min_size=2, max_size=12, unique=True),
+    st.floats(45, 250),
+    st.sampled_from(FAMILIES),
+)
+@example(MIDDLE, 45.0, "serif")
+@example(["a\n", "a", " a", "a\u202e", "a\ufffd", "(no name)", "", " "], 45.0, "sans-serif")
+def test_different_names_have_different_labels_that_fit(names, width, family):
+    labels = labels_of(names, width, 9, family=family)
+    assert len(set(labels)) == len(names)
+    for label in labels:
+        assert "\n" not in label
+        assert text_width(label, 9, family=family) <= width + 1e-9
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(max_size=250), st.floats(20, 300))
+def test_a_cut_name_fits_and_is_one_line(name, width):
+    text = fitted(name, width, 9)
+    if text not in ("…", "(no name)"):
+        assert text_width(text, 9) <= width
+    assert text
+    assert text.replace("\ufffd", "").isprintable()
+
+
+def test_what_differs_is_kept_and_the_modules_go():
+    cut = labels_of(FORESTS, 100, 9)
+    assert all(f"{k}00" in label for k, label in enumerate(cut, start=1))
+    assert not any("(" in label and label.endswith(")") and " (" in label for label in cut)
+    for (c, g), label in zip(
+        ((c, g) for c in (1, 10, 100) for g in (1, 2, 3)), labels_of(GRID, 100, 9), strict=True
+    ):
+        assert label.startswith("SVC")
+        assert f"{c}" in label
+        assert f"{g}" in label
+    assert all(f"{k:02d}" in label for k, label in enumerate(labels_of(MIDDLE, 80, 9)))
+    # names that fit stay as they are, modules and all
+    assert labels_of(["sklearn.svm.SVC", "nn"], 200, 9) == ("sklearn.svm.SVC", "nn")
+    # where the module is what differs, it stays
+    assert labels_of(["a.deeper.Net", "b.deeper.Net"], 45, 9) == ("a.deep…", "b.deep…")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FIGURES if kind not in ("difference", "funnel")])
+@pytest.mark.parametrize("named", [MIDDLE, FORESTS], ids=["middle", "forests"])
+def test_every_figure_of_narrow_paper_keeps_names_apart(renamed_examples, kind, named):
+    value, options = renamed_examples(tuple(named))[kind]
+    layout = FIGURES[kind].layout(value, paper=paper_of(width=3.4)[0], **options)
+    shown = [getattr(layout, part) for part in ("labels", "left", "rows") if hasattr(layout, part)]
+    labels = next(part for part in shown if part and isinstance(part[0], str))
+    assert len(labels) > 1
+    assert len(set(labels)) == len(labels)
+    # and those are what is written
+    assert set(labels) <= {word.text for word in layout.picture.words}
+
+
+def test_wrapped_lines_fit():
+    text = "one two " * 30 + "w" * 300
+    for family in FAMILIES:
+        lines = wrapped(text, 100, 8, family=family)
+        assert all(text_width(line, 8, family=family) <= 100 for line in lines)
+
+
+def test_two_names_that_are_equal_texts_are_numbered():
+    losses = bk.Losses([[0.1, 0.2, 0.3], [0.2, 0.1, 0.3]], algorithms=["a\tb", "a b"])
+    labels = FIGURES["losses"].layout(losses).labels
+    assert set(labels) == {"a b (1)", "a b (2)"}
