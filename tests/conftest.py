@@ -11,6 +11,10 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, settings
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # every core has a worker: threads of BLAS and OpenMP would only wait for each other, busily
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
 # an example that is slow since the machine is busy is no failure
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")

@@ -1,14 +1,13 @@
 """Every code cell of the documentation runs here, in this process; so it does at its build."""
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from inspect import ismodule
 from pathlib import Path
 
 import pytest
+
+from bestofk.cli import main
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 CELL = re.compile(
@@ -37,7 +36,7 @@ def test_every_cell_is_found(page):
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_cells_run(page, tmp_path, monkeypatch):
+def test_cells_run(page, tmp_path, monkeypatch, capsys):
     import matplotlib as mpl
     from matplotlib import pyplot
 
@@ -50,9 +49,8 @@ def test_cells_run(page, tmp_path, monkeypatch):
             line = lines[0].removesuffix(QUIETLY)
             if "remove-input" in match.group(1):
                 assert f"$ {line[1:]}\n" in page.read_text(), "what a reader sees is what runs"
-            command = [sys.executable, "-m", "bestofk", *shlex.split(line)[1:]]
-            done = subprocess.run(command, capture_output=True, env=os.environ, check=False)
-            assert done.returncode == 0, done.stderr.decode()
+            code = main(shlex.split(line)[1:])
+            assert code == 0, capsys.readouterr().err
         else:
             exec(compile("\n".join(lines), str(page), "exec"), names)
     pyplot.close("all")

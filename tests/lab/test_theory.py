@@ -6,6 +6,8 @@ test follows from its formula alone; the formulas are written out here and solve
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import integrate, special, stats
@@ -165,11 +167,15 @@ def test_pairwise(name: str) -> None:
     assert agrees(found.count, sets, float(expected()), slack)
 
 
+@cache
+def on_blocks(plan: str) -> lab.Simulation:
+    """The losses that all tests of a plan see."""
+    return lab.simulate(["nmc"], "blocks(learners=3, rows=60)", plan, sets=100, n_jobs=1)
+
+
 @pytest.mark.parametrize("name", ON_LEARNERS)
 def test_on_equal_learners(name: str) -> None:
-    found = lab.type1_error(
-        name, ["nmc"], "blocks(learners=3, rows=60)", ON_LEARNERS[name], sets=100, n_jobs=1
-    )
+    found = lab.type1_error(name, simulation=on_blocks(ON_LEARNERS[name]))
     # some answer for the fitted models, which equal learners need not have in common
     promised = ALPHA if "halves" in ON_LEARNERS[name] else 0.15
     assert found.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, 100, promised)

@@ -127,7 +127,6 @@ def _plain(data: bytes) -> bool:
 
 def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
     import pyarrow.parquet as pq
-    import pyarrow.types as kinds
 
     with pq.ParquetFile(path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
@@ -147,7 +146,6 @@ def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | 
 
 
 def _is_text(kind: Any) -> bool:
-    import pyarrow.types as kinds
 
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
@@ -157,7 +155,6 @@ def _table(
 ) -> Table | None:
     import pyarrow as pa
     import pyarrow.compute as pc
-    import pyarrow.types as kinds
 
     if not table.num_rows:
         return None

@@ -168,7 +168,7 @@ def test_a_guard_that_is_told_so_leaves_everything_as_it_is(tmp_path):
 
 
 def test_a_signal_that_comes_during_a_fork_is_heard_after_it():
-    """What Python calls at a fork (logging's release of its lock) is done before a handler raises."""
+    """What Python calls at a fork, as logging's release of its lock, is done before that."""
     forking, done = [True], []
 
     def at_fork():

@@ -157,13 +157,13 @@ SERIAL = Engine(name="serial")
 
 def test_a_lease_that_is_not_renewed_runs_out(others, monkeypatch):
     store, claim = others
-    monkeypatch.setattr(module, "LEASE", 1.0)
+    monkeypatch.setattr(module, "LEASE", 2.0)
     # a clock that jumps is nobody's business
     monkeypatch.setattr(time, "time", lambda: 0.0)
     claim(["2", "3"])
     task, heard, begin = Squares(), Heard(), time.monotonic()
     found = run_task(task, range(5), engine=SERIAL, store=store, progress=heard)
-    assert time.monotonic() - begin > 1.0
+    assert time.monotonic() - begin > 2.0
     assert {item: result.value for item, result in found.items()} == {n: n * n for n in range(5)}
     assert task.seen == [0, 1, 4, 2, 3]  # what was free came first
     assert set(heard.waits) == {2}
@@ -200,9 +200,9 @@ def test_a_budget_is_not_spent_on_waiting_for_others(others):
     store, claim = others
     claim(["2", "3"])
     begin = time.monotonic()
-    found = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 1.0)
+    found = run_task(Squares(), range(5), engine=SERIAL, store=store, deadline=begin + 2.0)
     assert sorted(found) == [0, 1, 4]
-    assert 0.9 < time.monotonic() - begin < 5.0
+    assert 1.9 < time.monotonic() - begin < module.LEASE
 
 
 def test_an_interrupted_process_gives_its_claims_back(others):
