@@ -146,6 +146,7 @@ def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | 
 
 
 def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
 
     return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
@@ -155,6 +156,7 @@ def _table(
 ) -> Table | None:
     import pyarrow as pa
     import pyarrow.compute as pc
+    import pyarrow.types as kinds
 
     if not table.num_rows:
         return None
