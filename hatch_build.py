@@ -38,7 +38,7 @@ PLAIN = (
 )  # fmt: skip
 """Sources that gain nothing from vectors: one object serves all libraries."""
 WIDE = (
-    "c45_binary", "c45_bits", "logistic", "multitest_logistic", "nearest_mean", "neighbour",
+    "c45_binary", "logistic", "multitest_logistic", "nearest_mean", "neighbour",
 )  # fmt: skip
 """Sources that gain from x86-64-v4 (by how their names begin); others take the objects of v3."""
 ADVICE = "install a C compiler (gcc or clang), or the package ziglang with pip"

@@ -110,6 +110,10 @@ def test_tree_parts(seed: int) -> None:
     errors = float(rng.integers(0, int(n) + 1))
     added = trees.added_errors(n, errors, 0.25, 0.6744897501960817)
     assert 0.0 <= added <= n - errors + 1e-9
+    rows, wrong = sorted(rng.integers(1, trees.TABLED, 2))[::-1]
+    table = trees.leaf_estimates.__wrapped__(0.25, 0.6744897501960817)
+    more = trees.added_errors(float(rows), float(wrong), 0.25, 0.6744897501960817)
+    assert table[rows, wrong] == wrong + more
     x, y = rng.choice([0.0, 1.0, 2.5, -1e150], 40), rng.integers(0, 3, 40)
     y[:3] = [0, 1, 2]
     found, left_empty = trees.three_cuts(x, y, 3, 2.0)

@@ -64,4 +64,4 @@ class SplitMarks:
         stops = np.empty(len(self.wanted), dtype=np.int64)
         _CUT(predicted, self.marks, lines, n, self.wanted, len(stops), self.n_marks, flat, stops)
         ends = stops.tolist()
-        return [flat[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
+        return list(map(flat.__getitem__, map(slice, [0, *ends[:-1]], ends)))

@@ -119,6 +119,7 @@ MODELS = (
     C45(subtree_raising=False),
     C45(pruning="holdout", random_state=3),
     C45(criterion="gain", min_leaf=1, confidence=0.4),
+    C45(min_leaf=5),
 )
 
 
@@ -143,7 +144,7 @@ def test_whole_plan_equals_split_by_split(seed, kinds, missing, n_classes, model
 @settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    n=st.sampled_from([20, 63, 64, 65, 128, 200, 330]),
+    n=st.sampled_from([20, 63, 64, 65, 128, 200, 330, 900]),
     d=st.sampled_from([1, 2, 9, 15, 16, 40, 63, 64, 70]),
     n_values=st.sampled_from([2, 2, 2, 3]),
     n_classes=st.sampled_from([2, 2, 3]),

@@ -175,30 +175,24 @@ bool prune_pessimistic(const Training *training, Shelf *shelf, Tree *tree);
 bool prune_holdout(const Training *training, const double *held_columns, const i64 *held_y,
                    i64 n_held, Shelf *shelf, Tree *tree);
 
-/* c45_binary.c */
+/* c45_bits.c */
 typedef struct {
     const double *cells;
     i64 size;
 } Estimates;
 
-typedef struct {
-    i64 *open_node, *alive, *ones, *lasts, *columns;
-    u64 *open_word, *packed;
-    bool *open_small;
-    double *gains;
-    i64 n_packed;
-} BinaryWork;
+/* estimated errors of a leaf, 0 for an empty one */
+static inline double estimate_of(i64 rows, i64 errors, Estimates table, Pessimist pessimist) {
+    if (rows < table.size) {
+        return table.cells[rows * table.size + errors];
+    }
+    return (double)errors + added_errors((double)rows, (double)errors, pessimist);
+}
 
-double estimate_of(i64 rows, i64 errors, Estimates table, Pessimist pessimist);
-i64 grow_binary(const u64 *mask, i64 n_words, const u64 *values, i64 d, const u64 *second,
-                const u64 *row_bits, i64 min_leaf, bool by_gain, const bool *counted,
-                const double *terms, const double *table, i64 *attribute, i64 *first_child,
-                i64 *counts, u64 *node_masks, BinaryWork work);
-double branch_estimate_binary(i64 top, const u64 *mask, i64 n_words, i64 rows, i64 rows_second,
-                              const u64 *values, const u64 *second, const i64 *attribute,
-                              const i64 *first_child, u64 *stack_masks, i64 *stack_node,
-                              i64 *stack_rows, i64 *stack_second, i64 *visited,
-                              double *estimates, Estimates table, Pessimist pessimist,
-                              double enough);
+/* c45_binary.c */
+i64 binary_plan(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *marks,
+                const i64 *wanted, i64 n_wanted, i64 n_marks, i64 min_leaf, bool by_gain,
+                bool pruning, bool raising, Pessimist pessimist, Estimates table,
+                const double *terms, i64 *predicted);
 
 #endif

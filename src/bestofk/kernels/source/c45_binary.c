@@ -1,35 +1,150 @@
-/* Growing C4.5 trees on two-valued columns and two classes: one machine word a small node.
+/* C4.5 over whole plans on two-valued columns and two classes: a tree from bits alone.
  *
- * The choices of grow_bits, from the same numbers. A node of up to 64 rows gets its rows
- * renumbered into the bits of one word, and so do all nodes below it. */
+ * The choices of c45_bits.c, from the same numbers. The rows of the first class stand before
+ * those of the second, each class in words of its own, so that one pass over a set of rows counts
+ * both classes. A node with no more than a word of each gets its rows renumbered into two words,
+ * and its subtree is grown, collapsed and pruned there.
+ *
+ * Every branch of a tree holds rows, also after a subtree was raised, and every column counts for
+ * the average gain. */
 #include "c45.h"
 
-/* estimated errors of a leaf, 0 for an empty one */
-double estimate_of(i64 rows, i64 errors, Estimates table, Pessimist pessimist) {
-    if (rows < table.size) {
-        return table.cells[rows * table.size + errors];
+/* Processors with AVX-512 extract bits at once; some of those without take hundreds of cycles. */
+#if defined(__AVX512F__) && defined(__BMI2__)
+#include <immintrin.h>
+#define HAS_FAST_EXTRACT 1
+#else
+#define HAS_FAST_EXTRACT 0
+#endif
+
+/* A node; attribute is -1 for a leaf, the children are first_child and the next. */
+typedef struct {
+    int32_t attribute, first_child, rows, second;
+    double estimate; /* negative until the subtree is pruned */
+} Node;
+
+/* A node that waits to be split: the columns that are left are the bits of `columns`. */
+typedef struct {
+    i64 node;
+    u64 columns;
+} Open;
+
+/* A test that is admitted: the rows that hold the second value, by class. */
+typedef struct {
+    double gain;
+    int32_t column, first, second;
+} Admitted;
+
+/* Sets of rows as words, n_first of the first class and then those of the second. */
+typedef struct {
+    i64 n_first, n_words;
+    u64 *values; /* (d, n_words) the rows that hold the second value of each column */
+    u64 *masks, *stack_masks; /* a line of words for each level of the tree */
+} Rows;
+
+typedef struct {
+    i64 d, min_leaf;
+    bool by_gain, pruning, raising;
+    const double *terms, *entropies;
+    Estimates table;
+    Pessimist pessimist;
+    const u64 *row_bits;
+    Node *nodes;
+    i64 *below, *visited, *inner;
+    double *estimates;
+    Admitted *admitted;
+    i64 *stack_node, *stack_first, *stack_second;
+    Rows small;
+} Binary;
+
+/* how many rows of each class two sets share */
+static inline void count_both(const Rows *rows, const u64 *mask, const u64 *held, i64 *first,
+                              i64 *second, bool small) {
+    if (small) {
+        *first = popcount(mask[0] & held[0]);
+        *second = popcount(mask[1] & held[1]);
+        return;
     }
-    return (double)errors + added_errors((double)rows, (double)errors, pessimist);
+    i64 in_first = 0, in_second = 0;
+    for (i64 w = 0; w < rows->n_first; w++) {
+        in_first += popcount(mask[w] & held[w]);
+    }
+    for (i64 w = rows->n_first; w < rows->n_words; w++) {
+        in_second += popcount(mask[w] & held[w]);
+    }
+    *first = in_first;
+    *second = in_second;
 }
 
-/* which of the admitted tests is chosen, -1 when there is none */
-static i64 choose(i64 n_left, const double *gains, const i64 *ones, double gain_sum,
-                  i64 n_counted, i64 total, bool by_gain, const double *terms) {
-    if (n_counted == 0) {
-        return -1;
+/* the rows of `here` that hold the first value stay, the others go to `next`, which may be it */
+static inline void part(const Rows *rows, u64 *here, const u64 *held, u64 *next) {
+    for (i64 w = 0; w < rows->n_words; w++) {
+        u64 word = here[w], with = word & held[w];
+        here[w] = word ^ with;
+        next[w] = with;
     }
-    double bar = gain_sum / (double)n_counted - AVERAGE_SLACK, best = 0.0;
+}
+
+static inline i64 errors_of(const Node *node) {
+    return least_of(node->second, node->rows - node->second);
+}
+
+/* Whether a node is to be split. With fewer errors than it takes to be the most in a leaf no
+ * subtree saves one, and it would collapse. */
+static inline bool is_open(const Node *node, i64 min_leaf) {
+    return (node->rows >= 2 * min_leaf) & (errors_of(node) > min_leaf / 2);
+}
+
+static inline double leaf_estimate(const Binary *work, const Node *node) {
+    return estimate_of(node->rows, errors_of(node), work->table, work->pessimist);
+}
+
+/* rows times entropy, looked up where a class has no more than a word of rows */
+static inline double entropy_of(const Binary *work, i64 first, i64 second, bool small) {
+    const double *terms = work->terms;
+    return small ? work->entropies[first * (WORD + 1) + second]
+                 : terms[first + second] - (terms[first] + terms[second]);
+}
+
+/* the chosen test of a node, its place among the admitted, -1 when there is none; `left` are the
+ * columns that can be tested below it */
+static inline i64 choose(const Binary *work, const Rows *rows, const u64 *here, const Node *node,
+                         u64 columns, u64 *left, bool small) {
+    const double *terms = work->terms;
+    Admitted *admitted = work->admitted;
+    i64 total = node->rows, in_second = node->second, in_first = total - in_second, n_left = 0;
+    double entropy = entropy_of(work, in_first, in_second, small);
+    double size = (double)total, least_gain = TOLERANCE / size, gain_sum = 0.0;
+    *left = 0;
+    while (columns != 0) {
+        i64 a = lowest_bit(columns), first, second;
+        columns &= columns - 1;
+        const u64 *held = rows->values + a * (small ? 2 : rows->n_words);
+        count_both(rows, here, held, &first, &second, small);
+        i64 one = first + second, zero = total - one;
+        double inside = entropy_of(work, in_first - first, in_second - second, small) +
+                        entropy_of(work, first, second, small);
+        double gain = (entropy - inside) / size;
+        gain = gain < least_gain ? 0.0 : gain;
+        /* written over unless it is admitted: no branch to guess */
+        bool is_admitted = (one >= work->min_leaf) & (zero >= work->min_leaf);
+        gain_sum += is_admitted ? gain : 0.0;
+        admitted[n_left].gain = gain;
+        admitted[n_left].column = (int32_t)a;
+        admitted[n_left].first = (int32_t)first;
+        admitted[n_left].second = (int32_t)second;
+        n_left += is_admitted;
+        *left |= (u64)is_admitted << a;
+    }
+    double bar = gain_sum / (double)n_left - AVERAGE_SLACK, best = 0.0;
     i64 chosen = -1;
     for (i64 at = 0; at < n_left; at++) {
-        double gain = gains[at], value;
-        if (by_gain) {
-            value = gain;
-        } else if (gain >= bar && gain > 0.0) {
-            double information =
-                (terms[total] - (terms[total - ones[at]] + terms[ones[at]])) / (double)total;
-            value = information < TOLERANCE ? 0.0 : gain / information;
-        } else {
-            continue;
+        double value = admitted[at].gain;
+        if (!work->by_gain) {
+            i64 one = admitted[at].first + admitted[at].second;
+            double information = (terms[total] - (terms[total - one] + terms[one])) / size;
+            double ratio = information < TOLERANCE ? 0.0 : value / information;
+            value = (value >= bar) & (value > 0.0) ? ratio : 0.0;
         }
         if (value > best + TOLERANCE) {
             best = value;
@@ -39,254 +154,397 @@ static i64 choose(i64 n_left, const double *gains, const i64 *ones, double gain_
     return chosen;
 }
 
-/* renumber the rows of the bit set: one word per column, the class behind the columns */
-static void pack(const u64 *mask, i64 n_words, const u64 *row_bits, u64 *RESTRICT packed,
-                 i64 n_packed) {
-    u64 to = 0;
-    for (i64 a = 0; a < n_packed; a++) {
-        packed[a] = 0;
-    }
-    for (i64 w = 0; w < n_words; w++) {
-        u64 rest = mask[w];
-        while (rest != 0) {
-            u64 bits = row_bits[WORD * w + lowest_bit(rest)];
-            rest &= rest - 1;
-            for (i64 a = 0; a < n_packed; a++) {
-                packed[a] |= ((bits >> a) & 1) << to;
+#if HAS_FAST_EXTRACT
+/* renumber the rows of the set `mask`: a word for each class and column */
+static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 columns) {
+    while (columns != 0) {
+        i64 a = lowest_bit(columns), w = 0;
+        const u64 *held = rows->values + a * rows->n_words;
+        columns &= columns - 1;
+        for (i64 c = 0; c < 2; c++) {
+            i64 end = c == 0 ? rows->n_first : rows->n_words, to = 0;
+            u64 word = 0;
+            for (; w < end; w++) {
+                word |= (u64)_pext_u64(held[w], mask[w]) << (to % WORD);
+                to += popcount(mask[w]);
             }
-            to++;
+            work->small.values[2 * a + c] = word;
         }
     }
 }
-
-/* Grow the tree of the rows in `mask` into the node arrays; returns the number of nodes.
- *
- * values (d, words): rows that hold the second value of each column; second: rows of the second
- * class; table (65, 65 at most): row count times entropy; row_bits: one word per row, bit a its
- * value of column a, bit d its class. */
-i64 grow_binary(const u64 *mask, i64 n_words, const u64 *values, i64 d, const u64 *second,
-                const u64 *row_bits, i64 min_leaf, bool by_gain, const bool *counted,
-                const double *terms, const double *table, i64 *attribute, i64 *first_child,
-                i64 *counts, u64 *node_masks, BinaryWork work) {
-    i64 *columns = work.columns, *ones = work.ones, *lasts = work.lasts, *alive = work.alive;
-    double *gains = work.gains;
-    u64 *packed = work.packed;
-    i64 total = 0, in_second = 0, table_width = WORD + 1;
-    for (i64 w = 0; w < n_words; w++) {
-        node_masks[w] = mask[w];
-        total += popcount(mask[w]);
-        in_second += popcount(mask[w] & second[w]);
-    }
-    counts[0] = total - in_second;
-    counts[1] = in_second;
-    attribute[0] = -1;
-    for (i64 a = 0; a < d; a++) {
-        alive[a] = a;
-    }
-    alive[d] = d;
-    i64 n_nodes = 1, n_open = 0;
-    if (total >= 2 * min_leaf && 0 < in_second && in_second < total) {
-        work.open_node[0] = 0;
-        work.open_small[0] = false;
-        n_open = 1;
-    }
-    u64 packed_second = 0;
-    while (n_open > 0) {
-        n_open--;
-        i64 node = work.open_node[n_open];
-        const u64 *here = node_masks + node * n_words;
-        i64 in_first = counts[2 * node];
-        in_second = counts[2 * node + 1];
-        total = in_first + in_second;
-        const i64 *left_here = alive + node * (d + 1);
-        i64 n_alive = left_here[d], n_left = 0, n_counted = 0;
-        double gain_sum = 0.0, size = (double)total, least_gain = TOLERANCE / size;
-        bool small = total <= WORD;
-        u64 word = small && work.open_small[n_open] ? work.open_word[n_open] : 0;
-        if (small && !work.open_small[n_open]) {
-            pack(here, n_words, row_bits, packed, work.n_packed);
-            packed_second = packed[d];
-            word = ~(u64)0 >> (WORD - total);
-        }
-        if (small) {
-            u64 word_second = word & packed_second;
-            double entropy = table[total * table_width + in_second];
-            for (i64 at = 0; at < n_alive; at++) {
-                i64 a = left_here[at], one = popcount(word & packed[a]), zero = total - one;
-                if (one < min_leaf || zero < min_leaf) {
-                    continue;
-                }
-                i64 last = popcount(word_second & packed[a]);
-                double inside = table[zero * table_width + in_second - last] +
-                                table[one * table_width + last];
-                double gain = (entropy - inside) / size;
-                if (gain < least_gain) {
-                    gain = 0.0;
-                }
-                columns[n_left] = a;
-                gains[n_left] = gain;
-                ones[n_left] = one;
-                lasts[n_left] = last;
-                n_left++;
-                if (counted[a]) {
-                    gain_sum += gain;
-                    n_counted++;
-                }
-            }
-        } else {
-            double entropy = terms[total] - (terms[in_first] + terms[in_second]);
-            for (i64 at = 0; at < n_alive; at++) {
-                i64 a = left_here[at], one = 0, last = 0;
-                const u64 *held = values + a * n_words;
-                for (i64 w = 0; w < n_words; w++) {
-                    u64 both = here[w] & held[w];
-                    one += popcount(both);
-                    last += popcount(both & second[w]);
-                }
-                i64 zero = total - one;
-                if (one < min_leaf || zero < min_leaf) {
-                    continue;
-                }
-                i64 zero_second = in_second - last;
-                double inside =
-                    (terms[zero] - (terms[zero - zero_second] + terms[zero_second])) +
-                    (terms[one] - (terms[one - last] + terms[last]));
-                double gain = (entropy - inside) / size;
-                if (gain < least_gain) {
-                    gain = 0.0;
-                }
-                columns[n_left] = a;
-                gains[n_left] = gain;
-                ones[n_left] = one;
-                lasts[n_left] = last;
-                n_left++;
-                if (counted[a]) {
-                    gain_sum += gain;
-                    n_counted++;
-                }
-            }
-        }
-        i64 chosen = choose(n_left, gains, ones, gain_sum, n_counted, total, by_gain, terms);
-        if (chosen < 0) {
-            continue;
-        }
-
-        i64 a = columns[chosen], one = ones[chosen], last = lasts[chosen];
-        const u64 *held = values + a * n_words;
-        attribute[node] = a;
-        first_child[node] = n_nodes;
-        for (i64 v = 0; v < 2; v++) {
-            i64 child = n_nodes + v, rows = v == 1 ? one : total - one;
-            i64 rows_second = v == 1 ? last : in_second - last;
-            attribute[child] = -1;
-            counts[2 * child] = rows - rows_second;
-            counts[2 * child + 1] = rows_second;
-            if (rows < 2 * min_leaf || rows_second == 0 || rows_second == rows || n_left == 1) {
-                continue;
-            }
-            i64 left = 0, *of_child = alive + child * (d + 1);
-            for (i64 at = 0; at < n_left; at++) {
-                of_child[left] = columns[at];
-                left += at != chosen;
-            }
-            of_child[d] = left;
-            work.open_node[n_open] = child;
-            work.open_small[n_open] = small;
-            u64 *to = node_masks + child * n_words;
-            if (small) {
-                work.open_word[n_open] = v == 1 ? word & packed[a] : word & ~packed[a];
-            } else if (v == 1) {
-                for (i64 w = 0; w < n_words; w++) {
-                    to[w] = here[w] & held[w];
-                }
-            } else {
-                for (i64 w = 0; w < n_words; w++) {
-                    to[w] = here[w] & ~held[w];
-                }
-            }
-            n_open++;
-        }
-        n_nodes += 2;
-    }
-    return n_nodes;
+#else
+/* eight bytes, bit k of byte j becoming bit j of byte k */
+static inline u64 turn_bits(u64 bytes) {
+    u64 swapped = (bytes ^ (bytes >> 7)) & 0x00AA00AA00AA00AAu;
+    bytes ^= swapped ^ (swapped << 7);
+    swapped = (bytes ^ (bytes >> 14)) & 0x0000CCCC0000CCCCu;
+    bytes ^= swapped ^ (swapped << 14);
+    swapped = (bytes ^ (bytes >> 28)) & 0x00000000F0F0F0F0u;
+    return bytes ^ swapped ^ (swapped << 28);
 }
 
-/* Estimated errors of the subtree at `top` (no leaf) when it must take the rows in `mask`.
- *
- * `rows` and `rows_second` count the rows and those of the second class. Infinite as soon as the
- * errors are sure to be above `enough`. */
-double branch_estimate_binary(i64 top, const u64 *mask, i64 n_words, i64 rows, i64 rows_second,
-                              const u64 *values, const u64 *second, const i64 *attribute,
-                              const i64 *first_child, u64 *stack_masks, i64 *stack_node,
-                              i64 *stack_rows, i64 *stack_second, i64 *visited,
-                              double *estimates, Estimates table, Pessimist pessimist,
-                              double enough) {
-    for (i64 w = 0; w < n_words; w++) {
-        stack_masks[w] = mask[w];
+/* renumber the rows of the set `mask`: a word for each class and column */
+static void pack(const Binary *work, const Rows *rows, const u64 *mask, u64 columns) {
+    i64 w = 0, n_bytes = (work->d + 7) / 8;
+    (void)columns;
+    for (i64 c = 0; c < 2; c++) {
+        i64 end = c == 0 ? rows->n_first : rows->n_words, to = 0;
+        uint8_t bytes[8][WORD] = {{0}}, turned[8][8], word[8]; /* by eight columns, a byte a row */
+        for (; w < end; w++) {
+            for (u64 rest = mask[w]; rest != 0; rest &= rest - 1, to++) {
+                u64 bits = work->row_bits[WORD * w + lowest_bit(rest)];
+                bytes[0][to] = (uint8_t)bits;
+                for (i64 k = 1; k < n_bytes; k++) {
+                    bytes[k][to] = (uint8_t)(bits >> (8 * k));
+                }
+            }
+        }
+        for (i64 k = 0; k < n_bytes; k++) {
+            for (i64 block = 0; block < 8; block++) {
+                u64 eight;
+                memcpy(&eight, bytes[k] + 8 * block, sizeof eight);
+                eight = turn_bits(eight);
+                memcpy(turned[block], &eight, sizeof eight);
+            }
+            for (i64 a = 8 * k; a < least_of(8 * k + 8, work->d); a++) {
+                for (i64 block = 0; block < 8; block++) {
+                    word[block] = turned[block][a % 8];
+                }
+                memcpy(work->small.values + 2 * a + c, word, sizeof word);
+            }
+        }
     }
-    stack_node[0] = top;
-    stack_rows[0] = rows;
-    stack_second[0] = rows_second;
-    i64 n_stack = 1, n_visited = 0;
-    double so_far = 0.0;
+}
+#endif
+
+/* Estimated errors of the subtree at `top` (no leaf) when it must take the rows in `mask`, which
+ * are those of `node`. Infinite as soon as the errors are sure to be above `enough`. */
+static double branch_estimate(const Binary *work, const Rows *rows, i64 top, const u64 *mask,
+                              const Node *node, double enough) {
+    const Node *nodes = work->nodes;
+    i64 n_words = rows->n_words, n_stack = 1, n_visited = 0;
+    double so_far = 0.0, *estimates = work->estimates;
+    for (i64 w = 0; w < n_words; w++) {
+        rows->stack_masks[w] = mask[w];
+    }
+    work->stack_node[0] = top;
+    work->stack_first[0] = node->rows - node->second;
+    work->stack_second[0] = node->second;
     while (n_stack > 0) {
         n_stack--;
-        i64 node = stack_node[n_stack], child = first_child[node], one = 0, one_second = 0;
-        u64 *here = stack_masks + n_stack * n_words, *next = here + n_words;
-        const u64 *held = values + attribute[node] * n_words;
-        visited[n_visited++] = node;
-        for (i64 w = 0; w < n_words; w++) {
-            u64 both = here[w] & held[w];
-            one += popcount(both);
-            one_second += popcount(both & second[w]);
-        }
-        i64 zero = stack_rows[n_stack] - one, zero_second = stack_second[n_stack] - one_second;
-        bool inner_zero = attribute[child] >= 0, inner_one = attribute[child + 1] >= 0;
-        if (!inner_zero) {
-            i64 errors = least_of(zero_second, zero - zero_second);
-            estimates[child] = estimate_of(zero, errors, table, pessimist);
+        node = nodes + work->stack_node[n_stack];
+        u64 *here = rows->stack_masks + n_stack * n_words;
+        const u64 *held = rows->values + node->attribute * n_words;
+        i64 first, second, child = node->first_child;
+        count_both(rows, here, held, &first, &second, n_words == 2);
+        i64 zero_first = work->stack_first[n_stack] - first;
+        i64 zero_second = work->stack_second[n_stack] - second;
+        bool zero_inner = nodes[child].attribute >= 0, one_inner = nodes[child + 1].attribute >= 0;
+        work->visited[n_visited++] = work->stack_node[n_stack];
+        if (!zero_inner) {
+            estimates[child] = estimate_of(zero_first + zero_second,
+                                           least_of(zero_first, zero_second), work->table,
+                                           work->pessimist);
             so_far += estimates[child];
         }
-        if (!inner_one) {
-            i64 errors = least_of(one_second, one - one_second);
-            estimates[child + 1] = estimate_of(one, errors, table, pessimist);
+        if (!one_inner) {
+            estimates[child + 1] = estimate_of(first + second, least_of(first, second),
+                                               work->table, work->pessimist);
             so_far += estimates[child + 1];
         }
         if (so_far > enough) {
             return INFINITY;
         }
-        /* Written over the node itself, so the second child, if both go on, is read first. */
-        if (inner_zero && inner_one) {
-            for (i64 w = 0; w < n_words; w++) {
-                u64 word = here[w];
-                next[w] = word & held[w];
-                here[w] = word & ~held[w];
-            }
-        } else if (inner_one) {
-            for (i64 w = 0; w < n_words; w++) {
-                here[w] &= held[w];
-            }
-        } else if (inner_zero) {
-            for (i64 w = 0; w < n_words; w++) {
-                here[w] &= ~held[w];
-            }
+        if (zero_inner || one_inner) {
+            part(rows, here, held, here + zero_inner * n_words);
         }
-        if (inner_zero) {
-            stack_node[n_stack] = child;
-            stack_rows[n_stack] = zero;
-            stack_second[n_stack] = zero_second;
-            n_stack++;
-        }
-        if (inner_one) {
-            stack_node[n_stack] = child + 1;
-            stack_rows[n_stack] = one;
-            stack_second[n_stack] = one_second;
-            n_stack++;
-        }
+        work->stack_node[n_stack] = child;
+        work->stack_first[n_stack] = zero_first;
+        work->stack_second[n_stack] = zero_second;
+        n_stack += zero_inner;
+        work->stack_node[n_stack] = child + 1;
+        work->stack_first[n_stack] = first;
+        work->stack_second[n_stack] = second;
+        n_stack += one_inner;
     }
     for (i64 back = n_visited - 1; back >= 0; back--) {
-        i64 node = visited[back], child = first_child[node];
-        estimates[node] = estimates[child] + estimates[child + 1];
+        i64 at = work->visited[back], child = nodes[at].first_child;
+        estimates[at] = estimates[child] + estimates[child + 1];
     }
     return estimates[top];
+}
+
+/* the rows of a branch, a line below those of its node */
+static u64 *rows_of_branch(const Rows *rows, const Node *node, u64 *mask, i64 value) {
+    const u64 *held = rows->values + node->attribute * rows->n_words;
+    u64 *to = mask + rows->n_words, turned = value == 1 ? 0 : ~(u64)0;
+    for (i64 w = 0; w < rows->n_words; w++) {
+        to[w] = mask[w] & (held[w] ^ turned);
+    }
+    return to;
+}
+
+/* count the rows in `mask`, those of the node, down its new subtree */
+static void send_again(const Binary *work, const Rows *rows, const Node *node, u64 *mask) {
+    Node *children = work->nodes + node->first_child;
+    i64 first, second;
+    count_both(rows, mask, rows->values + node->attribute * rows->n_words, &first, &second,
+               rows->n_words == 2);
+    children[1].rows = (int32_t)(first + second);
+    children[1].second = (int32_t)second;
+    children[0].rows = node->rows - children[1].rows;
+    children[0].second = node->second - children[1].second;
+    for (i64 v = 0; v < 2; v++) {
+        children[v].estimate = -1.0;
+        if (children[v].attribute >= 0) {
+            send_again(work, rows, children + v, rows_of_branch(rows, node, mask, v));
+        }
+    }
+}
+
+/* Prune from the leaves up by estimated errors, as prune_pessimistic does; returns the estimate of
+ * what is left. `mask` has the rows of the node, with lines below it for those of its branches. */
+static double prune(const Binary *work, const Rows *rows, Node *node, u64 *mask) {
+    double as_leaf = leaf_estimate(work, node);
+    while (node->attribute >= 0) {
+        Node *children = work->nodes + node->first_child;
+        double below[2];
+        for (i64 v = 0; v < 2; v++) {
+            Node *child = children + v;
+            if (child->attribute < 0) {
+                below[v] = leaf_estimate(work, child);
+            } else if (child->estimate >= 0.0) {
+                below[v] = child->estimate;
+            } else {
+                below[v] = prune(work, rows, child, rows_of_branch(rows, node, mask, v));
+            }
+        }
+        double as_tree = below[0] + below[1], as_branch = INFINITY;
+        const Node *largest = children + (children[1].rows >= children[0].rows);
+        if (work->raising && largest->attribute < 0) {
+            as_branch = as_leaf;
+        } else if (work->raising) {
+            /* Above this the branch neither rises nor keeps the node from being a leaf. */
+            double enough = as_tree + PRUNE_SLACK;
+            if (as_leaf <= enough + TOLERANCE) {
+                enough = as_leaf - PRUNE_SLACK;
+            }
+            as_branch = branch_estimate(work, rows, largest - work->nodes, mask, node,
+                                        enough + 2.0 * TOLERANCE);
+        }
+        if (as_leaf <= as_tree + PRUNE_SLACK + TOLERANCE &&
+            as_leaf <= as_branch + PRUNE_SLACK + TOLERANCE) {
+            node->attribute = -1;
+        } else if (as_branch <= as_tree + PRUNE_SLACK + TOLERANCE) {
+            node->attribute = largest->attribute;
+            node->first_child = largest->first_child;
+            send_again(work, rows, node, mask);
+        } else {
+            return as_tree;
+        }
+    }
+    return as_leaf;
+}
+
+/* Turn subtrees that save no training error into leaves. A collapsed subtree has as many errors
+ * as its leaves had, so that going up gives what going down gives. */
+static void collapse_inner(const Binary *work, const i64 *inner, i64 n_inner) {
+    for (i64 at = n_inner - 1; at >= 0; at--) {
+        Node *node = work->nodes + inner[at];
+        i64 *below = work->below, errors = below[node->first_child] + below[node->first_child + 1];
+        node->attribute = errors >= below[inner[at]] ? -1 : node->attribute;
+        below[inner[at]] = least_of(errors, below[inner[at]]);
+    }
+}
+
+/* Grow the subtree of the node `top`, whose rows are the first line of the masks, collapse it and
+ * prune it; returns the number of nodes. `inner` and `open` have room for it. */
+static i64 plant(const Binary *work, const Rows *rows, i64 top, u64 columns, i64 n_nodes,
+                 i64 *inner, Open *open) {
+    i64 n_words = rows->n_words, n_inner = 0, n_open = 1;
+    Node *nodes = work->nodes;
+    open[0] = (Open){top, columns};
+    while (n_open > 0) {
+        n_open--;
+        Open now = open[n_open];
+        Node *node = nodes + now.node;
+        u64 *here = rows->masks + n_open * n_words, left;
+        if (n_words > 2 && node->second <= WORD && node->rows - node->second <= WORD) {
+            pack(work, rows, here, now.columns);
+            work->small.masks[0] = ~(u64)0 >> (WORD - (node->rows - node->second));
+            work->small.masks[1] = ~(u64)0 >> (WORD - node->second);
+            n_nodes = plant(work, &work->small, now.node, now.columns, n_nodes, inner + n_inner,
+                            open + n_open);
+            continue;
+        }
+        i64 chosen = n_words == 2 ? choose(work, rows, here, node, now.columns, &left, true)
+                                  : choose(work, rows, here, node, now.columns, &left, false);
+        if (chosen < 0) {
+            continue;
+        }
+        const Admitted *test = work->admitted + chosen;
+        Node *zero = nodes + n_nodes, *one = zero + 1;
+        node->attribute = (int32_t)test->column;
+        node->first_child = (int32_t)n_nodes;
+        inner[n_inner++] = now.node;
+        one->rows = (int32_t)(test->first + test->second);
+        one->second = (int32_t)test->second;
+        zero->rows = node->rows - one->rows;
+        zero->second = node->second - one->second;
+        one->attribute = zero->attribute = -1;
+        one->estimate = zero->estimate = -1.0;
+        work->below[n_nodes] = errors_of(zero);
+        work->below[n_nodes + 1] = errors_of(one);
+        left ^= (u64)1 << test->column;
+        /* the second child goes over the first where that stays a leaf */
+        bool zero_open = (left != 0) & is_open(zero, work->min_leaf);
+        bool one_open = (left != 0) & is_open(one, work->min_leaf);
+        part(rows, here, rows->values + test->column * n_words, here + zero_open * n_words);
+        open[n_open] = (Open){n_nodes, left};
+        n_open += zero_open;
+        open[n_open] = (Open){n_nodes + 1, left};
+        n_open += one_open;
+        n_nodes += 2;
+    }
+    collapse_inner(work, inner, n_inner);
+    if (work->pruning && n_words == 2 && nodes[top].attribute >= 0) {
+        work->small.masks[0] = ~(u64)0 >> (WORD - (nodes[top].rows - nodes[top].second));
+        work->small.masks[1] = ~(u64)0 >> (WORD - nodes[top].second);
+        nodes[top].estimate = prune(work, rows, nodes + top, rows->masks);
+    }
+    return n_nodes;
+}
+
+/* add those of the rows in `mask` that get the second class to `predicted` */
+static void send_tests(const Binary *work, const Rows *rows, const Node *node, u64 *mask,
+                       u64 *predicted) {
+    if (node->attribute >= 0) {
+        const Node *children = work->nodes + node->first_child;
+        for (i64 v = 0; v < 2; v++) {
+            send_tests(work, rows, children + v, rows_of_branch(rows, node, mask, v), predicted);
+        }
+    } else if (2 * node->second > node->rows) {
+        for (i64 w = 0; w < rows->n_words; w++) {
+            predicted[w] |= mask[w];
+        }
+    }
+}
+
+/* where the bit of each row stands; returns the number of words of the first class */
+static i64 place_rows(const i64 *y, i64 n, i64 *bit_of) {
+    i64 in_first = 0, in_second = 0;
+    for (i64 row = 0; row < n; row++) {
+        in_first += y[row] == 0;
+    }
+    i64 n_first = (in_first + WORD - 1) / WORD;
+    in_first = 0;
+    for (i64 row = 0; row < n; row++) {
+        bit_of[row] = y[row] == 0 ? in_first++ : WORD * n_first + in_second++;
+    }
+    return n_first;
+}
+
+/* predictions (as `marks`) of a tree for each split */
+i64 binary_plan(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *marks,
+                const i64 *wanted, i64 n_wanted, i64 n_marks, i64 min_leaf, bool by_gain,
+                bool pruning, bool raising, Pessimist pessimist, Estimates table,
+                const double *terms, i64 *predicted) {
+    i64 room = 2 * (n / min_leaf + 1) + 2, n_words = n / WORD + 3, levels = d + 3;
+    Scratch scratch = {0};
+    i64 *bit_of = TAKE(&scratch, i64, n), *order = TAKE(&scratch, i64, n);
+    i64 *ends = TAKE(&scratch, i64, n_marks + 1), *inner = TAKE(&scratch, i64, room);
+    Open *open = TAKE(&scratch, Open, 2 * levels);
+    u64 *all = TAKE(&scratch, u64, n_words), *found = TAKE(&scratch, u64, n_words);
+    u64 *tested = TAKE(&scratch, u64, levels *n_words);
+    u64 *row_bits = TAKE(&scratch, u64, n_words *WORD);
+    double *entropies = TAKE(&scratch, double, (WORD + 1) * (WORD + 1));
+    Rows rows = {
+        .values = TAKE(&scratch, u64, d *n_words),
+        .masks = TAKE(&scratch, u64, levels *n_words),
+        .stack_masks = TAKE(&scratch, u64, levels *n_words),
+    };
+    Binary work = {
+        .d = d, .min_leaf = min_leaf, .by_gain = by_gain, .pruning = pruning, .raising = raising,
+        .terms = terms, .entropies = entropies, .table = table, .pessimist = pessimist, .row_bits = row_bits,
+        .nodes = TAKE(&scratch, Node, room),
+        .below = TAKE(&scratch, i64, room),
+        .visited = TAKE(&scratch, i64, room),
+        .estimates = TAKE(&scratch, double, room),
+        .admitted = TAKE(&scratch, Admitted, d + 1),
+        .stack_node = TAKE(&scratch, i64, levels),
+        .stack_first = TAKE(&scratch, i64, levels),
+        .stack_second = TAKE(&scratch, i64, levels),
+        .small = {
+            .n_first = 1, .n_words = 2,
+            .values = TAKE(&scratch, u64, 2 * d),
+            .masks = TAKE(&scratch, u64, 2 * levels),
+            .stack_masks = TAKE(&scratch, u64, 2 * levels),
+        },
+    };
+    if (scratch.failed) {
+        scratch_free(&scratch);
+        return NO_MEMORY;
+    }
+    rows.n_first = place_rows(y, n, bit_of);
+    i64 n_second = 0;
+    for (i64 row = 0; row < n; row++) {
+        n_second += y[row] == 1;
+    }
+    rows.n_words = n_words = most_of(3, rows.n_first + (n_second + WORD - 1) / WORD);
+    for (i64 row = 0; row < n; row++) {
+        u64 bit = (u64)1 << (bit_of[row] % WORD);
+        all[bit_of[row] / WORD] |= bit;
+        for (i64 a = 0; a < d; a++) {
+            rows.values[a * n_words + bit_of[row] / WORD] |= codes[row * d + a] == 1 ? bit : 0;
+            row_bits[bit_of[row]] |= (u64)codes[row * d + a] << a;
+        }
+    }
+    for (i64 first = 0; first <= WORD; first++) {
+        for (i64 second = 0; second <= least_of(WORD, n - first); second++) {
+            entropies[first * (WORD + 1) + second] =
+                terms[first + second] - (terms[first] + terms[second]);
+        }
+    }
+    Node *root = work.nodes;
+    i64 grouped = -1;
+    for (i64 s = 0; s < n_wanted; s++) {
+        i64 line = wanted[2 * s], mark = wanted[2 * s + 1], tested_second = 0;
+        if (line != grouped) {
+            group_by_mark(marks + line * n, n, order, ends, n_marks);
+            grouped = line;
+        }
+        const i64 *test = order + mark_begins(ends, mark);
+        i64 n_test = ends[mark] - mark_begins(ends, mark);
+        memset(tested, 0, (size_t)n_words * sizeof *tested);
+        memset(found, 0, (size_t)n_words * sizeof *found);
+        for (i64 at = 0; at < n_test; at++) {
+            i64 bit = bit_of[test[at]];
+            tested[bit / WORD] |= (u64)1 << (bit % WORD);
+        }
+        for (i64 w = 0; w < n_words; w++) {
+            rows.masks[w] = all[w] ^ tested[w];
+            tested_second += w < rows.n_first ? 0 : popcount(tested[w]);
+        }
+        root->attribute = -1;
+        root->rows = (int32_t)(n - n_test);
+        root->second = (int32_t)(n_second - tested_second);
+        root->estimate = -1.0;
+        work.below[0] = errors_of(root);
+        if (is_open(root, min_leaf)) {
+            plant(&work, &rows, 0, ((u64)1 << d) - 1, 1, inner, open);
+        }
+        if (pruning && root->attribute >= 0 && root->estimate < 0.0) {
+            for (i64 w = 0; w < n_words; w++) {
+                rows.masks[w] = all[w] ^ tested[w];
+            }
+            prune(&work, &rows, root, rows.masks);
+        }
+        send_tests(&work, &rows, root, tested, found);
+        for (i64 at = 0; at < n_test; at++) {
+            i64 bit = bit_of[test[at]];
+            predicted[line * n + test[at]] = (i64)(found[bit / WORD] >> (bit % WORD) & 1);
+        }
+    }
+    scratch_free(&scratch);
+    return 0;
 }

@@ -6,14 +6,10 @@
  * it, class_masks[c] those of a class. */
 #include "c45.h"
 
-/* Estimates of leaves with fewer rows are looked up. */
-#define TABLED 128
-
 typedef struct {
     i64 d, n_words, n_labels;
     const i64 *cardinality, *offset;
-    const u64 *masks, *class_masks, *values;
-    bool binary;
+    const u64 *masks, *class_masks;
     Estimates table;
     Pessimist pessimist;
     const double *terms;
@@ -21,8 +17,7 @@ typedef struct {
     i64 *attribute, *first_child, *counts;
     u64 *node_masks;
     /* scratch */
-    i64 *alive, *open_node, *places, *below, *path, *turn, *counts_here, *stack_node, *stack_rows,
-        *stack_second, *visited;
+    i64 *alive, *open_node, *places, *below, *path, *turn, *counts_here, *stack_node, *visited;
     double *gains, *estimates, *other_estimates;
     u64 *stack_masks;
 } Bits;
@@ -356,15 +351,7 @@ static void prune_bits(const Bits *bits, bool raising) {
                     enough = as_leaf - PRUNE_SLACK;
                 }
                 enough += 2.0 * TOLERANCE;
-                as_branch =
-                    bits->binary
-                        ? branch_estimate_binary(
-                              largest, here, n_words, rows, counts[1], bits->values,
-                              bits->class_masks + n_words, attribute, first_child,
-                              bits->stack_masks, bits->stack_node, bits->stack_rows,
-                              bits->stack_second, bits->visited, bits->other_estimates,
-                              bits->table, bits->pessimist, enough)
-                        : branch_estimate_bits(bits, largest, here, enough);
+                as_branch = branch_estimate_bits(bits, largest, here, enough);
             }
         }
         if (as_leaf <= as_tree + PRUNE_SLACK + TOLERANCE &&
@@ -401,32 +388,46 @@ static i64 predict_bits(const Bits *bits, const i64 *codes) {
     return argmax_i64(bits->counts + node * n_labels, n_labels);
 }
 
-/* predictions (as `marks`) of a tree for each split */
+/* estimated errors of leaves with fewer than `size` rows, by rows and errors */
+i64 c45_estimates(double confidence, double z, i64 size, double *table) {
+    Pessimist pessimist = {confidence, z};
+    memset(table, 0, (size_t)(size * size) * sizeof *table);
+    for (i64 rows = 1; rows < size; rows++) {
+        for (i64 errors = 0; errors <= rows; errors++) {
+            table[rows * size + errors] =
+                (double)errors + added_errors((double)rows, (double)errors, pessimist);
+        }
+    }
+    return 0;
+}
+
+/* predictions (as `marks`) of a tree for each split; `estimates` is a table of c45_estimates */
 i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset, const i64 *y,
                   i64 n, i64 d, i64 n_labels, const i64 *marks, const i64 *wanted, i64 n_wanted,
                   i64 n_marks, i64 min_leaf, i64 by_gain, i64 prune, i64 raising,
-                  double confidence, double z, const double *terms, i64 *predicted) {
+                  double confidence, double z, const double *estimates, i64 n_estimates,
+                  const double *terms, i64 *predicted) {
     i64 most = 1, least = INT64_MAX, n_words = (n + WORD - 1) / WORD;
     for (i64 a = 0; a < d; a++) {
         most = most_of(most, cardinality[a]);
         least = least_of(least, cardinality[a]);
     }
-    i64 room = (n / min_leaf + 1) * most + 2, tabled = least_of(TABLED, n + 1);
-    bool binary = n_labels == 2 && most == 2 && least == 2 && d < WORD;
-    i64 n_packed = binary ? 16 * (d / 16 + 1) : 1, n_places = offset[d];
     Pessimist pessimist = {confidence, z};
+    Estimates table = {estimates, n_estimates};
+    if (n_labels == 2 && most == 2 && least == 2 && d < WORD) {
+        return binary_plan(codes, y, n, d, marks, wanted, n_wanted, n_marks, min_leaf,
+                           by_gain != 0, prune != 0, raising != 0, pessimist, table, terms,
+                           predicted);
+    }
+    i64 room = (n / min_leaf + 1) * most + 2, n_places = offset[d];
     Scratch scratch = {0};
     u64 *masks = TAKE(&scratch, u64, n_places *n_words);
     u64 *class_masks = TAKE(&scratch, u64, n_labels *n_words);
-    u64 *values = TAKE(&scratch, u64, d *n_words), *row_bits = TAKE(&scratch, u64, n);
-    double *table = TAKE(&scratch, double, tabled *tabled);
-    double *entropies = TAKE(&scratch, double, (WORD + 1) * (WORD + 1));
     i64 *order = TAKE(&scratch, i64, n), *ends = TAKE(&scratch, i64, n_marks + 1);
     u64 *train = TAKE(&scratch, u64, n_words);
     bool *counted = TAKE(&scratch, bool, d);
     Bits bits = {
-        d, n_words, n_labels, cardinality, offset, masks, class_masks, values, binary,
-        {table, tabled}, pessimist, terms,
+        d, n_words, n_labels, cardinality, offset, masks, class_masks, table, pessimist, terms,
         .attribute = TAKE(&scratch, i64, room),
         .first_child = TAKE(&scratch, i64, room),
         .counts = TAKE(&scratch, i64, room *n_labels),
@@ -439,18 +440,11 @@ i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset, c
         .turn = TAKE(&scratch, i64, room),
         .counts_here = TAKE(&scratch, i64, n_labels),
         .stack_node = TAKE(&scratch, i64, room),
-        .stack_rows = TAKE(&scratch, i64, room),
-        .stack_second = TAKE(&scratch, i64, room),
         .visited = TAKE(&scratch, i64, room),
         .gains = TAKE(&scratch, double, d),
         .estimates = TAKE(&scratch, double, room),
         .other_estimates = TAKE(&scratch, double, room),
         .stack_masks = TAKE(&scratch, u64, (d * most + 2) * n_words),
-    };
-    BinaryWork work = {
-        bits.open_node, bits.alive, TAKE(&scratch, i64, d), TAKE(&scratch, i64, d),
-        TAKE(&scratch, i64, d), TAKE(&scratch, u64, room), TAKE(&scratch, u64, n_packed),
-        TAKE(&scratch, bool, room), bits.gains, n_packed,
     };
     if (scratch.failed) {
         scratch_free(&scratch);
@@ -461,27 +455,6 @@ i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset, c
         class_masks[y[row] * n_words + row / WORD] |= bit;
         for (i64 a = 0; a < d; a++) {
             masks[(offset[a] + codes[row * d + a]) * n_words + row / WORD] |= bit;
-            if (binary) {
-                row_bits[row] |= (u64)codes[row * d + a] << a;
-            }
-        }
-        if (binary) {
-            row_bits[row] |= (u64)y[row] << d;
-        }
-    }
-    for (i64 a = 0; a < d && binary; a++) {
-        memcpy(values + a * n_words, masks + (2 * a + 1) * n_words,
-               (size_t)n_words * sizeof *values);
-    }
-    for (i64 w = 0; w <= least_of(n, WORD) && binary; w++) {
-        for (i64 k = 0; k <= w; k++) {
-            entropies[w * (WORD + 1) + k] = terms[w] - (terms[w - k] + terms[k]);
-        }
-    }
-    for (i64 rows = 1; rows < tabled; rows++) {
-        for (i64 errors = 0; errors <= rows; errors++) {
-            table[rows * tabled + errors] =
-                (double)errors + added_errors((double)rows, (double)errors, pessimist);
         }
     }
     i64 grouped = -1;
@@ -503,11 +476,7 @@ i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *offset, c
             train[test[at] / WORD] ^= (u64)1 << (test[at] % WORD);
         }
         takes_part(cardinality, d, n - n_test, counted);
-        i64 n_nodes = binary ? grow_binary(train, n_words, values, d, class_masks + n_words,
-                                           row_bits, min_leaf, by_gain != 0, counted, terms,
-                                           entropies, bits.attribute, bits.first_child,
-                                           bits.counts, bits.node_masks, work)
-                             : grow_bits(&bits, train, min_leaf, by_gain != 0, counted);
+        i64 n_nodes = grow_bits(&bits, train, min_leaf, by_gain != 0, counted);
         collapse_bits(&bits, n_nodes);
         if (prune) {
             prune_bits(&bits, raising != 0);

@@ -215,7 +215,9 @@ EXPORT i64 c45_bits_plan(const i64 *codes, const i64 *cardinality, const i64 *of
                          const i64 *y, i64 n, i64 d, i64 n_labels, const i64 *marks,
                          const i64 *wanted, i64 n_wanted, i64 n_marks, i64 min_leaf, i64 by_gain,
                          i64 prune, i64 raising, double confidence, double z,
-                         const double *terms, i64 *predicted);
+                         const double *estimates, i64 n_estimates, const double *terms,
+                         i64 *predicted);
+EXPORT i64 c45_estimates(double confidence, double z, i64 size, double *table);
 
 /* neighbour_distance.c */
 EXPORT i64 neighbour_scales(const double *values, i64 d, const i64 *cardinality, const i64 *rows,

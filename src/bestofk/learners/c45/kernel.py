@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -25,15 +27,27 @@ _PLAN = Kernel(
 )
 _BITS_PLAN = Kernel(
     "c45_bits_plan",
-    "*i64 *i64 *i64 *i64 i64 i64 i64 *i64 *i64 i64 i64 i64 i64 i64 i64 f64 f64 *f64 &i64",
+    "*i64 *i64 *i64 *i64 i64 i64 i64 *i64 *i64 i64 i64 i64 i64 i64 i64 f64 f64 *f64 i64 *f64 &i64",
 )
+_ESTIMATES = Kernel("c45_estimates", "f64 f64 i64 &f64")
 _ADDED = Kernel("c45_added_errors", "f64 f64 f64 f64 &f64")
 _CUTS = Kernel("c45_three_cuts", "*f64 *i64 i64 *u32 *u32 i64 *f64 i64 i64 f64 *f64 *f64 &f64")
 
 FEW = 32
 """Columns of up to this many values are counted in a table."""
+TABLED = 128
+"""The estimated errors of leaves with fewer rows are looked up."""
 
 
+@lru_cache(maxsize=4)
+def leaf_estimates(confidence: float, z: float) -> Floats:
+    """Errors with what a pessimist adds, by the rows of a leaf and its errors."""
+    table = np.empty((TABLED, TABLED))
+    _ESTIMATES(confidence, z, TABLED, table)
+    return table
+
+
+@lru_cache(maxsize=4)
 def entropy_terms(n: int) -> Floats:
     """K log2 k for k = 0..n."""
     terms = np.zeros(n + 1)
@@ -113,7 +127,7 @@ def predict_bits(encoded: Encoded, marks: SplitMarks, settings: Settings) -> Cod
         np.concatenate(([0], np.cumsum(encoded.cardinality))).astype(np.int64), encoded.y,
         encoded.n, encoded.d, encoded.n_classes, marks.marks, marks.wanted, len(marks.wanted),
         marks.n_marks, int(min_leaf), by_gain, pruning > 0, raising, confidence, z,
-        entropy_terms(encoded.n), predicted,
+        leaf_estimates(confidence, z), TABLED, entropy_terms(encoded.n), predicted,
     )  # fmt: skip
     return predicted
 
