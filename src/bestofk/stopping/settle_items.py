@@ -183,7 +183,7 @@ the same, but for a risk of at most 0.05.
             f"names must be {len(values)} different names, one per row of losses; got {called}."
         )
     blocks = values[:, : values.shape[1] // step * step].reshape(len(values), -1, step)
-    missing = np.isnan(blocks).any(axis=2)
+    missing = np.logical_or.reduce(np.isnan(blocks), axis=2)
     given = np.where(missing.any(axis=1), missing.argmax(axis=1), blocks.shape[1])
     if not given.all():
         raise ArgumentError(f"losses must hold the first {step} items of every learner.")
