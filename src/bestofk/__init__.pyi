@@ -44,4 +44,6 @@ from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study
+from .stopping.item_stream import StreamVerdict as StreamVerdict, item_stream as item_stream
+from .stopping.settle_items import SettledItems as SettledItems, settle_items as settle_items
 from .version import __version__ as __version__

@@ -58,7 +58,9 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
             echo_json(held if export is None else {**held, "export": export, "rows": rows})
             return
         if export is not None:
-            say(f"{rows} fits of study {shown[0].id} are in {export}{_empty(tallies[0])}.")
+            unneeded = _unneeded(_decided(opened, shown[0], 1), tallies[0])
+            empty = _empty(tallies[0], unneeded)
+            say(f"{rows} fits of study {shown[0].id} are in {export}{empty}.")
             return
         _print(opened, shown, tallies)
 
@@ -104,7 +106,8 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
                 "cells": tally.cells,
                 "done": tally.done,
                 "failed": tally.failed,
-                "missing": tally.missing,
+                "missing": tally.missing - _unneeded(decided, tally),
+                "not_needed": _unneeded(decided, tally),
                 "seconds": tally.seconds if isfinite(tally.seconds) else None,
                 "failures": [asdict(failure) for failure in tally.failures],
                 "recommended": getattr(decided, "recommended", None),
@@ -152,7 +155,8 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
         repeated = numbers.get(spec.replicates)
         if repeated is not None:
             out.print(plain(f"   repeats    study {repeated} over other random splits"))
-        out.print(plain(f"   fits       {_progress(tally)}"))
+        decided = _decided(store, study, len(shown))
+        out.print(plain(f"   fits       {_progress(tally, _unneeded(decided, tally))}"))
         out.print(plain(f"   time       {_duration(tally.seconds)} in fit and predict"))
         for failure in tally.failures[:MOST_FAILURES]:
             why = f"{failure.kind}: {one_line(failure.reason, 100)}"
@@ -164,7 +168,7 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
             out.print(plain(f"   {label:<10} {_asked(record)}"))
         # of several studies the first paragraph each; --study N has the rest
-        lines = _lines(_decided(store, study, len(shown))).split("\n")
+        lines = _lines(decided).split("\n")
         for line in lines if len(shown) == 1 else lines[:1]:
             out.print(plain(f"   {line}".rstrip()))
 
@@ -186,19 +190,29 @@ def _asked(record: StoredDecision) -> str:
         return f"is not known to this bestofk: {refusal}"
 
 
-def _progress(tally: Tally) -> str:
+def _unneeded(decided: Study | str | None, tally: Tally) -> int:
+    """Fits that are not there since a race was settled without them."""
+    race = getattr(decided, "race", None)
+    return tally.missing if race is not None and race.ended != "unfinished" else 0
+
+
+def _progress(tally: Tally, unneeded: int) -> str:
     words = f"{tally.done} of {tally.cells} done"
     if tally.failed:
         words += f", {tally.failed} failed"
+    if unneeded:
+        return f"{words}, {unneeded} not needed"
     if tally.missing:
         words += f", {tally.missing} to do"
     return words
 
 
-def _empty(tally: Tally) -> str:
+def _empty(tally: Tally, unneeded: int) -> str:
     if not (tally.failed or tally.missing):
         return ""
-    return f"; the loss is empty where {tally.failed} failed and {tally.missing} are still to do"
+    failed = f"{tally.failed} failed"
+    rest = f"{unneeded} were not needed" if unneeded else f"{tally.missing} are still to do"
+    return f"; the loss is empty where {failed} and {rest}"
 
 
 def _names(names: list[str]) -> str:

@@ -92,7 +92,7 @@ def look(
     if not settled:
         endless = rule.settle == "limit"
         # with no end to the plan, as many runs as there may be
-        gaps = np.isnan(differences if endless else of_plan).any(axis=(1, 2))
+        gaps = np.logical_or.reduce(np.isnan(differences if endless else of_plan), axis=(1, 2))
         now = _now(differences, test, family)
         hopeless = None
         if endless:

@@ -1,5 +1,11 @@
 """A comparison that stops: the same runs and the same verdict wherever and whenever it is run."""
 
+import json
+import re
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -287,3 +293,56 @@ def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words
 
     with pytest.raises(bk.BestOfKError, match=words):
         raced(progress=Never(), **options)
+
+
+KILLED = """
+import os, signal, sys
+import bestofk as bk
+from bestofk.run.progress import Progress
+
+class Kills(Progress):
+    left = 33
+    def item(self, *, label, failed):
+        Kills.left -= 1
+        if Kills.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+bk.compare(sys.argv[2:], data="wine", prior="listed", stop="settled", n_jobs=2,
+           progress=Kills(), store=sys.argv[1])
+"""
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs):
+    store = tmp_path / "study.db"
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, str(store), *LEARNERS], check=False, capture_output=True
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    # a budget that is long enough changes nothing
+    again = raced(store=store, n_jobs=n_jobs, budget=120)
+    assert again.race == serial.race
+    assert again.decision.to_dict() == serial.decision.to_dict()
+    assert told(bk.open_study(store)) == told(serial)
+
+
+def test_what_a_race_did_not_need_is_not_to_do(serial, tmp_path):
+    from click.testing import CliRunner
+
+    from bestofk.cli.show import show
+
+    store = tmp_path / "study.db"
+    left = 400 - raced(store=store).race.fits
+    shown = CliRunner().invoke(show, [str(store)]).output
+    assert f"{400 - left} of 400 done, {left} not needed\n" in shown
+    assert "to do" not in shown
+    told_json = json.loads(CliRunner().invoke(show, [str(store), "--json"]).output)
+    (study,) = told_json["studies"]
+    assert (study["missing"], study["not_needed"]) == (0, left)
+    exported = CliRunner().invoke(show, [str(store), "--export", f"{tmp_path}/fits.csv"])
+    assert f"where 0 failed and {left} were not needed." in exported.output
+    # broken off, they are to do
+    other = tmp_path / "other.db"
+    with pytest.raises(bk.errors.Interrupted):
+        raced(store=other, engine="serial", progress=Breaks(41))
+    assert re.search(r"\d+ of 400 done, \d+ to do", CliRunner().invoke(show, [str(other)]).output)
