@@ -1,4 +1,4 @@
-"""Make golden logs of tests/evals with the code of HELM, EvalPlus, SWE-bench, LiveBench and others.
+r"""Make golden logs of tests/evals with the code of HELM, EvalPlus, SWE-bench and others.
 
 Each needs an environment of its own: ``pip install crfm-helm``, ``evalplus``, ``swebench``, or the
 source tree of LiveBench or Every Eval Ever as the working directory. Models are made up: nothing
@@ -9,6 +9,8 @@ leaves the machine.
     python benchmarks/make_golden_evals.py swe-bench tests/evals/golden/swe-bench
     python benchmarks/make_golden_evals.py livebench tests/evals/golden/livebench
     python benchmarks/make_golden_evals.py every-eval-ever tests/evals/golden/every-eval-ever
+    PYTHONPATH=lm_eval-0.4.2 python benchmarks/make_golden_evals.py lm-eval \
+        tests/evals/golden/lm-eval-0.4.2
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -221,7 +224,49 @@ def make_every_eval_ever(folder: Path) -> None:
                 shutil.copy(path, folder / f"{model}_{path.name}")
 
 
+def make_lm_eval(folder: Path) -> None:
+    """lm-evaluation-harness of the version that is on the path, for the layouts of old versions.
+
+    ``PYTHONPATH`` leads to the unpacked wheel of that version; the folder is called
+    ``lm-eval-VERSION``. Up to 0.4.3 the dummy model cannot generate, and up to 0.4.2 exact_match is
+    fetched from the network: both were mended in the unpacked copy by a line each. From 0.4.9 on
+    the output path ends in .json.
+    """
+    from make_example_evals import TASKS
+
+    version = folder.name.rpartition("-")[2]
+    shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as place:
+        here = Path(place)
+        data = here / "sums.jsonl"
+        data.write_text("".join(
+            json.dumps({"q": f"What is {i} + {i}?", "a": str(2 * i), "choices": [str(2 * i), "x"],
+                        "gold": 0, "passage": f"p{i // 2}"}) + "\n" for i in range(4)
+        ))  # fmt: skip
+        for name, text in TASKS.items():
+            (here / f"{name}.yaml").write_text(
+                f"task: {name}\ndataset_path: json\ntest_split: test\n"
+                f"dataset_kwargs: {{data_files: {{test: {data}}}}}\n"
+                f'doc_to_text: "{{{{q}}}}"\n{text}'
+            )
+        for model in ("org/a", "org/b"):
+            parts = {"0.4.2": model.replace("/", "_"), "0.4.9": "x.json"}
+            out = here / "out" / parts.get(version, "")
+            subprocess.run(
+                [sys.executable, "-m", "lm_eval", "--model", "dummy", "--model_args",
+                 f"pretrained={model}", "--tasks", ",".join(TASKS), "--include_path", str(here),
+                 "--log_samples", "--output_path", str(out)],
+                check=True, env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(here / "hf")},
+            )  # fmt: skip
+        for path in sorted((here / "out").rglob("*.json*")):
+            kept = folder / path.relative_to(here / "out")
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            text = path.read_text().replace(str(here), "/data")
+            kept.write_text(re.sub(r'"(pretty_env_info|git_hash)": "[^"]*"', r'"\1": ""', text))
+
+
 MAKERS = {
+    "lm-eval": make_lm_eval,
     "helm": make_helm,
     "evalplus": make_evalplus,
     "swe-bench": make_swe_bench,

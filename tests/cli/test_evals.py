@@ -1,6 +1,7 @@
 """``bestofk evals``: from logs to a verdict."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +134,20 @@ def test_the_choice_is_in_the_json(run):
     held = json.loads(out, parse_constant=pytest.fail)["choice"]
     assert (code, held["margin_verdict"], held["items"]) == (0, "shown", 24)
     assert held["plan"]["pair"] == ["mockllm/medium", "mockllm/large"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("helm", "such as --metric exact_match.\n"),
+        ("lm-eval", "such as --filter strict-match.\n"),
+        ("README.md", "pass --format ..., one of lm-eval"),
+        ("nowhere", "There is no file or folder"),
+    ],
+)
+def test_mistakes_get_advice_that_can_be_typed(run, name, said):
+    golden = Path(__file__).parents[1] / "evals" / "golden"
+    code, out, err = run("evals", str(golden / name))
+    assert (code, out) == (2, "")
+    assert said in err
+    assert "on the command line" not in err

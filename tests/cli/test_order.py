@@ -125,3 +125,50 @@ def test_the_text_is_the_explanation_around_the_table(run):
     assert out.splitlines()[0] == lines[0]
     rest = "\n".join(lines[1:])
     assert out.index("recommended") < out.index(rest)
+
+
+GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
+
+
+def test_the_help_names_every_format_of_a_table(run):
+    from bestofk.losses import LOSS_FORMATS
+    from bestofk.tables.read_table import FORMATS
+
+    _, out, _ = run("order", "--help")
+    words = "".join(out.split())  # a name may be broken at its hyphen
+    assert [name for name in (*LOSS_FORMATS, *FORMATS) if name not in words] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "order"),
+    [
+        (("mlflow/mlflow.db", "--metric", "accuracy"), "bayes\ntree\nmajority\n"),
+        (("mlflow/search_runs.csv", "--format", "mlflow"), "bayes\ntree\nmajority\n"),
+        (("openml/evaluations_per_fold.csv",), "bayes\ntree\nmajority\n"),
+        (("scikit-learn/cross_validate.json", "--metric", "accuracy"), "bayes\ntree\nmajority\n"),
+        (("autorank/populations.csv", "--format", "autorank", "--higher-is-better"),
+         "tree\nbayes\nmajority\n"),
+        (("weka/experiment.arff", "--where", "Key_Dataset=contact-lenses", "--metric",
+          "Area_under_ROC"), None),
+    ],
+)  # fmt: skip
+def test_tables_of_other_tools(run, arguments, order):
+    code, out, err = run("order", str(GOLDEN / arguments[0]), *arguments[1:], "--quiet")
+    assert (code, err) == (0, "")
+    assert len(out.splitlines()) == (4 if order is None else 3)
+    assert out == (order or out)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("optuna/values.csv", "--algorithm-column params_criterion, --fold-column user_attrs_fold"),
+        ("optuna/reported.csv", "pass --fold-column intermediate_values if"),
+        ("scikit-learn/cross_validate.json", "choose one with --metric accuracy"),
+        ("weka", "is a folder"),
+    ],
+)
+def test_what_is_not_guessed_is_asked_for_in_options(run, name, said):
+    code, out, err = run("order", str(GOLDEN / name))
+    assert (code, out) == (2, "")
+    assert said in err

@@ -264,7 +264,8 @@ def test_a_plugin_adds_a_format(tmp_path):
     sys.modules["plugin_of_formats"] = module
     EVAL_FORMATS.add(
         EvalFormat(
-            name="mine", called="Mine", summary="*.mine", recognise="plugin_of_formats:is_mine",
+            name="mine", called="Mine", summary="*.mine", names="`*.mine`",
+            recognise="plugin_of_formats:is_mine",
             function="plugin_of_formats:read_mine",
         )
     )  # fmt: skip

@@ -325,6 +325,10 @@ _ADVICE = re.compile(
 )
 
 
+_TWICE = re.compile(r"((--[\w-]+)(?: (?:'[^']*'|[^\s,;]+))?) \(on the command line \2[^)]*\)")
+"""Advice that names an option again for those who read it in Python."""
+
+
 def option_of(verb: str, keyword: str) -> str | None:
     """The option of a verb that a keyword of the library has; None where it has none."""
     options = options_of(verb)
@@ -375,7 +379,7 @@ def as_typed(message: str, verb: str) -> str:
             return found[0]
         return f"{option} {_value(value)}"
 
-    return _ADVICE.sub(typed, message)
+    return _TWICE.sub(r"\1", _ADVICE.sub(typed, message))
 
 
 def _inside_call(before: str) -> bool:

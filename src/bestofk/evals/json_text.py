@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bestofk.errors import TableError
 
@@ -39,7 +40,7 @@ def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[t
     """The number and the value of each line; a last line that was cut off is left out and told."""
     broken: tuple[int, Exception] | None = None
     parse = json.loads
-    with path.open("rb") as file:
+    with _opened(path, where) as file:
         number = 0
         while line := file.readline(LONGEST_LINE):
             number += 1
@@ -59,6 +60,22 @@ def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[t
             yield number, value
     if broken is not None:
         note(f"{where}: the last line is cut off and was left out (a run that was broken off?).")
+
+
+@contextmanager
+def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked where it is gzip."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        from io import BytesIO
+
+        from bestofk.tables.text import decompress
+
+        yield BytesIO(decompress(file.read(), where))
 
 
 def _cut_off(error: Exception) -> bool:

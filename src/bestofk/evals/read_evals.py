@@ -173,6 +173,14 @@ def _by_format(
             f"None of {counted(len(sources), 'file')} ({shortened([s.name for s in sources], 4)}) "
             f"is a log of {', '.join(called)} or a table with one row per learner and item."
         )
+    if len(found) > 1:
+        each = [
+            f"{EVAL_FORMATS[name].called} ({counted(len(found[name]), 'file')})" for name in found
+        ]
+        rows.warn(
+            f"The files are of {len(found)} formats, whose tasks are read together: "
+            f"{joined(each)}; format=... takes one of them."
+        )
     if unknown:
         rows.note(
             f"Not used, being of no known format: {counted(len(unknown), 'file')} "
@@ -189,10 +197,14 @@ def _not_known(source: Source) -> str:
         )
     if not source.size:
         return f"{source.name}: the file is empty."
+    if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return f"{source.name} is UTF-16 text: save it as UTF-8."
     names = ", ".join(EVAL_FORMATS)
     return (
         f"{source.name}: the content is of no known format; pass format=... (on the command line "
-        f"--format), one of {names}."
+        f"--format), one of {names}; tables with one row per fold or data set are for "
+        "'bestofk order' "
+        "(bestofk.read_losses)."
     )
 
 

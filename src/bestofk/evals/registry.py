@@ -47,6 +47,8 @@ class EvalFormat:
     """The name of the harness in sentences."""
     summary: str
     """The files that hold it, in a line."""
+    names: str
+    """What to name, in a line of the documentation."""
     recognise: str
     """``package.module:name`` of the function that says whether a file is of this format."""
     function: str
@@ -66,6 +68,8 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="lm-eval",
         called="lm-evaluation-harness",
         summary="samples_*.jsonl and results_*.json of --log_samples, version 0.4.0 and later",
+        names="the folder of `--output_path`, run with `--log_samples` (0.4.0 and later); or "
+        "`samples_*.jsonl`",
         recognise=f"{_FORMATS}.lm_harness:is_lm_harness",
         function=f"{_FORMATS}.lm_harness:read_lm_harness",
         settings=("model_args", "gen_kwargs", "number of shots", "chat template", "system prompt"),
@@ -74,6 +78,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="inspect",
         called="Inspect",
         summary="*.eval (deflate or zstandard, also of crashed runs) and *.json logs",
+        names="`.eval` files (also of crashed runs), `.json` logs, or the folder of logs",
         recognise=f"{_FORMATS}.inspect_logs:is_inspect",
         function=f"{_FORMATS}.inspect_logs:read_inspect",
         settings=("solver", "task arguments", "model arguments", "generate config"),
@@ -82,6 +87,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="promptfoo",
         called="promptfoo",
         summary="the JSON or JSONL of --output, result versions 2 to 4",
+        names="the `.json` or `.jsonl` of `--output`",
         recognise=f"{_FORMATS}.promptfoo:is_promptfoo",
         function=f"{_FORMATS}.promptfoo:read_promptfoo",
         settings=("prompt",),
@@ -90,6 +96,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="helm",
         called="HELM",
         summary="run directories with run_spec.json and per_instance_stats.json",
+        names="run directories, or the folder of a suite",
         recognise=f"{_FORMATS}.helm:is_helm",
         function=f"{_FORMATS}.helm:read_helm",
     ),
@@ -97,6 +104,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="every-eval-ever",
         called="Every Eval Ever",
         summary="instance-level JSONL",
+        names="instance-level `.jsonl`, with the `.json` of its results next to it",
         recognise=f"{_FORMATS}.every_eval_ever:is_every_eval_ever",
         function=f"{_FORMATS}.every_eval_ever:read_every_eval_ever",
     ),
@@ -104,6 +112,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="swe-bench",
         called="SWE-bench",
         summary="the report of a run (MODEL.RUN.json), or the report.json of its instances",
+        names="the report `MODEL.RUN.json`, or the folder of `report.json` files",
         recognise=f"{_FORMATS}.swe_bench:is_swe_bench",
         function=f"{_FORMATS}.swe_bench:read_swe_bench",
     ),
@@ -111,6 +120,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="evalplus",
         called="EvalPlus",
         summary="*_eval_results.json of HumanEval+ and MBPP+",
+        names="`*eval_results.json`",
         recognise=f"{_FORMATS}.evalplus:is_evalplus",
         function=f"{_FORMATS}.evalplus:read_evalplus",
     ),
@@ -118,6 +128,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="livebench",
         called="LiveBench",
         summary="ground_truth_judgment.jsonl",
+        names="`ground_truth_judgment.jsonl`, or the folder `data`",
         recognise=f"{_FORMATS}.livebench:is_livebench",
         function=f"{_FORMATS}.livebench:read_livebench",
     ),
@@ -125,6 +136,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
         name="table",
         called="table",
         summary="any CSV, JSONL or Parquet with one row per learner, item and epoch",
+        names="a CSV, JSONL or Parquet with one row per model, item and epoch",
         recognise=f"{_FORMATS}.long_table:is_long_table",
         function=f"{_FORMATS}.long_table:read_long_table",
         any_table=True,

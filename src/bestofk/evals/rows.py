@@ -116,7 +116,8 @@ class EvalRows:
                     "elsewhere: an item belongs to one cluster."
                 )
         if fingerprint is not None:
-            print_ = hash(fingerprint)
+            known = type(fingerprint) is str or type(fingerprint) is int
+            print_ = hash(fingerprint if known else clean_name(fingerprint))
             if self._prints.setdefault(code, print_) != print_:
                 first = self._prints_by.get(code)
                 raise TableError(

@@ -46,12 +46,26 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes."""
+        """The first bytes, unpacked where the file is gzip."""
         try:
             with self.path.open("rb") as file:
-                return file.read(HEAD)
+                data = file.read(HEAD)
         except OSError as error:
             raise TableError(f"{self.name} cannot be read: {error.strerror or error}.") from None
+        if data[:2] != b"\x1f\x8b":
+            return data
+        import zlib
+
+        try:
+            return zlib.decompressobj(31).decompress(data, HEAD)
+        except zlib.error:
+            return data
+
+    @cached_property
+    def stem(self) -> str:
+        """The name of the file without its endings, ``.gz`` among them."""
+        name = self.path.name
+        return Path(name[:-3] if name.lower().endswith(".gz") else name).stem
 
     @cached_property
     def members(self) -> frozenset[str]:
@@ -85,8 +99,10 @@ class Source:
 
     def text(self) -> str:
         """The whole file as text."""
+        from bestofk.tables.text import decompress
+
         try:
-            return self.path.read_text(encoding="utf-8-sig")
+            return decompress(self.path.read_bytes(), self.name).decode("utf-8-sig")
         except UnicodeDecodeError:
             raise TableError(f"{self.name} is not UTF-8 text.") from None
 
@@ -152,15 +168,15 @@ def find_sources(paths: Any) -> list[Source]:
 
 def _below(path: Path) -> Iterator[Source]:
     try:
-        if path.is_dir():
-            yield from _in_folder(path)
-            return
-        if path.is_file():
-            yield Source(path, named=True)
-            return
+        folder, file = path.is_dir(), path.is_file()
     except (OSError, ValueError) as error:
         raise TableError(f"{str(path)!r:.200} cannot be read: {error}.") from None
-    raise TableError(_not_found(path))
+    if folder:
+        yield from _in_folder(path)
+    elif file:
+        yield Source(path, named=True)
+    else:
+        raise TableError(_not_found(path))
 
 
 def _in_folder(folder: Path) -> Iterator[Source]:

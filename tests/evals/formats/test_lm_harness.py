@@ -30,6 +30,34 @@ def test_the_means_are_those_that_the_harness_printed(golden):
     assert seen == 8
 
 
+VERSIONS = ["lm-eval-0.4.2"]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_older_versions_print_the_same_means(version, golden):
+    """Each task, metric and filter that the results file of that version states."""
+    seen = 0
+    for results in [p for p in golden(version).rglob("*.json") if "samples" not in p.name]:
+        told = json.loads(results.read_text(encoding="utf-8"))
+        who = re.search(r"org/\w", str(told["config"]["model_args"]))[0]
+        for task, metrics in told["results"].items():
+            for key, mean in metrics.items():
+                metric, _, filter_ = key.partition(",")
+                if not filter_ or metric.endswith("_stderr"):
+                    continue
+                evals = bk.read_evals(golden(version), task=task, metric=metric, filter=filter_)
+                assert evals.learners == ("org/a", "org/b")
+                assert evals.select(learners=who).by_item().means() == pytest.approx([mean])
+                seen += 1
+    assert seen == 8
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_older_versions_must_choose_a_filter_too(version, golden):
+    with pytest.raises(bk.ArgumentError, match="strict-match and flexible-extract"):
+        bk.read_evals(golden(version), task="sums_gen")
+
+
 def test_two_filters_must_be_chosen(golden):
     with pytest.raises(bk.ArgumentError, match=r"strict-match and flexible-extract.*--filter"):
         bk.read_evals(golden("lm-eval"), task="sums_gen")

@@ -68,7 +68,7 @@ def read_evalplus(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows)
 
 
 def _model(source: Source) -> str:
-    stem = source.path.stem
+    stem = source.stem
     kept = re.sub(r"[._-]?eval_results$", "", stem)
     if kept:
         return kept

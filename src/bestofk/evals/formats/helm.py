@@ -90,8 +90,8 @@ def _read(run: EvalRun, learner: int, asked: AskedOfLogs, rows: EvalRows) -> Non
     perturbed = set()
     for number, record in enumerate(content, start=1):
         place = f"{source.name}: instance {number}"
-        if not isinstance(record, dict) or "instance_id" not in record:
-            raise TableError(f"{place} must be an object with instance_id.")
+        if not isinstance(record, dict) or not isinstance(record.get("instance_id"), str | int):
+            raise TableError(f"{place} must be an object with instance_id, a text.")
         trial = record.get("train_trial_index", 0)
         if not isinstance(trial, int) or not 0 <= trial < 1 << 30:
             raise TableError(f"{place}: train_trial_index must be a number from 0.")

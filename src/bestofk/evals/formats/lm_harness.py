@@ -179,7 +179,7 @@ def _results(source: Source) -> Results:
     content = source.json()
     if not isinstance(content, dict):
         raise TableError(f"{source.name} must be a JSON object.")
-    return Results(source=source, stamp=_stamp(source.path.stem), content=content)
+    return Results(source=source, stamp=_stamp(source.stem), content=content)
 
 
 def _stamp(stem: str) -> str:
@@ -188,7 +188,7 @@ def _stamp(stem: str) -> str:
 
 
 def _samples(source: Source, known: list[Results]) -> Samples:
-    stem = source.path.stem
+    stem = source.stem
     stamp = _stamp(stem)
     results = _partner(source, stamp, known)
     if stamp and stem.startswith("samples_"):
@@ -208,11 +208,11 @@ def _partner(source: Source, stamp: str, known: list[Results]) -> Results | None
             return one
     if not stamp:
         plain = [one for one in here if not one.stamp]
-        fitting = [one for one in plain if source.path.stem.startswith(_old_name(one))]
+        fitting = [one for one in plain if source.stem.startswith(_old_name(one))]
         if fitting or len(plain) == 1:
             return (fitting or plain)[0]
     # the user named the samples only
-    pattern = f"*_{stamp}.json" if stamp else "*.json"
+    pattern = f"*_{stamp}.json*" if stamp else "*.json"
     for path in sorted(source.path.parent.glob(pattern)):
         other = Source(path, named=False, root=source.root)
         if _looks_like_results(other):
@@ -230,7 +230,7 @@ def _model_by_place(one: Samples) -> str:
     folder = one.source.path.parent.name
     if one.stamp and folder:
         return folder.replace("__", "/")
-    return one.source.path.stem
+    return one.source.stem
 
 
 class _Prompts:

@@ -55,7 +55,7 @@ def read_swe_bench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
 
 def _names(sources: Sequence[Source]) -> dict[str, str]:
     """MODEL of MODEL.RUN.json where all files are of one run, else the whole name."""
-    stems = {source.path.as_posix(): source.path.stem for source in sources}
+    stems = {source.path.as_posix(): source.stem for source in sources}
     parts = {stem.rpartition(".")[2] for stem in stems.values() if "." in stem}
     one_run = len(stems) > 1 and len(parts) == 1 and all("." in stem for stem in stems.values())
     short = {path: stem.rpartition(".")[0] if one_run else stem for path, stem in stems.items()}

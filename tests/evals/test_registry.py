@@ -1,0 +1,159 @@
+"""One law over all formats: a mutilated log gives what is left of it, or one sentence."""
+
+import json
+import random
+import shutil
+import warnings
+from pathlib import Path
+
+import pytest
+
+import bestofk as bk
+from bestofk.evals.registry import EVAL_FORMATS
+
+GOLDEN = Path(__file__).parent / "golden"
+HOW = {
+    "inspect": {"metric": "match"},
+    "lm-eval": {"metric": "acc"},
+    "helm": {"metric": "exact_match"},
+    "every-eval-ever": {"task": "sums_mc"},
+}
+TELLING = {
+    "eval_status", "error", "infra_failure_ids", "error_ids", "incomplete_ids", "empty_patch_ids",
+    "unresolved_ids", "failureReason", "perturbation", "limit", "base_status", "plus_status",
+    "resolved_ids", "epoch", "train_trial_index", "task",
+}  # fmt: skip
+"""Without these a log says something else, and nothing in it tells that they are gone."""
+
+
+def files_of(name):
+    return sorted(
+        p for p in (GOLDEN / name).rglob("*.*") if p.suffix in (".json", ".jsonl", ".eval")
+    )
+
+
+def cells(evals):
+    """The score of every learner, item and epoch that has one."""
+    frame = evals.to_frame()
+    frame = frame[frame["score"].notna()]
+    keys = zip(frame["learner"], frame["task"], frame["item"], frame["epoch"], strict=True)
+    return dict(zip(keys, frame["score"], strict=True))
+
+
+def nothing_else(found, whole):
+    """Learners and items that the whole log has, have the scores that it has; or none."""
+    learners, items = {key[0] for key in whole}, {key[1:3] for key in whole}
+    known = {key: score for key, score in found.items() if key[0] in learners and key[1:3] in items}
+    return known.items() <= whole.items()
+
+
+def read(path, how):
+    """The cells, or the sentence; anything else is a traceback."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", bk.BestOfKWarning)
+        try:
+            return cells(bk.read_evals(path, **how))
+        except bk.BestOfKError as error:
+            said = str(error)
+            assert said.endswith((".", "?"))
+            assert "\n" not in said
+            assert len(said) > 20
+            return None
+
+
+@pytest.fixture
+def mutilate(tmp_path):
+    """Read a golden folder with one file changed."""
+
+    def change(name, path, data):
+        folder = tmp_path / name
+        if not folder.exists():
+            shutil.copytree(GOLDEN / name, folder)
+        target = folder / path.relative_to(GOLDEN / name)
+        before = target.read_bytes()
+        target.write_bytes(data)
+        try:
+            return read([target.parent if name == "helm" else target], HOW.get(name, {}))
+        finally:
+            target.write_bytes(before)
+
+    return change
+
+
+LOGS = [name for name in EVAL_FORMATS if name != "table"]
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_log_that_is_cut_off_gives_a_part_of_itself_or_a_sentence(name, mutilate):
+    outcomes = set()
+    for path in files_of(name)[-2:]:
+        data = path.read_bytes()
+        whole = mutilate(name, path, data) or {}
+        for part in range(8):
+            found = mutilate(name, path, data[: len(data) * part // 8])
+            outcomes.add(found is None)
+            assert nothing_else(found or {}, whole)
+    assert True in outcomes
+
+
+def keys_in(value):
+    if isinstance(value, dict):
+        return set(value) | {key for one in value.values() for key in keys_in(one)}
+    if isinstance(value, list):
+        return {key for one in value[:3] for key in keys_in(one)}
+    return set()
+
+
+def changed(value, key, how):
+    """The value with every `key` in it left out, or with another content."""
+    if isinstance(value, dict):
+        return {
+            k: how(v) if k == key else changed(v, key, how)
+            for k, v in value.items()
+            if k != key or how
+        }
+    if isinstance(value, list):
+        return [changed(one, key, how) for one in value]
+    return value
+
+
+HOWS = [None, lambda _: None, lambda v: [v], lambda _: 10**400, lambda _: {"a": []}, lambda _: ""]
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_key_that_is_gone_or_of_another_type(name, mutilate):
+    """Scores are those of the whole log, or gone: no other number is made up."""
+    draw = random.Random(3)
+    texts = [p for p in files_of(name) if p.suffix != ".eval"]
+    path = next(p for p in reversed(texts) if mutilate(name, p, p.read_bytes()))
+    whole = mutilate(name, path, path.read_bytes())
+    text = path.read_text(encoding="utf-8")
+    lines = path.suffix == ".jsonl"
+    content = [json.loads(line) for line in text.splitlines()] if lines else json.loads(text)
+    known = sorted(keys_in(content))
+    for key in draw.sample(known, min(len(known), max(8, 200_000 // len(text)), 30)):
+        for how in draw.sample(HOWS, 2):
+            new = changed(content, key, how)
+            data = "\n".join(map(json.dumps, new)) + "\n" if lines else json.dumps(new)
+            found = mutilate(name, path, data.encode())
+            if key not in TELLING:
+                assert nothing_else(found or {}, whole), (key, HOWS.index(how))
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_changed_bytes_never_end_in_a_traceback(name, mutilate):
+    draw = random.Random(8)
+    refused = 0
+    for path in files_of(name)[:2]:
+        for turn in range(8):
+            data = bytearray(path.read_bytes())
+            for _ in range(1 + turn * 4):
+                data[draw.randrange(len(data))] = draw.randrange(256)
+            refused += mutilate(name, path, bytes(data)) is None
+    assert refused > 0
+
+
+def test_the_page_lists_every_format():
+    page = (Path(__file__).parents[2] / "docs" / "use" / "language-models.md").read_text("utf-8")
+    for entry in EVAL_FORMATS.values():
+        assert f"| {entry.called} | {entry.names} | `--format {entry.name}` |" in page

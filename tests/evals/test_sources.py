@@ -1,0 +1,83 @@
+"""Files and folders as people name them, with the mistakes that they make."""
+
+import gzip
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bestofk as bk
+
+GOLDEN = Path(__file__).parent / "golden"
+HOW = {"helm": {"metric": "exact_match"}, "lm-eval": {"metric": "acc"},
+       "every-eval-ever": {"task": "sums_mc"}}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", ["lm-eval", "promptfoo", "every-eval-ever", "swe-bench", "evalplus", "livebench"]
+)
+@pytest.mark.parametrize("way", ["gzip", "windows", "mark"])
+def test_packing_line_ends_and_marks_change_nothing(name, way, tmp_path):
+    how = HOW.get(name, {})
+    expected = bk.read_evals(GOLDEN / name, **how).to_frame()
+    folder = shutil.copytree(GOLDEN / name, tmp_path / name)
+    for path in [one for one in folder.rglob("*.*") if one.is_file()]:
+        data = path.read_bytes()
+        if way == "gzip":
+            path.unlink()
+            path.with_name(path.name + ".gz").write_bytes(gzip.compress(data))
+        elif way == "windows":
+            path.write_bytes(data.replace(b"\n", b"\r\n"))
+        else:
+            path.write_bytes(b"\xef\xbb\xbf" + data)
+    assert bk.read_evals(folder, **how).to_frame().equals(expected)
+
+
+def test_a_gzip_bomb_and_a_cut_one(tmp_path):
+    path = tmp_path / "x.jsonl.gz"
+    line = (GOLDEN / "livebench" / "ground_truth_judgment.jsonl").read_bytes()
+    path.write_bytes(gzip.compress(line + b" " * (20 << 20)))
+    with pytest.raises(bk.TableError, match="unpacks to far more"):
+        bk.read_evals(path)
+    path.write_bytes(gzip.compress(line)[:-20])
+    with pytest.raises(bk.TableError, match="damaged or cut off"):
+        bk.read_evals(path)
+
+
+def test_an_empty_folder_gets_one_sentence(tmp_path):
+    with pytest.raises(bk.TableError) as error:
+        bk.read_evals(tmp_path)
+    assert str(error.value) == f"The folder {str(tmp_path)!r} holds no files."
+
+
+def test_utf_16_is_named(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"a": 1}', encoding="utf-16")
+    with pytest.raises(bk.TableError, match="is UTF-16 text: save it as UTF-8"):
+        bk.read_evals(path)
+
+
+def test_two_formats_in_one_folder_are_told_at_once(tmp_path):
+    for name in ("livebench", "evalplus"):
+        shutil.copytree(GOLDEN / name, tmp_path / name)
+    (tmp_path / "README.md").write_text("hello")
+    with pytest.warns(bk.BestOfKWarning, match=r"2 formats.*EvalPlus \(2 files\).*format="):
+        evals = bk.read_evals(tmp_path)
+    assert len(evals) == 20
+    assert any("README.md" in s for s in evals.account)
+    assert len(bk.read_evals(tmp_path, format="livebench")) == 8
+
+
+def test_a_link_to_a_log_is_read_once(tmp_path):
+    path = Path(shutil.copy(GOLDEN / "livebench" / "ground_truth_judgment.jsonl", tmp_path))
+    (tmp_path / "again.jsonl").symlink_to(path)
+    (tmp_path / "loop").symlink_to(tmp_path)
+    (tmp_path / "nowhere.jsonl").symlink_to(tmp_path / "gone")
+    assert len(bk.read_evals(tmp_path)) == 8
+
+
+def test_a_table_of_folds_is_sent_elsewhere(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("classifier,fold,accuracy\na,1,0.5\n")
+    with pytest.raises(bk.TableError, match="are for 'bestofk order'"):
+        bk.read_evals(path)
