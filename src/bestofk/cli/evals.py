@@ -77,6 +77,12 @@ def _log_options(command: Command) -> Command:
                 help="Samples that hit a limit and were scored: take the score, or drop them.",
             ),
             click.option(
+                "--missing", type=click.Choice(["drop", "refuse", "bounds"]), default="drop",
+                show_default=True,
+                help="Items that a model has no score for: leave them out, stop, or say also what "
+                "they could change.",
+            ),
+            click.option(
                 "--macro/--micro", default=False,
                 help="Every task counts the same, or (default) every item does.",
             ),
@@ -112,6 +118,7 @@ def evals(
     higher_is_better: bool | None,
     count_errors_as_wrong: bool,
     limits: str,
+    missing: str,
     macro: bool,
     pass_at: int | None,
     pass_all: int | None,
@@ -162,6 +169,7 @@ def evals(
             prefer=prefer if prefer in MEASURED else preference(prefer, measured=False),
             count_errors_as_wrong=count_errors_as_wrong,
             limits=limits,
+            missing=missing,
             macro=macro,
             pass_at=pass_at,
             pass_all=pass_all,

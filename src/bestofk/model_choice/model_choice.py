@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk.evals.item_scores import ItemScores
 from bestofk.model_choice.items_needed import ItemPlan
+from bestofk.model_choice.missing_bounds import MissingBounds
 from bestofk.ordering.result import Order
 from bestofk.planning.expectation import expectation
 from bestofk.presenting import Presented, decided_level, json_ready, present, renamed, renamed_text
@@ -63,6 +64,8 @@ class ModelChoice(Presented):
         By model, how many samples have which status.
     account, left_out : tuple of str
         What was read, and what of it does not count.
+    missing_bounds : MissingBounds or None
+        What the verdict could be whatever the missing scores are, where that was asked for.
     """
 
     order: Order
@@ -81,6 +84,7 @@ class ModelChoice(Presented):
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)
     account: tuple[str, ...] = field(repr=False)
     left_out: tuple[str, ...] = field(repr=False)
+    missing_bounds: MissingBounds | None = field(default=None, repr=False)
 
     @property
     def recommended(self) -> Name | None:
@@ -101,6 +105,8 @@ class ModelChoice(Presented):
             if self.plan is not None:
                 said.append(self.plan.explain())
         said += self.left_out
+        if self.missing_bounds is not None:
+            said.append(self.missing_bounds.explain())
         return tuple(said)
 
     def _bound_sentence(self) -> str:
@@ -200,6 +206,9 @@ class ModelChoice(Presented):
                     for name, count, least in self.unattainable
                 ],
                 "left_out": list(self.left_out),
+                "missing_bounds": None
+                if self.missing_bounds is None
+                else self.missing_bounds.to_dict(),
             }
         )
         held = self.order.to_dict()

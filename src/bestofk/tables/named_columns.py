@@ -127,7 +127,6 @@ def _plain(data: bytes) -> bool:
 
 def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
     import pyarrow.parquet as pq
-    import pyarrow.types as kinds
 
     with pq.ParquetFile(path) as file:
         schema, rows = file.schema_arrow, file.metadata.num_rows
