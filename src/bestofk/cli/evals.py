@@ -23,6 +23,7 @@ from bestofk.wording import shortened
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals
+    from bestofk.model_choice import ModelChoice
 
 MEASURED = ("cost", "tokens", "latency")
 
@@ -188,8 +189,15 @@ def evals(
     else:
         from bestofk.cli.terminal import print_order
 
-        print_order(decision, choice.account, beside=choice.beside())
-        for line in _cost_lines(found):
+        print_order(
+            decision,
+            choice.account,
+            headline=choice.headline(),
+            beside=choice.beside(),
+            columns=_cost_column(choice),
+            noun="model",
+        )
+        for line in _cost_lines(choice):
             say(line)
         if report_path is not None:
             say(f"The report is in {report_path}.")
@@ -234,14 +242,25 @@ def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
         )
 
 
-def _cost_lines(found: Evals) -> list[str]:
-    """What a sample costs, by learner, where it is known."""
-    words = {"cost": "Mean cost of a sample", "tokens": "Mean tokens of a sample",
-             "latency": "Mean seconds of a sample"}  # fmt: skip
+def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
+    """What each model costs by the measure that the verdict speaks of, under its title."""
+    from bestofk.model_choice.cost_words import COST_TITLES, main_cost, shown_cost
+
+    of = main_cost(choice.costs, choice.cost_of)
+    if of is None:
+        return {}
+    cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in choice.costs[of].items()}
+    return {COST_TITLES[of]: cells}
+
+
+def _cost_lines(choice: ModelChoice) -> list[str]:
+    """What a sample costs, by model, where it is known."""
+    from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
+
     lines = []
-    for of, said in words.items():
-        known = {name: cost for name, cost in found.costs(of).items() if isfinite(cost)}
+    for of, title in COST_TITLES.items():
+        known = {name: cost for name, cost in choice.costs[of].items() if isfinite(cost)}
         if known:
-            each = shortened([f"{name} {cost:.3g}" for name, cost in known.items()], 12)
-            lines.append(f"{said}: {each}.")
+            each = [f"{name} {shown_cost(cost, of):.3g}" for name, cost in known.items()]
+            lines.append(f"Mean {title}: {shortened(each, 12)}.")
     return lines

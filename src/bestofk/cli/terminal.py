@@ -55,21 +55,28 @@ def plain(text: str, style: str = "") -> Text:
 
 
 def print_order(
-    decision: Order, account: Sequence[str], *, beside: Sequence[str] | None = None
+    decision: Order,
+    account: Sequence[str],
+    *,
+    headline: str | None = None,
+    beside: Sequence[str] | None = None,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    noun: str = "learner",
 ) -> None:
     """The verdict in sentences, then every learner with its mean loss as a picture.
 
-    `beside` stands in the place of what is expected and advised.
+    `headline` stands in the place of the first line, `beside` in that of what is expected and
+    advised; `columns` holds cells by title and learner, which are called `noun`.
     """
     out = console()
     if beside is None:
         beside = (*expectation(decision), *advice(decision))
     lines = [*decision.explain().split("\n"), *beside]
-    out.print(plain(lines[0], style="bold"))
+    out.print(plain(lines[0] if headline is None else headline, style="bold"))
     for line in lines[1:]:
         out.print(plain(line))
     out.print()
-    out.print(learner_table(decision, out.width))
+    out.print(learner_table(decision, out.width, columns=columns or {}, noun=noun))
     out.print()
     print_graph(out, decision)
     out.print(plain(" ".join(account), style="dim"))
@@ -108,6 +115,9 @@ def learner_table(
     width: int,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
+    *,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    noun: str = "learner",
 ) -> Table:
     """Every learner with its mean loss as a picture, and its verdict, in `width` columns."""
     from rich.table import Table
@@ -125,9 +135,13 @@ def learner_table(
     titles = [f"mean {other.name}" for other in others]
     room = width - (sum(taken) + (8 if costs is not None else 0) + 12)
     room -= sum(max(len(title), 9) + 2 for title in titles)
+    columns = columns or {}
+    taken_by = sum(max(map(len, (title, *c.values()))) + 2 for title, c in columns.items())
+    # what has no room beside the verdicts is left out
+    columns, room = (columns, room - taken_by) if room >= taken_by else ({}, room)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("", justify="right", no_wrap=True)
-    table.add_column("learner", no_wrap=True)
+    table.add_column(noun, no_wrap=True)
     table.add_column(plain(decision.metric.mean), justify="right", no_wrap=True)
     # means over different numbers of runs are not to be compared
     picture = 0 if counted else min(room, PICTURE_WIDTH)
@@ -137,6 +151,8 @@ def learner_table(
         table.add_column("", no_wrap=True)
     for title in titles:
         table.add_column(plain(title), justify="right", no_wrap=True)
+    for title in columns:
+        table.add_column(title, justify="right", no_wrap=True)
     table.add_column("verdict", no_wrap=True)
     if costs is not None:
         table.add_column("fit", justify="right", no_wrap=True)
@@ -153,6 +169,7 @@ def learner_table(
         if picture >= PICTURE_AT_LEAST:
             row.append(plain(bar(mean, means, picture)))
         row += [_mean_of(other, str(name)) for other in others]
+        row += [cells.get(str(name), "-") for cells in columns.values()]
         row.append(plain(words))
         if costs is not None:
             fit_time = costs[str(name)].fit_time

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bestofk.evals.item_scores import ItemScores
+from bestofk.model_choice.cost_words import headline_with_cost
 from bestofk.model_choice.items_needed import ItemPlan
 from bestofk.model_choice.missing_bounds import MissingBounds
 from bestofk.ordering.result import Order
@@ -91,6 +92,10 @@ class ModelChoice(Presented):
         """The model to use; None where the procedure cannot tell."""
         return self.order.recommended
 
+    def headline(self) -> str:
+        """Which model to use, its score, what it costs, and why."""
+        return headline_with_cost(self)
+
     def beside(self) -> tuple[str, ...]:
         """What stands beside the verdict: bound, margin, what could be shown, what was left out."""
         said: list[str] = []
@@ -157,8 +162,9 @@ class ModelChoice(Presented):
         """
         decided_level(alpha, self.order.alpha)
         called = renamed(names, self.order.prior)
-        beside = renamed_text("\n".join(self.beside()), called)
-        return f"{self.order.explain(names=names)}\n{beside}".rstrip()
+        own = renamed_text("\n".join([self.headline(), *self.beside()]), called).split("\n")
+        rest = self.order.explain(names=names).split("\n")[1:]
+        return "\n".join([own[0], *rest, *own[1:]]).rstrip()
 
     def _columns(self) -> dict[str, Any]:
         """The leaderboard: one row per model."""

@@ -200,7 +200,7 @@ def _verdict(
     grouped = set(paragraphs("\n".join(standing), names))
     lines = [line for line in said if not line.startswith("Order: ") and line not in grouped]
     if models is not None:
-        return [*lines, *paragraphs("\n".join(models.beside()), names)]
+        return paragraphs("\n".join([models.headline(), *lines[1:], *models.beside()]), names)
     lines += expectation(order)
     lines += advice(order)
     if study is not None:

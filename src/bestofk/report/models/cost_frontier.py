@@ -7,6 +7,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from bestofk.errors import ArgumentError
+from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis
 from bestofk.report.figures.paint import paint
 from bestofk.report.figures.picture import SMALL, Picture, Point, Sheet
@@ -20,11 +21,6 @@ if TYPE_CHECKING:
     from bestofk.model_choice.model_choice import ModelChoice
 
 _ACROSS, _TALL = 340.0, 230.0
-_TITLES = {
-    "cost": "mean cost of a sample",
-    "tokens": "mean tokens of a sample",
-    "latency": "mean seconds of a sample",
-}
 _LOOKS = {"recommended": "blue", "worse": "vermillion", "better": "green"}
 MANY_TIMES = 10.0
 """Costs that differ by more than this factor stand on a logarithmic scale."""
@@ -77,7 +73,8 @@ def layout_frontier(choice: ModelChoice) -> FrontierLayout:
     of = known_cost(choice)
     if of is None:
         raise ArgumentError("figure 'frontier': the costs of fewer than two models are known.")
-    costs, metric = choice.costs[of], choice.order.metric
+    costs = {name: shown_cost(cost, of) for name, cost in choice.costs[of].items()}
+    metric = choice.order.metric
     frontier = frontier_of(choice, of)
     names = tuple(sorted((k for k in costs if isfinite(costs[k])), key=lambda k: costs[k]))
     means = {name: metric.shown(choice.order.means[name]) for name in names}
@@ -93,7 +90,7 @@ def layout_frontier(choice: ModelChoice) -> FrontierLayout:
         x = _scale(cheapest, dearest, start=left, end=left + _ACROSS, margin=0.08)
     sheet = Sheet()
     y_axis(sheet, y, left=left, right=left + _ACROSS, title=printable(metric.mean))
-    end = x_axis(sheet, x, top=top, bottom=top + _TALL, title=_TITLES[of])
+    end = x_axis(sheet, x, top=top, bottom=top + _TALL, title=COST_TITLES[of])
     steps: list[Point] = []
     for name in frontier:
         if steps:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.model_choice.cost_words import shown_cost
 from bestofk.multiple.compact_letters import compact_letters
 from bestofk.report.models.cost_frontier import frontier_of, known_cost
 from bestofk.report.output_table import Column, OutputTable
@@ -18,7 +19,7 @@ MOST_ITEMS = 40
 """Items that are listed as those that decide."""
 MOST_COLUMNS = 12
 """Models that have a column of their own."""
-_TITLES = {"cost": "Cost", "tokens": "Tokens", "latency": "Seconds"}
+_TITLES = {"cost": "Cost of 1,000", "tokens": "Tokens", "latency": "Seconds"}
 
 
 def model_tables(choice: ModelChoice) -> list[OutputTable]:
@@ -45,7 +46,8 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
         found.append(Column(key="group", title="Group", kind="text", cells=cells))
     for of, title in _TITLES.items():
         if of in columns:
-            found.append(Column(key=of, title=title, kind="number", cells=columns[of]))
+            costs = [None if cost is None else shown_cost(cost, of) for cost in columns[of]]
+            found.append(Column(key=of, title=title, kind="number", cells=costs))
     shown = known_cost(choice)
     if shown is not None:
         frontier = frontier_of(choice, shown)
