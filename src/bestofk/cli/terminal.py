@@ -72,7 +72,9 @@ def print_order(
     if beside is None:
         beside = (*expectation(decision), *advice(decision))
     lines = [*decision.explain().split("\n"), *beside]
-    out.print(plain(lines[0] if headline is None else headline, style="bold"))
+    if headline is not None:
+        lines[:1] = headline.split("\n")
+    out.print(plain(lines[0], style="bold"))
     for line in lines[1:]:
         out.print(plain(line))
     out.print()

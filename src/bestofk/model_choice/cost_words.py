@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from bestofk.ordering.words.headline import headline_parts
 from bestofk.ordering.words.sentences import called
 from bestofk.wording import number
 
@@ -49,30 +50,30 @@ def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str |
     return None
 
 
-def headline_with_cost(choice: ModelChoice) -> str:
-    """The first paragraph of the verdict: which model, its score, what it costs, and why."""
+def headline_with_cost(choice: ModelChoice) -> list[str]:
+    """Which model to use, with its score and cost and why; then what else there is to know."""
     order, who = choice.order, choice.recommended
-    said = order.headline()
-    if who is None:
-        return said
+    parts = headline_parts(order)
     of = main_cost(choice.costs, choice.cost_of)
-    score = f"{order.metric.mean} {number(order.metric.shown(order.means[who]))}"
-    name = called(who)
-    at = said.find(f"se {name}") + len(f"se {name}")
-    if at < len(f"se {name}"):
-        return said
-    rest = said[at:]
-    if of is None:
-        return said
+    if who is None or of is None:
+        return [" ".join(parts)]
+    use = f"se {called(who)}"
+    # where nothing could be shown, that comes first
+    at = next((k for k, part in enumerate(parts) if use in part), None)
+    if at is None:
+        return [" ".join(parts)]
+    first, _, rest = parts[at].partition(use)
     cost = choice.costs[of][str(who)]
     spoken = ("cost " if of == "cost" else "") + cost_phrase(cost, of)
+    score = number(order.metric.shown(order.means[who]))
     # the score is said once
-    if f"({number(order.metric.shown(order.means[who]))})" not in rest:
-        spoken = f"{score}, {spoken}"
+    if score not in rest:
+        spoken = f"{order.metric.mean} {score}, {spoken}"
     if rest.startswith(". It "):
         rest = f": it {rest[5:]}"
-    words = f"{said[:at]} ({spoken}){rest}"
-    return f"{words} {_against(choice, of, cost)}".rstrip()
+    parts[at] = f"{first}{use} ({spoken}){rest}"
+    more = " ".join(filter(None, [*parts[at + 1 :], _against(choice, of, cost)]))
+    return [" ".join(parts[: at + 1]), *([more] if more else [])]
 
 
 def _against(choice: ModelChoice, of: str, cost: float) -> str:

@@ -84,13 +84,13 @@ class MissingBounds(Presented):
         ]
         if self.at_worst == who:
             said.append(
-                f"{who} would be recommended even if every missing score of {who} were wrong and "
-                "every one of the others right."
+                f"{who} would be recommended even if all its missing scores were wrong and all "
+                "those of the others right."
             )
         else:
             instead = f"{self.at_worst} would be" if self.at_worst else "no model would be"
             said.append(
-                f"If every missing score of {who} were wrong and every one of the others right, "
+                f"If all missing scores of {who} were wrong and all those of the others right, "
                 f"{instead} recommended."
             )
         kinds: dict[tuple[str, ...], list[str]] = {}

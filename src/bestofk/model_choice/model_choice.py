@@ -93,8 +93,8 @@ class ModelChoice(Presented):
         return self.order.recommended
 
     def headline(self) -> str:
-        """Which model to use, its score, what it costs, and why."""
-        return headline_with_cost(self)
+        """Which model to use, its score, what it costs, and why; in one or two lines."""
+        return "\n".join(headline_with_cost(self))
 
     def beside(self) -> tuple[str, ...]:
         """What stands beside the verdict: bound, margin, what could be shown, what was left out."""
@@ -162,9 +162,11 @@ class ModelChoice(Presented):
         """
         decided_level(alpha, self.order.alpha)
         called = renamed(names, self.order.prior)
-        own = renamed_text("\n".join([self.headline(), *self.beside()]), called).split("\n")
+        head, beside = (
+            renamed_text(text, called) for text in (self.headline(), "\n".join(self.beside()))
+        )
         rest = self.order.explain(names=names).split("\n")[1:]
-        return "\n".join([own[0], *rest, *own[1:]]).rstrip()
+        return "\n".join([head, *rest, beside]).rstrip()
 
     def _columns(self) -> dict[str, Any]:
         """The leaderboard: one row per model."""

@@ -99,7 +99,7 @@ def render_report(
     losses = study.losses if study is not None else _losses_of(order)
     if order is not None:
         order = _with_text_names(order)
-    heading = title or _title(order, losses)
+    heading = title or _title(order, losses, "learner" if models is None else "model")
     names = _names(order, study)
     live = None if order is None else live_data(order)
     script = _script()
@@ -177,9 +177,9 @@ def _names(order: Order | None, study: Study | None) -> set[object]:
     return names
 
 
-def _title(order: Order | None, losses: Losses | None) -> str:
+def _title(order: Order | None, losses: Losses | None, noun: str = "learner") -> str:
     learners = len(order.prior) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
-    who = counted(learners, "learner")
+    who = counted(learners, noun)
     if losses is None or losses.datasets == ("data",):
         return f"Which of {who} to use"
     if len(losses.datasets) == 1:
@@ -223,7 +223,7 @@ def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
     return [
         DrawnFigure(
             name="frontier",
-            caption="Quality against cost: the models than which none is cheaper and better.",
+            caption="Quality against cost. On the line: no other model is both cheaper and better.",
             svg=Markup(svg(picture)),
             width=round(picture.width, 2),
         )

@@ -19,6 +19,8 @@ MOST_ITEMS = 40
 """Items that are listed as those that decide."""
 MOST_COLUMNS = 12
 """Models that have a column of their own."""
+COLUMN = 18
+"""Letters of a model's name above a column of its own."""
 _TITLES = {"cost": "Cost of 1,000", "tokens": "Tokens", "latency": "Seconds"}
 
 
@@ -133,7 +135,7 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
     for k, name in enumerate(names):
         cells: list[Any] = [same[row][k] if row != k else None for row in range(len(names))]
         columns.append(
-            Column(key=f"same_as_{k + 1}", title=_short(name), kind="number", cells=cells)
+            Column(key=f"same_as_{k + 1}", title=_short(name, COLUMN), kind="number", cells=cells)
         )
     more = len(scores.learners) - len(names)
     return OutputTable(
@@ -158,7 +160,10 @@ def by_task(choice: ModelChoice) -> OutputTable | None:
         Column(key="items", title="Items", kind="count", cells=counts.tolist()),
         *(
             Column(
-                key=f"mean_{k + 1}", title=_short(name), kind="number", cells=_finite(means[k])
+                key=f"mean_{k + 1}",
+                title=_short(name, COLUMN),
+                kind="number",
+                cells=_finite(means[k]),
             )
             for k, name in enumerate(names)
         ),
@@ -204,7 +209,7 @@ def _finite(values: Any) -> list[float | None]:
     return [float(value) if isfinite(value) else None for value in values]
 
 
-def _short(name: str) -> str:
+def _short(name: str, most: int = 40) -> str:
     from bestofk.report.names import elided
 
-    return elided(name, 40)
+    return elided(name, most)
