@@ -16,10 +16,14 @@ def test_the_cheapest_that_is_not_shown_to_be_worse(run):
         "evals", "inspect-sums", "--metric", "match", "--prices", PRICES, "--prefer", "cost"
     )
     assert (code, err) == (0, "")
-    assert out.startswith("Use mockllm/medium.")
+    # 12 tokens in, 9 out at 0.4 and 1.6 for a million; 0.344 / 0.0192 is 17.9
+    assert out.startswith(
+        "Use mockllm/medium (mean match 0.8542, cost 0.0192 per 1,000 samples): it is "
+        "significantly better than mockllm/small, which costs less"
+    )
+    assert "mockllm/large costs 0.344 per 1,000 samples, 18 times as much." in out
     assert "Epochs are averaged per item" in out
-    # 12 tokens in, 9 out at 0.4 and 1.6 for a million
-    assert "mockllm/medium 1.92e-05" in out
+    assert "Mean cost of 1,000 samples: mockllm/large 0.344, mockllm/medium 0.0192" in out
 
 
 def test_json_is_one_object(run):

@@ -26,7 +26,7 @@ def decision():
 
 def shown(decision, width, **options):
     out = Console(file=io.StringIO(), width=width, **options)
-    out.print(learner_table(decision, width))
+    out.print(learner_table(decision, shown_columns(decision, width)))
     return out.file.getvalue()
 
 

@@ -24,6 +24,7 @@ from bestofk.wording import shortened
 
 if TYPE_CHECKING:
     from bestofk.evals import Evals
+    from bestofk.model_choice import ModelChoice
 
 MEASURED = ("cost", "tokens", "latency")
 
@@ -78,6 +79,12 @@ def _log_options(command: Command) -> Command:
                 help="Samples that hit a limit and were scored: take the score, or drop them.",
             ),
             click.option(
+                "--missing", type=click.Choice(["drop", "refuse", "bounds"]), default="drop",
+                show_default=True,
+                help="Items that a model has no score for: leave them out, stop, or say also what "
+                "they could change.",
+            ),
+            click.option(
                 "--macro/--micro", default=False,
                 help="Every task counts the same, or (default) every item does.",
             ),
@@ -113,6 +120,7 @@ def evals(
     higher_is_better: bool | None,
     count_errors_as_wrong: bool,
     limits: str,
+    missing: str,
     macro: bool,
     pass_at: int | None,
     pass_all: int | None,
@@ -163,6 +171,7 @@ def evals(
             prefer=prefer if prefer in MEASURED else preference(prefer, measured=False),
             count_errors_as_wrong=count_errors_as_wrong,
             limits=limits,
+            missing=missing,
             macro=macro,
             pass_at=pass_at,
             pass_all=pass_all,
@@ -181,8 +190,15 @@ def evals(
     else:
         from bestofk.cli.terminal import print_order
 
-        print_order(decision, choice.account, beside=choice.beside())
-        for line in _cost_lines(found):
+        print_order(
+            decision,
+            choice.account,
+            headline=choice.headline(),
+            beside=choice.beside(),
+            columns=_cost_column(choice),
+            noun="model",
+        )
+        for line in _cost_lines(choice):
             say(line)
         if report_path is not None:
             say(f"The report is in {report_path}.")
@@ -227,14 +243,25 @@ def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
         )
 
 
-def _cost_lines(found: Evals) -> list[str]:
-    """What a sample costs, by learner, where it is known."""
-    words = {"cost": "Mean cost of a sample", "tokens": "Mean tokens of a sample",
-             "latency": "Mean seconds of a sample"}  # fmt: skip
+def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
+    """What each model costs by the measure that the verdict speaks of, under its title."""
+    from bestofk.model_choice.cost_words import COST_TITLES, main_cost, shown_cost
+
+    of = main_cost(choice.costs, choice.cost_of)
+    if of is None:
+        return {}
+    cells = {name: f"{shown_cost(cost, of):.3g}" for name, cost in choice.costs[of].items()}
+    return {COST_TITLES[of]: cells}
+
+
+def _cost_lines(choice: ModelChoice) -> list[str]:
+    """What a sample costs, by model, where it is known."""
+    from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
+
     lines = []
-    for of, said in words.items():
-        known = {name: cost for name, cost in found.costs(of).items() if isfinite(cost)}
+    for of, title in COST_TITLES.items():
+        known = {name: cost for name, cost in choice.costs[of].items() if isfinite(cost)}
         if known:
-            each = shortened([f"{name} {cost:.3g}" for name, cost in known.items()], 12)
-            lines.append(f"{said}: {each}.")
+            each = [f"{name} {shown_cost(cost, of):.3g}" for name, cost in known.items()]
+            lines.append(f"Mean {title}: {shortened(each, 12)}.")
     return lines

@@ -23,10 +23,12 @@ def tests(as_json: bool) -> None:
       bestofk tests --json
     """
     from bestofk.multiple.registry import MULTIPLE_TESTS
+    from bestofk.pairwise.clustered.registry import CLUSTERED_TESTS
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 
     groups: dict[str, Any] = {
         "Two learners": PAIRWISE_TESTS,
+        "Two models on clusters of items (bestofk evals --test)": CLUSTERED_TESTS,
         "All learners at once": MULTIPLE_TESTS,
     }
     if as_json:
@@ -35,7 +37,7 @@ def tests(as_json: bool) -> None:
                 "tests": [
                     {
                         "name": entry.name,
-                        "learners": "two" if registry is PAIRWISE_TESTS else "all",
+                        "learners": "all" if registry is MULTIPLE_TESTS else "two",
                         "summary": entry.summary,
                         "covers": list(entry.covers),
                         "sides": list(getattr(entry, "sides", ("two-sided",))),

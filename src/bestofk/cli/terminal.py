@@ -67,16 +67,30 @@ def print_prose(out: Console, text: str, style: str = "") -> None:
 
 
 def print_order(
-    decision: Order, account: Sequence[str], *, beside: Sequence[str] | None = None
+    decision: Order,
+    account: Sequence[str],
+    *,
+    headline: str | None = None,
+    beside: Sequence[str] | None = None,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    noun: str = "learner",
 ) -> None:
     """What to do, every learner in a table, then the sentences.
 
-    `beside` stands in the place of what is expected and advised.
+    `headline` stands in the place of the first line, `beside` in that of what is expected and
+    advised; `columns` holds cells by title and learner, which are called `noun`.
     """
     if beside is None:
         beside = (*expectation(decision), *advice(decision))
     first, *lines = decision.explain().split("\n")
-    _print_decision(decision, [first], [*lines, *beside], account)
+    _print_decision(
+        decision,
+        [first] if headline is None else headline.split("\n"),
+        [*lines, *beside],
+        account,
+        columns=columns,
+        noun=noun,
+    )
 
 
 def print_study(study: Study) -> None:
@@ -97,6 +111,9 @@ def _print_decision(
     account: Sequence[str],
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
+    *,
+    columns: Mapping[str, Mapping[str, str]] | None = None,
+    noun: str = "learner",
 ) -> None:
     out = console()
     print_prose(out, first[0], style="bold")
@@ -105,9 +122,10 @@ def _print_decision(
     out.print()
     told: set[str] = set()
     if decision is not None:
-        out.print(learner_table(decision, out.width, costs, others))
+        fitting = shown_columns(decision, out.width, costs, others, columns or {}, noun)
+        out.print(learner_table(decision, fitting))
         out.print()
-        shown = {column.key for column in shown_columns(decision, out.width, costs, others)}
+        shown = {column.key for column in fitting}
         told = _in_the_table(decision, shown)
         if others and OTHER_METRIC not in shown:
             out.print(other_metrics_table(decision, others))

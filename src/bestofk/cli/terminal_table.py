@@ -50,7 +50,7 @@ _PREFERRED = {
 }
 """What is preferred: why one was chosen that has not the best mean; else *you prefer it*."""
 OTHER_METRIC = "other metric"
-_FIRST_TO_GO = ("interval", "fit", OTHER_METRIC, "picture", "worse by", "p", "place")
+_FIRST_TO_GO = ("interval", "fit", OTHER_METRIC, "picture", "worse by", "more", "p", "place")
 """Columns that are left out where there is no room, the first one first."""
 
 
@@ -69,14 +69,8 @@ class TerminalColumn:
         return max(map(_cells_wide, (self.title, *self.cells)))
 
 
-def learner_table(
-    decision: Order,
-    width: int,
-    costs: Mapping[str, Cost] | None = None,
-    others: Sequence[OtherMetric] = (),
-) -> Table:
-    """The table of a decision in `width` columns; what has no room is left out."""
-    columns = shown_columns(decision, width, costs, others)
+def learner_table(decision: Order, columns: Sequence[TerminalColumn]) -> Table:
+    """The table of a decision with these columns."""
     table = _table(columns)
     more = len(decision.prior) - len(columns[0].cells)
     if more:
@@ -101,9 +95,14 @@ def shown_columns(
     width: int,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
+    more: Mapping[str, Mapping[str, str]] | None = None,
+    noun: str = "learner",
 ) -> list[TerminalColumn]:
-    """The columns that have room, in their order."""
-    columns = _all_columns(decision, width, costs, others)
+    """The columns that have room in `width`, in their order.
+
+    `more` holds cells by title and learner; the learners are called `noun`.
+    """
+    columns = _all_columns(decision, width, costs, others, more or {}, noun)
     for key in _FIRST_TO_GO:
         if _taken(columns) <= width:
             break
@@ -134,6 +133,8 @@ def _all_columns(
     width: int,
     costs: Mapping[str, Cost] | None,
     others: Sequence[OtherMetric],
+    more: Mapping[str, Mapping[str, str]],
+    noun: str,
 ) -> list[TerminalColumn]:
     names, metric = _shown_names(decision), decision.metric
     standings = {standing.name: standing for standing in decision.standings}
@@ -146,7 +147,7 @@ def _all_columns(
     found = [
         _right("place", "", [str(place) if ranked else "" for place in range(1, len(names) + 1)]),
         TerminalColumn(
-            key="learner", title="learner", cells=[one_line(str(name), limit) for name in names]
+            key="learner", title=noun, cells=[one_line(str(name), limit) for name in names]
         ),
         _right("mean", metric.mean, _decimals([metric.shown(decision.means[n]) for n in names])),
     ]
@@ -155,6 +156,10 @@ def _all_columns(
     else:
         found.append(_picture(decision, PICTURE_AT_LEAST))
     found += [_other_column(other, names) for other in others]
+    found += [
+        _right("more", title, [cells.get(str(name), "-") for name in names])
+        for title, cells in more.items()
+    ]
     tested = [one is not None and one.verdict != "not tested" for one in those]
     if any(one is not None for one in those):
         differences = [None if one is None else one.difference for one in those]

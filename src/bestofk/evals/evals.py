@@ -184,9 +184,9 @@ class Evals:
 
         Parameters
         ----------
-        missing : {"drop", "allow"}
-            ``"drop"``: the items for which every learner has a score. ``"allow"``: all items, NaN
-            where a learner has none.
+        missing : {"drop", "refuse", "allow"}
+            ``"drop"``: the items for which every learner has a score. ``"refuse"``: stop where a
+            score is missing. ``"allow"``: all items, NaN where a learner has none.
         count_errors_as_wrong : bool
             Samples that failed, or were stopped at a limit and not scored, get the worst score: 0
             (1 where lower is better), which needs scores between 0 and 1. Samples that ran and

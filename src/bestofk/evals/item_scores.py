@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, Ints, one_of
+from bestofk.checks import Bools, Floats, Ints, one_of
 from bestofk.errors import ArgumentError, TableError
 from bestofk.evals.score_values import STATUSES
 from bestofk.wording import counted, joined, shortened
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
 
 Codes = npt.NDArray[np.int32]
+MISSING = ("drop", "refuse", "allow")
 _CODE = {status: code for code, status in enumerate(STATUSES)}
 
 
@@ -137,19 +138,12 @@ def item_scores(
     evals: Evals, *, missing: str, count_errors_as_wrong: bool, limits: str
 ) -> ItemScores:
     """The value of `Evals.by_item`."""
-    one_of(missing, "missing", ("drop", "allow"))
-    one_of(limits, "limits", ("score", "drop"))
+    one_of(missing, "missing", MISSING)
     k, n = len(evals.learners), len(evals.items)
     account: list[str] = []
-    score = evals.score
-    counts = np.isfinite(score) & (evals.status == _CODE["scored"])
-    limit = evals.status == _CODE["limit"]
-    if limits == "score":
-        counts |= limit & np.isfinite(score)
-    if count_errors_as_wrong:
-        failed = (evals.status == _CODE["error"]) | (limit & ~counts)
-        score = _with_wrong(evals, failed, counts, account)
-        counts = counts | failed
+    score, counts = counted_scores(
+        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
+    )
     _tell_dropped(evals, counts, account)
     cell = evals.learner[counts].astype(np.int64) * n + evals.item[counts]
     count = np.bincount(cell, minlength=k * n)
@@ -158,7 +152,14 @@ def item_scores(
     squares = np.bincount(cell, weights=(score[counts] - mean[cell]) ** 2, minlength=k * n)
     variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
     count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
-    keep = _kept(evals, count, account) if missing == "drop" else np.ones(n, dtype=bool)
+    keep = np.ones(n, dtype=bool)
+    if missing != "allow":
+        keep = _kept(evals, count, account)
+    if missing == "refuse" and account and (not keep.all() or _some_left_out(evals, counts)):
+        raise TableError(
+            f"{account[-1]} With missing='drop' the items that all learners have are compared, "
+            "with missing='bounds' it is also said what the others could change."
+        )
     at = np.flatnonzero(keep)
     tasks, task = dense_names(evals.item_task[at], evals.tasks)
     clusters, cluster = evals.clusters, np.arange(len(at), dtype=np.int32)
@@ -185,6 +186,59 @@ def item_scores(
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
     )
+
+
+def counted_scores(
+    evals: Evals, *, count_errors_as_wrong: bool, limits: str, account: list[str]
+) -> tuple[Floats, Bools]:
+    """The scores of all rows, and which of them count."""
+    one_of(limits, "limits", ("score", "drop"))
+    score = evals.score
+    counts = np.isfinite(score) & (evals.status == _CODE["scored"])
+    limit = evals.status == _CODE["limit"]
+    if limits == "score":
+        counts |= limit & np.isfinite(score)
+    if count_errors_as_wrong:
+        failed = (evals.status == _CODE["error"]) | (limit & ~counts)
+        score = _with_wrong(evals, failed, counts, account)
+        counts = counts | failed
+    return score, counts
+
+
+def score_ranges(
+    evals: Evals, *, count_errors_as_wrong: bool = False, limits: str = "score"
+) -> tuple[Floats, Floats, Ints]:
+    """Between which the mean of every item lies, whatever the scores are that are missing.
+
+    Returns
+    -------
+    low, high : ndarray of shape (K, n)
+        Every sample without a score is 0, or 1; an item that a learner never ran is one such.
+    missing : ndarray of shape (K,)
+        How many there are.
+    """
+    k, n = len(evals.learners), len(evals.items)
+    score, counts = counted_scores(
+        evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=[]
+    )
+    known = score[counts]
+    if known.size and (known.min() < 0.0 or known.max() > 1.0):
+        raise ArgumentError(
+            "missing='bounds' needs scores between 0 and 1, so that it is known what the missing "
+            f"ones could be; {evals.metric!r} goes from {known.min():g} to {known.max():g}."
+        )
+    cell = evals.learner.astype(np.int64) * n + evals.item
+    count = np.bincount(cell[counts], minlength=k * n)
+    total = np.bincount(cell[counts], weights=known, minlength=k * n)
+    lacking = np.bincount(cell[~counts], minlength=k * n)
+    lacking[(count == 0) & (lacking == 0)] = 1
+    every = count + lacking
+    low, high = total / every, (total + lacking) / every
+    return low.reshape(k, n), high.reshape(k, n), lacking.reshape(k, n).sum(axis=1)
+
+
+def _some_left_out(evals: Evals, counts: Bools) -> bool:
+    return bool((~counts & (evals.status != _CODE["missing"])).any())
 
 
 def dense_names(codes: Any, names: Sequence[str]) -> tuple[tuple[str, ...], Codes]:

@@ -43,7 +43,7 @@ class EvalRows:
         self.metrics: dict[str, bool | None] = {}
         self._prints: dict[int, int] = {}
         self._prints_by: dict[int, str] = {}
-        self._written = {name: array(kind) for name, kind in _KINDS.items()}
+        self._written: dict[str, array[Any]] = _empty()
         """Rows that came one by one."""
         self._blocks: list[dict[str, Any]] = []
         """Rows that came together, and those before them."""
@@ -186,7 +186,7 @@ class EvalRows:
         """Many rows at once; `status` holds codes into `STATUSES`."""
         if len(self._written["score"]):
             self._blocks.append({name: np.array(held) for name, held in self._written.items()})
-            self._written = {name: array(kind) for name, kind in _KINDS.items()}
+            self._written = _empty()
         count = len(score)
         finite = np.isfinite(score)
         if not finite.all():
@@ -314,6 +314,10 @@ class EvalRows:
         """How many learners there are, by name."""
         names = [repr(name) for name in self.learners]
         self.note(f"{counted(len(names), 'learner')}: {shortened(names, 12)}.")
+
+
+def _empty() -> dict[str, array[Any]]:
+    return {name: array(kind) for name, kind in _KINDS.items()}
 
 
 def _turns(sorted_cells: Any) -> Any:

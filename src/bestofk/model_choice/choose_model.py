@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, RandomState, positive
+from bestofk.checks import Floats, RandomState, one_of, positive
 from bestofk.errors import ArgumentError
 from bestofk.evals.evals import MEASURES, Evals
-from bestofk.evals.item_scores import ItemScores
+from bestofk.evals.item_scores import ItemScores, score_ranges
 from bestofk.evals.score_values import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.model_choice.clustered_test import ClusteredTest
 from bestofk.model_choice.items_needed import ItemPlan, item_plan, items_for_margin
+from bestofk.model_choice.missing_bounds import MissingBounds, rival_bounds
 from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.evidence.choose_test import automatic_tests
 from bestofk.ordering.order import order as decide
@@ -44,6 +45,7 @@ def choose_model(
     alpha: float = 0.05,
     count_errors_as_wrong: bool = False,
     limits: str = "score",
+    missing: str = "drop",
     random_state: RandomState = 0,
     **options: Any,
 ) -> ModelChoice:
@@ -71,6 +73,9 @@ def choose_model(
         As for `order`.
     count_errors_as_wrong, limits
         As for `Evals.by_item`.
+    missing : {"drop", "refuse", "bounds"}
+        Scores that are missing: compare the items that all models have, stop, or compare these and
+        say what the verdict could be whatever the others are (for scores between 0 and 1).
 
     Returns
     -------
@@ -85,33 +90,27 @@ def choose_model(
     >>> choice.recommended, choice.margin_verdict
     ('mockllm/medium', 'shown')
     """
-    scores = evals.by_item(count_errors_as_wrong=count_errors_as_wrong, limits=limits)
+    one_of(missing, "missing", ("drop", "refuse", "bounds"))
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all are two scores: ask for one of them.")
+    if missing == "bounds" and (pass_at is not None or pass_all is not None):
+        raise ArgumentError("missing='bounds' goes by the scores themselves, not by pass@k.")
+    if margin is not None:
+        positive(margin, "margin")
+    counting: dict[str, Any] = {"count_errors_as_wrong": count_errors_as_wrong, "limits": limits}
+    scores = evals.by_item(missing="refuse" if missing == "refuse" else "drop", **counting)
     if pass_at is not None:
         scores = scores.pass_at(pass_at)
     if pass_all is not None:
         scores = scores.pass_all(pass_all)
-    if margin is not None:
-        positive(margin, "margin")
-    table, said = _weighted(scores, macro=macro)
-    unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
-    _refuse_other_procedures(scores, procedure, macro=macro)
-    asked, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
-    if not PROCEDURES[procedure].takes_test and test == "auto":
-        asked, reason, arguments = "auto", "", {}
-    if isinstance(asked, ClusteredTest) and options.get("df") is not None:
-        raise ArgumentError(f"df does not apply to test {asked.name!r}; leave it out.")
-    decision = decide(
-        table, prior=_prior(prefer, evals), procedure=procedure, test=asked, alpha=alpha,
-        random_state=random_state, **arguments, **options,
-    )  # fmt: skip
-    if reason and decision.choice is not None:
-        entry = asked.entry if isinstance(asked, ClusteredTest) else decision.choice.entry
-        chosen = replace(decision.choice, entry=entry, reason=reason)
-        decision = replace(decision, choice=chosen, test_reason=reason)
+    asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
+             "prior": _prior(prefer, evals), "random_state": random_state, **options}  # fmt: skip
+    decision, table, said, unit = _decided(scores, **asked)
+    bounds = None
+    if missing == "bounds" and decision.recommended is not None:
+        bounds = _missing_bounds(evals, decision, asked, counting)
     held = clusters_of(scores.cluster, len(scores.items), scores.task)
     losses = _by_learner(table, scores)
     bound, rival = _bound(decision, scores, losses, unit)
@@ -133,7 +132,62 @@ def choose_model(
         counts=_counts(evals),
         account=(*evals.account, *said),
         left_out=scores.account[len(evals.account) :],
+        missing_bounds=bounds,
     )
+
+
+def _decided(
+    scores: ItemScores, *, test: Any, macro: bool, procedure: str, **options: Any
+) -> tuple[Order, Losses, list[str], float]:
+    """The decision, the losses that it was made from, sentences on them, the largest difference."""
+    table, said = _weighted(scores, macro=macro)
+    unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
+    _refuse_other_procedures(scores, procedure, macro=macro)
+    asked, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
+    if not PROCEDURES[procedure].takes_test and test == "auto":
+        asked, reason, arguments = "auto", "", {}
+    if isinstance(asked, ClusteredTest) and options.get("df") is not None:
+        raise ArgumentError(f"df does not apply to test {asked.name!r}; leave it out.")
+    decision = decide(table, procedure=procedure, test=asked, **arguments, **options)
+    if reason and decision.choice is not None:
+        entry = asked.entry if isinstance(asked, ClusteredTest) else decision.choice.entry
+        chosen = replace(decision.choice, entry=entry, reason=reason)
+        decision = replace(decision, choice=chosen, test_reason=reason)
+    return decision, table, said, unit
+
+
+def _missing_bounds(
+    evals: Evals, decision: Order, asked: dict[str, Any], counting: dict[str, Any]
+) -> MissingBounds:
+    """The worst cases over all items."""
+    low, high, lacking = score_ranges(evals, **counting)
+    every = evals.by_item(missing="allow", **counting)
+    who = evals.learners.index(str(decision.recommended))
+    worst, best = (low, high) if evals.higher_is_better else (high, low)
+
+    def with_scores(mean: Floats) -> ItemScores:
+        return replace(every, mean=mean, count=np.maximum(every.count, 1))
+
+    at_worst = best.copy()
+    at_worst[who] = worst[who]
+    other = _decided(with_scores(at_worst), **asked)[0].recommended
+    names = [str(name) for name in decision.evidence.names]
+    rows = [evals.learners.index(name) for name in names]
+    good, bad = (
+        _weighted(with_scores(np.ascontiguousarray(mean[rows])), macro=asked["macro"])[0]
+        .values.reshape(len(rows), -1)
+        for mean in (best, worst)
+    )  # fmt: skip
+    return MissingBounds(
+        missing=dict(zip(evals.learners, lacking.tolist(), strict=True)),
+        items=len(evals.items),
+        recommended=str(decision.recommended),
+        at_worst=None if other is None else str(other),
+        rivals=rival_bounds(
+            names.index(str(decision.recommended)), names, good, bad, decision.evidence.family,
+            every.cluster, every.task,
+        ),
+    )  # fmt: skip
 
 
 def _counts(evals: Evals) -> dict[str, dict[str, int]]:

@@ -83,7 +83,7 @@ class ItemPlan(Presented):
     difference : float
         The observed difference of their mean losses.
     items, epochs : int
-        Items now, and the fewest epochs of an item.
+        Items now, and the epochs of an item (the median).
     standard_error : float
         Of the difference, over clusters.
     between, within : float
@@ -161,7 +161,7 @@ def item_plan(
     mean = float(d.mean())
     known = np.isfinite(epoch_variance).all(axis=0)
     between = within = float("nan")
-    epochs = max(int(np.min(count)), 1)
+    epochs = max(int(np.median(count)), 1)
     total = error**2 * n  # variance of one item's difference, with what clusters add to it
     if known.any() and isfinite(error):
         noise = float((epoch_variance / count)[:, known].sum(axis=0).mean())

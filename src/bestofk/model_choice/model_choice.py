@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bestofk.evals.item_scores import ItemScores
+from bestofk.model_choice.cost_words import headline_with_cost
 from bestofk.model_choice.items_needed import ItemPlan
+from bestofk.model_choice.missing_bounds import MissingBounds
 from bestofk.ordering.result import Order
 from bestofk.planning.expectation import expectation
 from bestofk.presenting import Presented, decided_level, json_ready, present, renamed, renamed_text
@@ -63,6 +65,8 @@ class ModelChoice(Presented):
         By model, how many samples have which status.
     account, left_out : tuple of str
         What was read, and what of it does not count.
+    missing_bounds : MissingBounds or None
+        What the verdict could be whatever the missing scores are, where that was asked for.
     """
 
     order: Order
@@ -81,11 +85,16 @@ class ModelChoice(Presented):
     counts: Mapping[str, Mapping[str, int]] = field(repr=False)
     account: tuple[str, ...] = field(repr=False)
     left_out: tuple[str, ...] = field(repr=False)
+    missing_bounds: MissingBounds | None = field(default=None, repr=False)
 
     @property
     def recommended(self) -> Name | None:
         """The model to use; None where the procedure cannot tell."""
         return self.order.recommended
+
+    def headline(self) -> str:
+        """Which model to use, its score, what it costs, and why; in one or two lines."""
+        return "\n".join(headline_with_cost(self))
 
     def beside(self) -> tuple[str, ...]:
         """What stands beside the verdict: bound, margin, what could be shown, what was left out."""
@@ -101,6 +110,8 @@ class ModelChoice(Presented):
             if self.plan is not None:
                 said.append(self.plan.explain())
         said += self.left_out
+        if self.missing_bounds is not None:
+            said.append(self.missing_bounds.explain())
         return tuple(said)
 
     def _bound_sentence(self) -> str:
@@ -151,8 +162,11 @@ class ModelChoice(Presented):
         """
         decided_level(alpha, self.order.alpha)
         called = renamed(names, self.order.prior)
-        beside = renamed_text("\n".join(self.beside()), called)
-        return f"{self.order.explain(names=names)}\n{beside}".rstrip()
+        head, beside = (
+            renamed_text(text, called) for text in (self.headline(), "\n".join(self.beside()))
+        )
+        rest = self.order.explain(names=names).split("\n")[1:]
+        return "\n".join([head, *rest, beside]).rstrip()
 
     def _columns(self) -> dict[str, Any]:
         """The leaderboard: one row per model."""
@@ -200,6 +214,9 @@ class ModelChoice(Presented):
                     for name, count, least in self.unattainable
                 ],
                 "left_out": list(self.left_out),
+                "missing_bounds": None
+                if self.missing_bounds is None
+                else self.missing_bounds.to_dict(),
             }
         )
         held = self.order.to_dict()

@@ -13,6 +13,7 @@ from bestofk.checks import Floats
 from bestofk.ordering.preference import without_noise
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
+from bestofk.report.names import one_line
 from bestofk.stopping.stopped_order import StoppedOrder
 from bestofk.wording import number
 
@@ -36,7 +37,7 @@ def live_data(order: Order) -> dict[str, object] | None:
     metric = order.metric
     adjusted = adjusted_by_all(order)
     return {
-        "names": [str(name) for name in order.prior],
+        "names": [one_line(name) for name in order.prior],
         "means": without_noise(np.array([order.means[name] for name in order.prior])).tolist(),
         "shown": [number(metric.shown(order.means[name])) for name in order.prior],
         "metric": f"{metric.smallest} {metric.mean}",

@@ -233,7 +233,8 @@ def _verdict(
     ]
     if models is not None:
         said = paragraphs("\n".join(models.beside()), names)
-        return [*lines, *(line for line in said if line not in models.left_out)]
+        first = paragraphs(models.headline(), names)
+        return [*first, *lines[1:], *(line for line in said if line not in models.left_out)]
     lines += expectation(order)
     lines += advice(order)
     if study is not None:

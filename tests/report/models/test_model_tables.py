@@ -108,3 +108,12 @@ def test_the_frontier_holds_those_that_nothing_beats():
     layout = layout_frontier(choice)
     assert layout.frontier == found
     assert layout.names == tuple(sorted(costs, key=costs.get))
+
+
+def test_marks_that_turn_text_about_are_not_in_what_can_be_tried(hostile, tmp_path):
+    """The names in the box that a reader plays with; the copies of tables keep them as they are."""
+    from bestofk.report.live import live_data
+
+    assert not [name for name in live_data(hostile.order)["names"] if "\u202e" in name]
+    page = hostile.report(tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "Which of 4 models to use" in page

@@ -34,6 +34,11 @@ _MOST_UNITS = 10_000
 
 def headline_of(order: Order) -> str:
     """The first paragraph of a verdict."""
+    return " ".join(headline_parts(order))
+
+
+def headline_parts(order: Order) -> list[str]:
+    """The sentences of the first paragraph, what to do first."""
     parts = []
     if not order.decidable:
         parts.append(undecidable(order))
@@ -47,7 +52,7 @@ def headline_of(order: Order) -> str:
         parts.extend(_by_mean(order))
     if order.problem is not None:
         parts.extend(order.problem.dropped)
-    return " ".join(capitalised(part) for part in parts if part)
+    return [capitalised(part) for part in parts if part]
 
 
 def undecidable(order: Order) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bestofk.model_choice.cost_words import shown_cost
 from bestofk.multiple.compact_letters import compact_letters
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, known_cost
 from bestofk.report.output_table import Column, OutputTable
@@ -18,7 +19,9 @@ MOST_ITEMS = 40
 """Items that are listed as those that decide."""
 MOST_COLUMNS = 12
 """Models that have a column of their own."""
-_TITLES = {"cost": "Cost", "tokens": "Tokens", "latency": "Seconds"}
+COLUMN = 18
+"""Letters of a model's name above a column of its own."""
+_TITLES = {"cost": "Cost of 1,000", "tokens": "Tokens", "latency": "Seconds"}
 
 
 def model_tables(choice: ModelChoice) -> list[OutputTable]:
@@ -45,7 +48,8 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
         found.append(Column(key="group", title="Group", kind="text", cells=cells))
     for of, title in _TITLES.items():
         if of in columns:
-            found.append(Column(key=of, title=title, kind="number", cells=columns[of]))
+            costs = [None if cost is None else shown_cost(cost, of) for cost in columns[of]]
+            found.append(Column(key=of, title=title, kind="number", cells=costs))
     shown = known_cost(choice)
     if shown is not None:
         frontier = frontier_of(choice, shown)
@@ -131,7 +135,7 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
     for k, name in enumerate(names):
         cells: list[Any] = [same[row][k] if row != k else None for row in range(len(names))]
         columns.append(
-            Column(key=f"same_as_{k + 1}", title=_short(name), kind="number", cells=cells)
+            Column(key=f"same_as_{k + 1}", title=_short(name, COLUMN), kind="number", cells=cells)
         )
     more = len(scores.learners) - len(names)
     return OutputTable(
@@ -156,7 +160,10 @@ def by_task(choice: ModelChoice) -> OutputTable | None:
         Column(key="items", title="Items", kind="count", cells=counts.tolist()),
         *(
             Column(
-                key=f"mean_{k + 1}", title=_short(name), kind="number", cells=_finite(means[k])
+                key=f"mean_{k + 1}",
+                title=_short(name, COLUMN),
+                kind="number",
+                cells=_finite(means[k]),
             )
             for k, name in enumerate(names)
         ),
@@ -202,7 +209,7 @@ def _finite(values: Any) -> list[float | None]:
     return [float(value) if isfinite(value) else None for value in values]
 
 
-def _short(name: str) -> str:
+def _short(name: str, most: int = 40) -> str:
     from bestofk.report.names import elided
 
-    return elided(name, 40)
+    return elided(name, most)

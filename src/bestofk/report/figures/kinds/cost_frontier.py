@@ -8,6 +8,7 @@ from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
+from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
 from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
 from bestofk.report.figures.captions import decision_of, level_of
 from bestofk.report.figures.kinds.loss_points import intervals_of_means
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
 
 _ACROSS, _TALL = 340.0, 230.0
 _LOOKS = {"recommended": "blue", "worse": "vermillion", "better": "green"}
-_MODELS = {
-    "cost": "mean cost of a sample",
-    "tokens": "mean tokens of a sample",
-    "latency": "mean seconds of a sample",
-}
 _LEARNERS = {
     "fit_time": ("time to fit", ((1e-6, "µs"), (1e-3, "ms"), (1.0, "seconds"))),
     "predict_time": ("time to predict", ((1e-6, "µs"), (1e-3, "ms"), (1.0, "seconds"))),
@@ -193,8 +189,8 @@ def _of_models(choice: Any, cost: str | None) -> _Costed:
     if of is None or sum(map(isfinite, choice.costs[of].values())) < 2:
         raise ArgumentError("figure 'frontier': the costs of fewer than two models are known.")
     return _Costed(
-        title=_MODELS[of],
-        costs=choice.costs[of],
+        title=COST_TITLES[of],
+        costs={name: shown_cost(cost, of) for name, cost in choice.costs[of].items()},
         order=choice.order,
         intervals=choice.intervals,
         what="model",
