@@ -1,64 +1,91 @@
 """How the documentation is built: `sphinx-build -W docs docs/_build`.
 
-Every code cell runs at build (myst-nb); an error in one, or any warning, stops the build.
+Every code cell runs at build, in this process (docs/extensions/run_cells.py); an error in one, or
+any warning, stops the build. The API reference, the command-line reference and the gallery are
+made from the program (docs/extensions/made_pages.py).
 """
 
 from __future__ import annotations
 
-import os
 import sys
+import tomllib
 from pathlib import Path
 
-from bestofk import __version__
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
 
-# cells run `bestofk ...` as a reader would type it: the command of this very environment
-os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-os.environ["COLUMNS"] = "78"  # as wide as a page: tables fit
+from bestofk import __version__  # noqa: E402
 
 project = "bestofk"
 author = "The bestofk developers"
+addresses = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"].get("urls", {})
 release = version = __version__
 
 extensions = [
-    "myst_nb",
+    "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx.ext.extlinks",
     "sphinx-mathjax-offline",  # formulas without a network
     "sphinx_copybutton",
     "sphinx_design",
+    "cells",
+    "live_report",
+    "made_pages",
+    "method_links",
+    "page_text",
+    "pictures",
 ]
-exclude_patterns = ["_build", "**.ipynb_checkpoints", "papers/tables", "measured"]
-source_suffix = {".md": "myst-nb"}
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "extensions", "_templates", "papers/tables", "measured"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 nitpicky = False
 
-myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 
-nb_execution_mode = "cache"
-nb_execution_raise_on_error = True
-nb_execution_timeout = 300
-nb_execution_show_tb = True
-nb_merge_streams = True
-nb_execution_in_temp = True  # what cells write is no part of the pages
-
 autosummary_generate = True
+autosummary_ignore_module_all = False
 autodoc_typehints = "none"
+autodoc_class_signature = "separated"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
+add_module_names = False
+python_use_unqualified_type_names = True
+
+extlinks = {"doi": ("https://doi.org/%s", "doi:%s")}
 
 html_theme = "pydata_sphinx_theme"
-html_title = f"bestofk {release}"
+html_title = "bestofk"
+html_baseurl = ""
 html_static_path = ["_static"]
-html_css_files = ["tables.css"]
+html_css_files = ["site.css", "made/what-if.css"]
+html_js_files = ["site.js"]
+html_sidebars = {
+    page: [] for page in ("index", "start", "gallery", "questions", "search", "genindex")
+}
 html_theme_options = {
+    "logo": {"text": "bestofk"},
+    "header_links_before_dropdown": 8,
     "show_toc_level": 2,
+    "navigation_depth": 2,
+    "show_nav_level": 1,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    "navbar_align": "left",
+    "secondary_sidebar_items": {"index": [], "**": ["page-toc"]},
     "footer_start": ["copyright"],
     "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
 }
+if "Repository" in addresses:
+    html_theme_options["icon_links"] = [
+        {"name": "Repository", "url": addresses["Repository"], "icon": "fa-solid fa-code-branch"}
+    ]
 html_show_sourcelink = False
 copyright = "the bestofk developers, BSD-3-Clause"
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
+copybutton_selector = "div:not(.no-copy) > div.highlight > pre"

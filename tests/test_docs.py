@@ -1,25 +1,31 @@
 """Every code cell of the documentation runs here, in this process; so it does at its build."""
 
+import ast
 import re
-import shlex
-from inspect import ismodule
+import sys
 from pathlib import Path
 
 import pytest
 
-from bestofk.cli import main
-
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-CELL = re.compile(
-    r"^```\{code-cell\} python\n((?:^:[^\n]*\n)*)(.*?)^```$", re.MULTILINE | re.DOTALL
-)
-QUIETLY = " 2>/dev/null"
-"""No progress bar in a page."""
-PAGES = sorted(
+sys.path.append(str(DOCS / "extensions"))
+
+import command_pages  # noqa: E402
+import method_links  # noqa: E402
+import public_names  # noqa: E402
+from run_cells import CELL, COLUMNS, PROMPT, CellPage  # noqa: E402
+
+MADE = "% Made by"
+"""The first words of pages that are made at build."""
+WRAPPED = ("compare", "order")
+"""Commands whose sentences are wrapped for a terminal of so many columns."""
+ANSI = re.compile(r"\x1b\[[\d;]*m")
+SOURCES = [
     page
-    for page in DOCS.rglob("*.md")
-    if "_build" not in page.parts and CELL.search(page.read_text())
-)
+    for page in sorted(DOCS.rglob("*.md"))
+    if "_build" not in page.parts and not page.read_text().startswith(MADE)
+]
+PAGES = [page for page in SOURCES if CELL.search(page.read_text())]
 
 
 def test_there_are_pages():
@@ -29,31 +35,23 @@ def test_there_are_pages():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_every_cell_is_found(page):
     # a pattern that runs past the end of a cell would leave the next ones unrun
-    found = [match.group(2) for match in CELL.finditer(page.read_text())]
-    assert len(found) == page.read_text().count("```{code-cell}")
-    assert all(cell.strip() and "```" not in cell for cell in found)
+    cells = [(match.group(1), match.group(3)) for match in CELL.finditer(page.read_text())]
+    assert len(cells) == page.read_text().count("```{code-cell}")
+    assert all(cell.strip() and "```" not in cell for _, cell in cells)
+    assert all(cell.startswith(f"{PROMPT}bestofk ") for kind, cell in cells if kind == "console")
 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
-def test_cells_run(page, tmp_path, monkeypatch, capsys):
-    import matplotlib as mpl
-    from matplotlib import pyplot
-
-    monkeypatch.chdir(tmp_path)
-    mpl.use("Agg")
-    names = {"__name__": "__main__"}
+def test_cells_run(page):
+    cells = CellPage(name=page.stem)
     for match in CELL.finditer(page.read_text()):
-        lines = match.group(2).splitlines()
-        if lines and lines[0].startswith("!bestofk "):
-            line = lines[0].removesuffix(QUIETLY)
-            if "remove-input" in match.group(1):
-                assert f"$ {line[1:]}\n" in page.read_text(), "what a reader sees is what runs"
-            code = main(shlex.split(line)[1:])
-            assert code == 0, capsys.readouterr().err
-        else:
-            exec(compile("\n".join(lines), str(page), "exec"), names)
-    pyplot.close("all")
+        language, options, source = match.groups()
+        output = cells.run(language, source, stderr="remove-stderr" not in options)
+        assert output.code == 0, output.text
+        if language == "console" and source.split()[2] in WRAPPED:
+            lines = ANSI.sub("", output.text).splitlines()
+            assert max(map(len, lines), default=0) <= COLUMNS, "a phone would wrap it"
 
 
 def _names_of_methods():
@@ -76,16 +74,133 @@ def test_the_index_of_methods_lists_every_page():
     assert pages <= set(listed), pages - set(listed)
 
 
-def test_the_reference_lists_every_public_name():
-    import bestofk
-    from bestofk import lab, multiple, ordering, pairwise, planning
+def test_stubs_of_the_reference_are_read_as_what_they_are():
+    # autosummary writes reStructuredText; read as Markdown it shows raw directives
+    tree = ast.parse((DOCS / "conf.py").read_text())
+    (suffixes,) = [
+        ast.literal_eval(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "source_suffix"
+    ]
+    assert suffixes[".rst"] == "restructuredtext"
 
-    listed = {word for page in (DOCS / "api").glob("*.md") for word in page.read_text().split()}
-    for module in (bestofk, lab, multiple, ordering, pairwise, planning):
-        # modules have pages, and registries are for those who add to them
-        names = {name for name in module.__all__ if not name.isupper() and name != "__version__"}
-        names -= {name for name in names if ismodule(getattr(module, name))}
-        assert names <= listed, (module.__name__, names - listed)
+
+@pytest.mark.parametrize("module", public_names.public_modules())
+def test_the_reference_lists_every_public_name(module):
+    page = public_names.module_page(module)
+    listed = {line.strip() for line in page.splitlines()}
+    assert public_names.public_names(module)
+    for name in public_names.public_names(module):
+        kinds = (f".. py:{kind}:: {name}" for kind in ("class", "function", "data"))
+        assert name in listed or not listed.isdisjoint(kinds), name
+
+
+def test_names_that_bestofk_has_are_described_there():
+    assert public_names.home_of("bestofk.ordering", "Order") == "bestofk"
+    assert public_names.home_of("bestofk.ordering", "multitest") == "bestofk.ordering"
+
+
+def test_every_method_and_its_function_link_to_each_other():
+    about = method_links.pages_of_functions()
+    missing = {
+        name
+        for name, function in method_links.registered().items()
+        if method_links.described(function) not in about
+    }
+    assert missing == set()
+    for stem, functions in method_links.functions_of_pages().items():
+        for function in functions:
+            assert stem in about[method_links.described(function)]
+    assert about["bestofk.pairwise.wilcoxon"] == ("wilcoxon",)
+    lines = []
+    method_links.add_methods(None, "function", "bestofk.pairwise.wilcoxon", None, None, lines)
+    assert any("/methods/wilcoxon" in line for line in lines)
+    source = [""]
+    method_links.add_reference(None, "methods/wilcoxon", source)
+    assert "<bestofk.pairwise.wilcoxon>" in source[0]
+
+
+def test_the_command_line_reference_has_every_option():
+    import click
+
+    pages = command_pages.all_pages()
+    for name, command in command_pages.commands().items():
+        page = pages[command_pages.FOLDER / f"{name.replace(' ', '-')}.md"]
+        for option in command.params:
+            if isinstance(option, click.Option) and not option.hidden:
+                assert all(one in page for one in option.opts), (name, option.opts)
+    assert "compare" in command_pages.commands()
+    assert "datasets fetch" in command_pages.commands()
+
+
+def test_every_figure_is_in_the_gallery():
+    from gallery import gallery_page
+
+    from bestofk.report.figures import FIGURES
+
+    page = gallery_page()
+    for name in FIGURES:
+        assert f"## {name}\n" in page
+        assert f'bk.figure(value, "{name}");' in page
+
+
+def test_dois_are_links():
+    from page_text import doi_links
+
+    text = "See doi:10.1162/089976698300017197.\n\n```bibtex\ndoi:10.1/x\n```\n"
+    linked = doi_links(text)
+    address = "10.1162/089976698300017197"
+    assert f"[doi:{address}](https://doi.org/{address})." in linked
+    assert "```bibtex\ndoi:10.1/x\n```" in linked
+
+
+def test_the_live_part_is_that_of_the_report():
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    from live_report import what_if_html, what_if_style
+
+    import bestofk as bk
+
+    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed"))
+    assert html.count('id="what-if"') == 1
+    assert html.count("<section") == html.count("</section>") == 1
+    for part in ('id="evidence-data"', 'id="correction"', "bestofk.decide("):
+        assert part in html
+    assert "--bk-ink" in what_if_style()
+
+
+def _luminance(colour):
+    shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_words_of_figures_and_outputs_can_be_read():
+    # the contrast of WCAG 2.2, which wants 4.5 for small words
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    from live_report import WORDS
+
+    from bestofk.report.figures.palette import DARK, LIGHT
+
+    for palette, theme in ((LIGHT, "light"), (DARK, "dark")):
+        words = {role: WORDS[theme][role] for role in ("good", "bad", "warn", "purple-ink")}
+        for colour in (palette["ink"], palette["muted"], *words.values()):
+            low, high = sorted((_luminance(colour), _luminance(palette["paper"])))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, (theme, colour)
+
+
+def test_the_checks_of_the_site_find_what_is_broken(tmp_path):
+    sys.path.append(str(DOCS))
+    from check_site import broken_links, raw_directives
+
+    (tmp_path / "a.html").write_text(
+        '<a href="b.html#there">b</a><a href="#none">x</a><a href="c.html">c</a>'
+        '<img src="d.png" alt="d"><a href="https://nowhere">y</a><p>.. autosummary::</p>'
+    )
+    (tmp_path / "b.html").write_text('<h1 id="there">b</h1><a href="a.html">a</a>')
+    assert sorted(line.split(" ")[1] for line in broken_links(tmp_path)) == [
+        "#none", "c.html", "d.png", "https://nowhere",
+    ]  # fmt: skip
+    assert len(raw_directives(tmp_path)) == 1
 
 
 def test_the_reference_says_what_every_result_has():
@@ -95,8 +210,8 @@ def test_the_reference_says_what_every_result_has():
 
 
 def test_every_link_between_pages_leads_somewhere():
-    for page in DOCS.rglob("*.md"):
-        if "_build" in page.parts or "generated" in page.parts:
-            continue
-        for target in re.findall(r"\]\(([^)#:]+\.md)\)", page.read_text()):
-            assert (page.parent / target).resolve().is_file(), f"{page}: {target}"
+    made = {DOCS / path for path in command_pages.all_pages()} | {DOCS / "gallery.md"}
+    for page in SOURCES:
+        for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[\w-]+)?\)", page.read_text()):
+            path = (page.parent / target).resolve()
+            assert path.is_file() or path in made, f"{page}: {target}"

@@ -241,6 +241,20 @@ def test_what_is_said_of_false_claims() -> None:
     assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
 
 
+def test_what_the_first_page_says() -> None:
+    page = " ".join((DOCS / "index.md").read_text().split())
+    nested = claims("learners/*")
+    assert f"[{max(nested):.1f} %]{{.bk-fact}} of studies held any false claim" in page
+    assert f"the worst of {len(nested)} situations" in page
+    plain = f"{float(row_of('use-all-data', '10x10')['type1 5 %']):.0f}"
+    assert f"[{plain} %]{{.bk-fact}} of the time a plain t test" in page
+    answers = " ".join((DOCS / "questions.md").read_text().split())
+    assert f"calls equal learners different in {plain} percent of studies" in answers
+    paper = (DOCS / "papers" / "multitest.md").read_text()
+    assert "| Table 2, most selected as printed, of 30: MultiTest | 30 | 30 |" in paper
+    assert "[30 of 30]{.bk-fact}" in page
+
+
 def test_the_caution_of_the_corrected_test_is_what_was_measured() -> None:
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 

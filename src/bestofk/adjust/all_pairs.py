@@ -99,7 +99,7 @@ def bergmann_hommel(pvalues: npt.ArrayLike, *, pairs: Any = None) -> Floats:
     -----
     A set I of hypotheses is exhaustive if all of them, and only they, can be true together: all
     pairs inside the groups of some division of the learners. The adjusted p-value of a pair is
-    the largest of |I| min{p_j : j in I} over the exhaustive sets I that it belongs to. That is
+    the largest of ``|I| min{p_j : j in I}`` over the exhaustive sets I that it belongs to. That is
     the closed test with Bonferroni's inequality inside every exhaustive set.
 
     The sets are not listed (115,975 of them for ten learners). For every bound q the largest

@@ -112,13 +112,14 @@ def looney(correct: npt.ArrayLike) -> LooneyResult:
 
     Notes
     -----
-    With p_.j, p_i. and p the shares of right answers of a learner, on an instance and of all,
+    With ``p_.j``, ``p_i.`` and ``p`` the shares of right answers of a learner, on an instance and
+    of all::
 
         SSA = N sum_j p_.j^2 - N K p^2,    SSB = K sum_i p_i.^2 - N K p^2,
         SST = N K p (1 - p),    SSAB = SST - SSA - SSB,
-        F = [SSA / (K - 1)] / [SSAB / ((K - 1) (N - 1))],
+        F = [SSA / (K - 1)] / [SSAB / ((K - 1) (N - 1))]
 
-    F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+ multiplies both by the
+    is F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+ multiplies both by the
     epsilon of Greenhouse and Geisser, and is what Looney recommends. The sums are computed in
     whole numbers.
 

@@ -116,7 +116,7 @@ def nemenyi(losses: npt.ArrayLike, alpha: float = 0.05) -> NemenyiResult:
     -----
     The critical difference is CD = q sqrt(K (K + 1) / (12 N)) with q the upper alpha quantile
     of the studentized range of K means with infinite degrees of freedom; the p-value of a pair
-    is the upper tail of that range at |R_i - R_j| / sqrt(K (K + 1) / (12 N)).
+    is the upper tail of that range at ``|R_i - R_j| / sqrt(K (K + 1) / (12 N))``.
 
     References
     ----------

@@ -115,7 +115,7 @@ def tukey(losses: npt.ArrayLike) -> TukeyResult:
 
     Notes
     -----
-    q_ij = |m_i - m_j| sqrt(L / MSE) is compared, for every pair, with the studentized range of
+    ``q_ij = |m_i - m_j| sqrt(L / MSE)`` is compared, for every pair, with the studentized range of
     all K means with K (L - 1) degrees of freedom.
 
     References

@@ -37,7 +37,7 @@ def t_power(ncp: Any, df: Any, level: float) -> Floats:
     Notes
     -----
     With c the critical value, Z standard normal and S^2 = chi2(df) / df independent of it, the
-    test rejects when |Z + ncp| > c S. For few degrees of freedom that is
+    test rejects when ``|Z + ncp| > c S``. For few degrees of freedom that is
     ``E P(S < |Z + ncp| / c)``, an integral over Z, for many
     ``E [Phi(ncp - c S) + Phi(-ncp - c S)]``, one over S: each is smooth where it is used, and
     Gauss-Legendre quadrature gives at least eight digits.

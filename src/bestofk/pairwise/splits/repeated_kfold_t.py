@@ -83,21 +83,22 @@ def repeated_kfold_t(
 
     Notes
     -----
-    Let x_ij be the difference on fold i of run j, m the grand mean, x_.j and x_i. the means of
-    run j and fold i, s2_.j and s2_i. their unbiased variances; *sorted* variants first sort the
-    k differences inside each run, so that i is a rank. Then ``Z = m / sqrt(var / (df + 1))``:
+    Let ``x_ij`` be the difference on fold i of run j, m the grand mean, ``x_.j`` and ``x_i.`` the
+    means of run j and fold i, ``s2_.j`` and ``s2_i.`` their unbiased variances; *sorted* variants
+    first sort the k differences inside each run, so that i is a rank. Then
+    ``Z = m / sqrt(var / (df + 1))``:
 
-    ======================== ============================= ==========
-    variant                  var                           default df
-    ======================== ============================= ==========
-    use-all-data             sum_ij (x_ij - m)^2 / (kr-1)  kr - 1
-    folds                    sum_j (x_.j - m)^2 / (r-1)    r - 1
-    folds-averaged-var       mean_j s2_.j                  r - 1
-    runs                     sum_i (x_i. - m)^2 / (k-1)    k - 1
-    runs-averaged-var        mean_i s2_i.                  k - 1
-    sorted-runs              as runs, sorted               k - 1
-    sorted-runs-averaged-var as runs-averaged-var, sorted  k - 1
-    ======================== ============================= ==========
+    ======================== ================================ ==========
+    variant                  var                              default df
+    ======================== ================================ ==========
+    use-all-data             ``sum_ij (x_ij - m)^2 / (kr-1)`` kr - 1
+    folds                    ``sum_j (x_.j - m)^2 / (r-1)``   r - 1
+    folds-averaged-var       ``mean_j s2_.j``                 r - 1
+    runs                     ``sum_i (x_i. - m)^2 / (k-1)``   k - 1
+    runs-averaged-var        ``mean_i s2_i.``                 k - 1
+    sorted-runs              as runs, sorted                  k - 1
+    sorted-runs-averaged-var as runs-averaged-var, sorted     k - 1
+    ======================== ================================ ==========
 
     and for the averaged t ``Z = mean_j x_.j / sqrt(s2_.j / (df + 1))`` (folds-averaged-t,
     df = k - 1) or the same over i (runs-averaged-t and its sorted form, df = r - 1). A term 0/0

@@ -1,0 +1,134 @@
+"""How the pages of a built site look in Chromium: on a desk and a phone, light and dark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+PAGES = (
+    "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon", "methods/all",
+    "gallery",
+    "api/bestofk.pairwise", "api/generated/bestofk.pairwise.wilcoxon",
+    "api/generated/bestofk.Order", "commands/compare", "questions", "papers/multitest",
+    "papers/intervals", "which-test", "changelog", "samples", "words", "cite",
+)  # fmt: skip
+"""One page of every kind."""
+AXE_PAGES = (
+    "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery", "api/bestofk.pairwise",
+    "api/generated/bestofk.Order", "commands/compare", "questions", "which-test", "samples",
+)  # fmt: skip
+"""Those that axe-core reads, which takes a while."""
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-dev-shm-usage", "--hide-scrollbars",
+)  # fmt: skip
+SMALLEST = 10.95
+"""No word of a figure may be smaller, in CSS pixels (11, but for rounding)."""
+CONTROLS = (
+    ".bk-actions a, .bk-sample, .bk-more > summary, .bd-header .primary-toggle, "
+    ".bd-header .search-button, .bd-header .navbar-brand"
+)
+TAP = 43.5
+IN_PAGE = """
+const [smallest, tap, controls, phone] = arguments, wrong = [];
+const seen = (node) => node.getClientRects().length > 0;
+const root = document.documentElement;
+if (root.scrollWidth > root.clientWidth + 1) {
+  const wide = [...document.querySelectorAll('main *')].filter((node) =>
+    seen(node) && node.getBoundingClientRect().right > root.clientWidth + 1 &&
+    !node.closest('.bk-scroll, .pst-scrollable-table-container, pre, .math, iframe'));
+  wrong.push(`is ${root.scrollWidth} wide on ${root.clientWidth}: ` + wide.slice(0, 3)
+    .map((node) => node.outerHTML.slice(0, 80)).join(' | '));
+}
+for (const svg of document.querySelectorAll('.bk-picture svg')) {
+  if (!seen(svg)) continue;
+  const scale = svg.getScreenCTM().a;
+  for (const text of svg.querySelectorAll('text')) {
+    const size = parseFloat(getComputedStyle(text).fontSize) * scale;
+    if (size < smallest) {
+      wrong.push(`"${text.textContent.slice(0, 20)}" is set in ${size.toFixed(1)} px`); break;
+    }
+  }
+}
+if (phone) for (const node of document.querySelectorAll(controls)) {
+  if (!seen(node)) continue;
+  const box = node.getBoundingClientRect();
+  if (box.height < tap || box.width < tap) {
+    wrong.push(`${node.className || node.tagName} is ${box.width.toFixed(0)} x ` +
+      `${box.height.toFixed(0)}, too small for a finger`);
+  }
+}
+const header = document.querySelector('.bd-header');
+if (header && header.getBoundingClientRect().height > 90) wrong.push('the header wraps');
+for (const side of document.querySelectorAll('.bd-sidebar-primary, .bd-sidebar-secondary')) {
+  if (!phone && seen(side) && !side.innerText.trim()) wrong.push('a sidebar is empty');
+}
+return wrong;
+"""
+AXE = """
+const done = arguments[arguments.length - 1];
+axe.run(document, {resultTypes: ['violations'], iframes: false}).then((found) => done(
+  found.violations.filter((one) => ['serious', 'critical'].includes(one.impact)).map((one) =>
+    `${one.id} (${one.impact}, ${one.nodes.length}): ` + one.nodes.slice(0, 3)
+      .map((node) => `${node.target} ${node.any[0]?.message ?? ''}`).join(' | '))),
+  (failed) => done([String(failed)]));
+"""
+
+
+def looks(site: Path, axe: Path | None, pages: tuple[str, ...] = PAGES) -> list[str]:
+    """What is wrong with the pages, in sentences."""
+    chromium, chromedriver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not chromedriver:
+        print("looks: left out, Chromium and its driver are not installed")
+        return []
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    wrong: list[str] = []
+    with tempfile.TemporaryDirectory() as profile:
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        driver = webdriver.Chrome(options=options, service=Service(chromedriver))
+        driver.set_script_timeout(120)
+        try:
+            for page in pages:
+                wrong += _look(driver, site, page, axe)
+        finally:
+            driver.quit()
+    print(f"looks of {len(pages)} pages: {len(wrong)}")
+    return wrong
+
+
+def _look(driver: Any, site: Path, page: str, axe: Path | None) -> list[str]:
+    wrong = []
+    for dark in (False, True):
+        for width in (1280, 390):
+            driver.execute_cdp_cmd(
+                "Emulation.setDeviceMetricsOverride",
+                {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
+            )
+            driver.execute_cdp_cmd(
+                "Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme",
+                               "value": "dark" if dark else "light"}]},
+            )  # fmt: skip
+            driver.get((site / f"{page}.html").as_uri())
+            where = f"{page} at {width} px, {'dark' if dark else 'light'}:"
+            found = driver.execute_script(IN_PAGE, SMALLEST, TAP, CONTROLS, width < 500)
+            if axe is not None and width == 1280 and page in AXE_PAGES:
+                driver.execute_script(axe.read_text(encoding="utf-8"))
+                found += driver.execute_async_script(AXE)
+            wrong += [f"{where} {line}" for line in found]
+    return wrong
+
+
+if __name__ == "__main__":
+    import sys
+
+    print(json.dumps(looks(Path(sys.argv[1]), None), indent=1))

@@ -1,0 +1,149 @@
+"""The directive ``code-cell``: the cell as a reader would type it, and what it gives."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from html import escape
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from pictures import picture_html
+from run_cells import COLUMNS, PROMPT, CellPage, Output, as_typed
+from sphinx.errors import ExtensionError
+from sphinx.util.docutils import SphinxDirective
+
+_ANSI = re.compile(r"\x1b\[([\d;]*)m")
+_STYLES = {
+    "1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "34": "blue",
+    "35": "purple", "36": "cyan", "91": "red", "92": "green", "93": "yellow", "94": "blue",
+    "95": "purple", "96": "cyan",
+}  # fmt: skip
+
+
+class CodeCell(SphinxDirective):
+    """Run a cell of a page and show it, with what it prints, returns and draws.
+
+    The tags `remove-input` and `remove-cell` hide the cell, or the cell and its output;
+    `remove-stderr` hides warnings. With ``:first: n`` the first n paragraphs of the output are
+    shown, and the rest when a reader asks for it.
+    """
+
+    has_content = True
+    required_arguments = 1
+    option_spec: ClassVar = {"tags": directives.unchanged, "first": directives.positive_int}
+
+    def run(self) -> list[nodes.Node]:
+        """The nodes of the cell."""
+        language = self.arguments[0]
+        source = "\n".join(self.content)
+        if source.startswith("!bestofk "):
+            language, source = as_typed(source)
+        tags = self.options.get("tags", "").strip("[]").replace(",", " ").split()
+        page = page_of(self.env)
+        try:
+            output = page.run(language, source, stderr="remove-stderr" not in tags)
+        except Exception as failed:
+            where = f"{self.env.docname}, cell {page.cells}"
+            raise ExtensionError(f"{where}: {type(failed).__name__}: {failed}") from failed
+        if output.code:
+            raise ExtensionError(f"{self.env.docname}, {source!r}: {output.text}")
+        if "remove-cell" in tags:
+            return []
+        shown: list[nodes.Node] = []
+        if "remove-input" not in tags:
+            text = folded(source) if language == "console" else source
+            shown.append(nodes.literal_block(text, text, language=language, classes=["cell_input"]))
+        if html := output_html(output, first=self.options.get("first")):
+            shown.append(nodes.raw("", html, format="html"))
+        return shown
+
+
+def page_of(env: Any) -> CellPage:
+    """The page that is being read: its cells share a namespace."""
+    page = env.temp_data.get("bestofk-cells")
+    if page is None:
+        page = env.temp_data["bestofk-cells"] = CellPage(name=env.docname)
+    return page
+
+
+def folded(command: str, width: int = COLUMNS) -> str:
+    r"""A command on lines of at most so many columns, as a shell takes it.
+
+    Examples
+    --------
+    >>> print(folded("$ bestofk compare wine --learner max --learner nmc", 34))
+    $ bestofk compare wine \
+        --learner max --learner nmc
+    """
+    if len(command) <= width or "\n" in command:
+        return command
+    parts = re.split(r" (?=--)", command.removeprefix(PROMPT))
+    lines = [PROMPT + parts[0]]
+    for part in parts[1:]:
+        if len(lines[-1]) + len(part) + 3 <= width:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(f"    {part}")
+    return " \\\n".join(lines)
+
+
+def output_html(output: Output, *, first: int | None = None) -> str:
+    """What a cell gave, as HTML."""
+    parts: list[str] = []
+    if output.text.strip():
+        # a progress bar would overwrite its line: what was last there stays
+        lines = [line.rpartition("\r")[2].rstrip() for line in output.text.strip("\n").split("\n")]
+        parts += _text_html("\n".join(map(wrapped, lines)), first)
+    value = output.value
+    if value is not None:
+        html = value._repr_html_() if hasattr(value, "_repr_html_") else None
+        if html:
+            parts.append(
+                f'<div class="bk-scroll" tabindex="0" role="group" aria-label="Table">{html}</div>'
+            )
+        else:
+            parts.append(f"<pre>{escape(repr(value))}</pre>")
+    parts.extend(picture_html(picture) for picture in output.pictures)
+    return f'<div class="cell_output">{"".join(parts)}</div>' if parts else ""
+
+
+def wrapped(line: str) -> str:
+    """A long sentence on lines that a phone can show; tables stay as they are."""
+    if len(_ANSI.sub("", line)) <= COLUMNS or "\x1b" in line or re.search(r"\S {2,}\S", line):
+        return line
+    return textwrap.fill(line, COLUMNS, break_long_words=False, break_on_hyphens=False)
+
+
+def _text_html(text: str, first: int | None) -> list[str]:
+    paragraphs = text.split("\n\n")
+    if first is None or len(paragraphs) <= first:
+        return [f"<pre>{coloured(text)}</pre>"]
+    top, rest = "\n\n".join(paragraphs[:first]), "\n\n".join(paragraphs[first:])
+    return [
+        f"<pre>{coloured(top)}</pre>",
+        f'<details class="bk-more"><summary>The whole output</summary><pre>{coloured(rest)}</pre>'
+        "</details>",
+    ]
+
+
+def coloured(text: str) -> str:
+    """Text of a terminal as HTML: what is bold or coloured has a class."""
+    parts = _ANSI.split(text)
+    html, active = [escape(parts[0], quote=False)], []
+    for codes, words in zip(parts[1::2], parts[2::2], strict=True):
+        for code in codes.split(";"):
+            if code in ("", "0"):
+                active = []
+            elif code in _STYLES:
+                active = [*active, f"bk-{_STYLES[code]}"]
+        shown = escape(words, quote=False)
+        html.append(f'<span class="{" ".join(active)}">{shown}</span>' if active else shown)
+    return "".join(html)
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Sphinx asks."""
+    app.add_directive("code-cell", CodeCell)
+    return {"version": "1", "parallel_read_safe": True}

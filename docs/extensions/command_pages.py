@@ -1,0 +1,113 @@
+"""The pages of the command-line reference, made by walking the commands."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path("commands")
+
+
+def commands() -> dict[str, Any]:
+    """``compare``, ``datasets fetch``, ...: the command of that name."""
+    import click
+
+    from bestofk.cli.app import bestofk
+
+    found: dict[str, Any] = {}
+
+    def walk(group: Any, words: tuple[str, ...]) -> None:
+        context = click.Context(group, info_name=words[-1] if words else "bestofk")
+        for name in group.list_commands(context):
+            command = group.get_command(context, name)
+            if command is None or command.hidden:
+                continue
+            found[" ".join((*words, name))] = command
+            if isinstance(command, click.Group):
+                walk(command, (*words, name))
+
+    walk(bestofk, ())
+    return found
+
+
+def command_page(name: str, command: Any) -> str:
+    """The page of one command: what it does, its examples, arguments and options."""
+    import click
+
+    context = click.Context(command, info_name=f"bestofk {name}")
+    usage = " ".join(["bestofk", name, *command.collect_usage_pieces(context)])
+    lines = [f"# {name}", "", "```text", usage, "```", ""]
+    lines += [*_help(command.help or ""), ""]
+    sections: dict[str, list[Any]] = {}
+    for parameter in command.get_params(context):
+        if isinstance(parameter, click.Option) and not parameter.hidden:
+            title = getattr(parameter, "group", None) or "Options"
+            sections.setdefault(title, []).append(parameter)
+    for title, options in sections.items():
+        lines += [f"## {title}", ""]
+        for option in options:
+            record = option.get_help_record(context)
+            if record is None:
+                continue
+            names, words = record
+            anchor = max(option.opts, key=len).strip("-")
+            lines += [f"({_anchor(name, anchor)})=", "", f"`{names}`"]
+            lines += [f": {_sentence(words)}", ""]
+    return "\n".join(lines)
+
+
+def _anchor(name: str, option: str) -> str:
+    return f"command-{name.replace(' ', '-')}-{option}"
+
+
+def _sentence(words: str) -> str:
+    """Help text for Markdown: what looks like code is code."""
+    words = " ".join(words.split()) or "(no description)"
+    words = re.sub(r"([\\*_<>\[\]|$])", r"\\\1", words)
+    return re.sub(r"(?<![\w`])(--[\w-]+)", r"`\1`", words)
+
+
+def _help(text: str) -> list[str]:
+    r"""The help of a command: paragraphs are prose, what follows a ``\b`` stands as it is."""
+    lines: list[str] = []
+    for block in re.split(r"\n\s*\n", inspect.cleandoc(text)):
+        kept = block.lstrip().startswith("\b")
+        rows = [row for row in block.replace("\b", "").splitlines() if row.strip()]
+        if not kept:
+            lines += [_sentence(" ".join(rows)), ""]
+            continue
+        if rows and rows[0].rstrip().endswith(":"):
+            lines += [f"**{rows[0].strip().rstrip(':')}**", ""]
+            rows = rows[1:]
+        rows = inspect.cleandoc("\n".join(["", *rows])).splitlines()
+        typed = all(row.startswith(("bestofk ", " ", "#")) for row in rows)
+        prompt = [f"$ {row}" if row.startswith("bestofk ") else row for row in rows]
+        lines += ["```console" if typed else "```text", *(prompt if typed else rows), "```", ""]
+    return lines
+
+
+def index_page(found: dict[str, Any]) -> str:
+    """The page that lists all commands."""
+    lines = [
+        "# Command line", "",
+        "Every command with all its options, made from the program itself. On a terminal, "
+        "`bestofk COMMAND --help` says the same, and `--json` gives the answer to a program "
+        "wherever there is a decision.", "", "| command | what it does |", "| --- | --- |",
+    ]  # fmt: skip
+    for name, command in found.items():
+        lines.append(f"| [{name}]({_stem(name)}.md) | {command.get_short_help_str(200)} |")
+    lines += ["", "```{toctree}", ":hidden:", "", *map(_stem, found), "```", ""]
+    return "\n".join(lines)
+
+
+def _stem(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+def all_pages() -> dict[Path, str]:
+    """Path below the documentation: text, of every page made here."""
+    found = commands()
+    pages = {FOLDER / f"{_stem(name)}.md": command_page(name, one) for name, one in found.items()}
+    return {FOLDER / "index.md": index_page(found), **pages}

@@ -1,0 +1,119 @@
+"""Links between the pages of the methods and the API reference, both ways, by one rule.
+
+A page of a method belongs to the functions that it names in its code (``pairwise.sign``, ``holm``
+after ``from bestofk.adjust import holm``) and to the function of the registered test or procedure
+whose name it has, or that is named on no other page.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from public_names import home_of, public_names
+
+DOCS = Path(__file__).resolve().parents[1]
+MODULES = (
+    "bestofk.pairwise", "bestofk.multiple", "bestofk.ordering", "bestofk.adjust",
+    "bestofk.intervals", "bestofk.estimates", "bestofk.plans",
+)  # fmt: skip
+GENERAL = {"bestofk.ordering.decide"}
+_FENCE = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def method_pages() -> dict[str, str]:
+    """Stem: text, of every page of a method."""
+    pages = sorted((DOCS / "methods").glob("*.md"))
+    return {page.stem: page.read_text() for page in pages if page.stem not in ("index", "all")}
+
+
+def registered() -> dict[str, str]:
+    """Name of a test or procedure: its public function, ``bestofk.pairwise.sign``."""
+    found = {}
+    for module, registry in (
+        ("bestofk.pairwise", "PAIRWISE_TESTS"),
+        ("bestofk.multiple", "MULTIPLE_TESTS"),
+        ("bestofk.ordering", "PROCEDURES"),
+    ):
+        for name, entry in getattr(import_module(module), registry).items():
+            function = entry.function.partition(":")[2].partition(".")[0]
+            if function in public_names(module):
+                found[name] = f"{module}.{function}"
+    return found
+
+
+@cache
+def functions_of_pages() -> dict[str, tuple[str, ...]]:
+    """Stem of a page: public functions that it is about."""
+    pages = method_pages()
+    found: dict[str, list[str]] = {stem: [] for stem in pages}
+    for stem, text in pages.items():
+        code = "\n".join([*_FENCE.findall(text), *re.findall(r"`([^`\n]+)`", text)])
+        for module in MODULES:
+            short = module.rpartition(".")[2]
+            named = set(re.findall(rf"\b{short}\.(\w+)", code))
+            for line in re.findall(rf"from {re.escape(module)} import ([^\n]+)", code):
+                named |= {word.strip() for word in line.split(",")}
+            found[stem] += sorted(f"{module}.{n}" for n in named & set(public_names(module)))
+    for name, function in registered().items():
+        if name in pages:
+            found[name].append(function)
+        elif not any(function in functions for functions in found.values()):
+            for stem, text in pages.items():
+                if f"`{name}`" in text:
+                    found[stem].append(function)
+                    break
+    return {
+        stem: tuple(dict.fromkeys(f for f in functions if f not in GENERAL and not _caps(f)))
+        for stem, functions in found.items()
+    }
+
+
+def _caps(function: str) -> bool:
+    return function.rpartition(".")[2].isupper()
+
+
+@cache
+def pages_of_functions() -> dict[str, tuple[str, ...]]:
+    """Public function: stems of the pages that are about it."""
+    found: dict[str, list[str]] = {}
+    for stem, functions in functions_of_pages().items():
+        for function in functions:
+            found.setdefault(described(function), []).append(stem)
+    return {function: tuple(stems) for function, stems in found.items()}
+
+
+def described(function: str) -> str:
+    """The name under which a public function has its page."""
+    module, _, name = function.rpartition(".")
+    return f"{home_of(module, name)}.{name}"
+
+
+def add_reference(app: Any, docname: str, source: list[str]) -> None:
+    """End the page of a method with links to its functions."""
+    folder, _, stem = docname.rpartition("/")
+    functions = functions_of_pages().get(stem, ()) if folder == "methods" else ()
+    if functions:
+        links = ", ".join(f"{{py:obj}}`{name} <{name}>`" for name in map(described, functions))
+        source[0] += (
+            f"\n\n```{{admonition}} In the API reference\n:class: bk-related\n{links}\n```\n"
+        )
+
+
+def add_methods(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """End the description of a function with links to the pages that explain it."""
+    stems = pages_of_functions().get(name, ())
+    if stems:
+        links = ", ".join(f":doc:`/methods/{stem}`" for stem in stems)
+        lines += ["", ".. admonition:: Explained in", "   :class: bk-related", "", f"   {links}"]
+
+
+def setup(app: Any) -> dict[str, Any]:
+    """Sphinx asks."""
+    app.connect("source-read", add_reference)
+    # after numpydoc, which reads the docstring first
+    app.connect("autodoc-process-docstring", add_methods, priority=900)
+    return {"version": "1", "parallel_read_safe": True}

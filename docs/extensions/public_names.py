@@ -1,0 +1,122 @@
+"""The pages of the API reference: one per module, made from its public names.
+
+The public names of a package stand in its ``__init__.pyi``, those of a module in ``__all__`` or
+are the functions and classes that it defines. Every name has a page of its own; a name that
+`bestofk` itself has too is described there.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+PLAIN_MODULES = ("bestofk.adjust", "bestofk.estimates", "bestofk.intervals")
+"""Public modules without a stub."""
+GROUPS = ("Functions", "Classes", "Errors", "Data")
+FOLDER = Path("api")
+
+
+@cache
+def public_modules() -> tuple[str, ...]:
+    """Names of all modules that hold public names, `bestofk` first."""
+    import bestofk
+
+    root = Path(str(bestofk.__file__)).parent
+    stubs = {
+        ".".join(("bestofk", *path.parent.relative_to(root).parts))
+        for path in root.rglob("__init__.pyi")
+    }
+    return tuple(sorted({*stubs, *PLAIN_MODULES}))
+
+
+@cache
+def public_names(module: str) -> tuple[str, ...]:
+    """The public names of a module, without modules and ``__version__``."""
+    home = import_module(module)
+    listed = getattr(home, "__all__", None)
+    if listed is None:
+        listed = [
+            name
+            for name, value in vars(home).items()
+            if not name.startswith("_") and getattr(value, "__module__", None) == module
+        ]
+    return tuple(
+        sorted(
+            name
+            for name in listed
+            if not name.startswith("__") and not isinstance(getattr(home, name), ModuleType)
+        )
+    )
+
+
+def group_of(value: Any) -> str:
+    """Under which heading a value stands."""
+    if inspect.isclass(value):
+        return "Errors" if issubclass(value, Exception) else "Classes"
+    return "Functions" if callable(value) else "Data"
+
+
+def home_of(module: str, name: str) -> str:
+    """The module on whose page a name is described: `bestofk` where that has it, too."""
+    value = getattr(import_module(module), name)
+    for other in ("bestofk", *(one for one in public_modules() if module.startswith(f"{one}."))):
+        if (
+            other != module
+            and name in public_names(other)
+            and getattr(import_module(other), name) is value
+        ):
+            return other
+    return module
+
+
+def module_page(module: str) -> str:
+    """The page of a module, as reStructuredText."""
+    home = import_module(module)
+    lines = [module, "=" * len(module), "", f".. module:: {module}", ""]
+    lines += [*inspect.cleandoc(home.__doc__ or "").splitlines(), ""]
+    lines += [f".. currentmodule:: {module}", ""]
+    by_group: dict[str, list[str]] = {group: [] for group in GROUPS}
+    elsewhere = []
+    for name in public_names(module):
+        if home_of(module, name) != module:
+            elsewhere.append(name)
+        else:
+            by_group[group_of(getattr(home, name))].append(name)
+    for group, names in by_group.items():
+        if not names:
+            continue
+        lines += [group, "-" * len(group), ""]
+        if group == "Data":
+            for name in names:
+                lines += _registry(getattr(home, name), name)
+            continue
+        lines += [".. autosummary::", "   :toctree: generated", "   :nosignatures:", ""]
+        lines += [f"   {name}" for name in names] + [""]
+    if elsewhere:
+        lines += ["Described elsewhere", "-" * 19, ""]
+        for name in elsewhere:
+            value = getattr(home, name)
+            kind = "class" if inspect.isclass(value) else "function"
+            kind = kind if callable(value) else "data"
+            there = f"{home_of(module, name)}.{name}"
+            lines += [f".. py:{kind}:: {name}", "   :no-index-entry:", ""]
+            lines += [f"   The same as :py:obj:`{there}`.", ""]
+    return "\n".join(lines)
+
+
+def _registry(registry: Any, name: str) -> list[str]:
+    """A registry and the names in it, or another constant."""
+    if not isinstance(registry, Mapping):
+        return [f".. py:data:: {name}", f"   :value: {registry!r}", ""]
+    entries = ", ".join(f"``{entry}``" for entry in registry)
+    return [f".. py:data:: {name}", "", f"   A registry of {len(registry)}: {entries}.", ""]
+
+
+def all_pages() -> dict[Path, str]:
+    """Path below the documentation: text, of every page made here."""
+    return {FOLDER / f"{module}.rst": module_page(module) for module in public_modules()}
