@@ -27,7 +27,6 @@ from bestofk.planning.expectation import expectation
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.decision_card import card_of
 from bestofk.report.figures.palette import DARK, LIGHT
-from bestofk.report.figures.svg import svg
 from bestofk.report.learner_tables import (
     costs_table,
     datasets_table,
@@ -41,7 +40,7 @@ from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.output_table import OutputTable
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
-from bestofk.report.report_figures import DrawnFigure, figures_of
+from bestofk.report.report_figures import DrawnFigure, drawn, figures_of
 from bestofk.report.verdict_groups import SHOWN, forest_of
 from bestofk.run.study import Study
 from bestofk.stopping.stopped_order import StoppedOrder
@@ -286,14 +285,12 @@ def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
 
     if models is None or known_cost(models) is None:
         return []
-    picture = layout_frontier(models).picture
     return [
-        DrawnFigure(
-            name="frontier",
+        drawn(
+            "frontier",
+            layout_frontier(models).picture,
             title="Quality against cost",
             caption="The thick line joins the models than which none is both cheaper and better.",
-            svg=Markup(svg(picture)),
-            width=round(picture.width, 2),
         )
     ]
 
