@@ -173,11 +173,7 @@ def _groups(order: Order, scale: Scale | None) -> tuple[Group, ...]:
     own = Member(
         name=html_name(best),
         mean=means[best],
-        bar=None
-        if scale is None
-        else Whisker(
-            at=_percent(scale, 0.0), left=_percent(scale, 0.0), right=_percent(scale, 0.0)
-        ),
+        bar=None if zero is None else Whisker(at=zero, left=zero, right=zero),
     )
     found: dict[str, list[Member]] = {"recommended": [own]}
     for standing in order.standings:
