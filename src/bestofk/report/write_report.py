@@ -69,7 +69,9 @@ class ShownTable:
 
     name: str
     title: str
-    """What stands on it while it is folded: the first words of the caption."""
+    """What stands on it where it can be folded: the first words of the caption."""
+    rest: str
+    """The words of the caption after these."""
     caption: str
     rows: int
     html: Markup
@@ -344,12 +346,15 @@ def _failures(study: Study | None) -> list[OutputTable]:
 
 def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
     held, table = table, table.without_empty()
+    title, *after = re.split("[:;] ", table.caption, maxsplit=1)
+    rest = "".join(after)
     forms: tuple[tuple[str, str], ...] = ()
     if len(table) * len(table.columns) <= MOST_CELLS:
         forms = (("LaTeX", table.to_latex()), ("Markdown", table.to_markdown()))
     return ShownTable(
         name=table.name,
-        title=re.split("[:;]", table.caption)[0],
+        title=title,
+        rest=f"{rest[:1].upper()}{rest[1:]}",
         caption=table.caption,
         rows=len(table),
         html=table.to_html(),
