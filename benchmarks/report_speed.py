@@ -22,7 +22,7 @@ from bestofk.cli import main
 from bestofk.report.figures.paint import save_figure
 from bestofk.report.report_figures import layouts_of
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.open_study import recall
+from bestofk.run.open_study import open_study
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import StudyData, StudyLearner, StudySpec
 
@@ -92,8 +92,7 @@ def measure() -> list[tuple[str, float, float, float]]:
                                capture_output=True, text=True, check=True)  # fmt: skip
         print(f"memory {alone.stderr.split()[-1]} MiB, page {page.stat().st_size / 1e6:.3g} MB")
         ours = min(_seconds(lambda: _quietly(command)) for _ in range(3))
-        with open_store(store, read_only=True) as opened:
-            found = recall(opened, 1, decision={})
+        found = open_study(store)
         assert found.decision is not None
         pictures = [picture for _, picture in layouts_of(found.decision, found.losses)]
         theirs = min(_seconds(lambda: _draw_twice(pictures, folder)) for _ in range(3))

@@ -16,7 +16,6 @@ import bestofk as bk
 
 HERE = Path(__file__).parent / "screenshots"
 FLAGS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--hide-scrollbars")
-MOVE_UP = "[...document.querySelectorAll('.prior li')].find(li => li.textContent.includes('1-nn'))"
 
 
 def main() -> None:
@@ -34,24 +33,21 @@ def main() -> None:
         driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver")))
         try:
             driver.get(page.as_uri())
-            take(driver, "report-light.png", width=960, height=1120)
-            driver.execute_script("document.querySelector('#what-if').scrollIntoView()")
-            take(driver, "report-phone.png", width=390, height=1400, at="#what-if")
-            move(driver)
-            take(driver, "report-dark.png", width=960, height=1000, at="#what-if", dark=True)
+            take(driver, "report-light.png", width=1180, height=900)
+            take(driver, "report-phone.png", width=390, height=1240)
+            ask(driver)
+            take(driver, "report-dark.png", width=960, height=700, at="#what-if", dark=True)
             driver.get(page.as_uri())
-            take(driver, "report-print.png", width=760, height=1075, media="print")
+            take(driver, "report-print.png", width=740, height=1046, media="print")
         finally:
             driver.quit()
 
 
-def move(driver: Any) -> None:
-    """Alpha to 0.5, and 1-nn two places up."""
+def ask(driver: Any) -> None:
+    """What if alpha were 0.01?"""
     driver.execute_script(
-        "const a = document.querySelector('#alpha-number'); a.value = '0.5';"
+        "const a = document.querySelector('#alpha-number'); a.value = '0.01';"
         "a.dispatchEvent(new Event('input', {bubbles: true}));"
-        "a.dispatchEvent(new Event('change', {bubbles: true}));"
-        f"for (let i = 0; i < 2; i++) {MOVE_UP}.querySelector('.up').click();"
     )
 
 
@@ -66,7 +62,7 @@ def take(
     media: str = "",
 ) -> None:
     """One picture of what is seen from the element `at` on."""
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
@@ -79,8 +75,11 @@ def take(
     shot = driver.execute_cdp_cmd(
         "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
     )
-    picture = Image.open(io.BytesIO(base64.b64decode(shot["data"])))
-    picture.convert("RGB").quantize(64).save(HERE / name, optimize=True)
+    picture = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert("RGB")
+    if media == "print":
+        # the margins of the paper
+        picture = ImageOps.expand(picture, border=40, fill="white")
+    picture.quantize(64).save(HERE / name, optimize=True)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ ACROSS = {
     "plans/test_golden_splits.py", "plans/test_grouped_plans.py",
     "report/figures/test_figures.py", "report/figures/test_layouts.py",
     "report/figures/test_snapshots.py", "report/test_one_number.py",
+    "report/test_page_layout.py",
     "report/test_report_contents.py", "run/test_all_estimators.py",
     "run/test_clock.py", "run/test_costs.py", "run/test_kill_matrix.py",
     "run/test_strange_learners.py", "run/test_time_limits.py",

@@ -57,6 +57,7 @@ READ = """
     return JSON.stringify({
         changes: Object.fromEntries(all(box, ".changes li").map(
             (li) => [li.dataset.kind, all(li, ".entry").map(entry)])),
+        lines: all(box, ".changes li").map((li) => li.textContent),
         prior: all(box, ".prior .learner").map((one) => one.title || one.textContent),
         marked: all(box, ".prior .recommended .learner").map((one) => one.title || one.textContent),
         words: all(box, ".live-words p").map((one) => one.textContent),
@@ -112,13 +113,16 @@ def check(found, decided, now):
     if now.recommended != decided.recommended:
         assert found["state"].endswith(f": {now.recommended} instead of {decided.recommended}.")
         assert found["words"][0].startswith(f"Use {now.recommended}")
+        for line in found["lines"]:
+            assert (f" than {now.recommended}: " in line) == ("hown to be" in line)
+        return
+    assert found["words"] == []
+    asked = found["state"] != f"As it was decided: {decided.recommended}."
+    still = f"the same decision, still {now.recommended}. What changes:"
+    if asked:
+        assert found["state"].endswith(still if expected else "the same decision.")
     else:
-        assert found["words"] == []
-        ends = (
-            f"the same decision{f', still {now.recommended}. What changes:' if expected else '.'}"
-        )
-        as_decided = f"As it was decided: {decided.recommended}."
-        assert found["state"].endswith(ends) or (found["state"] == as_decided and not expected)
+        assert expected == {}
 
 
 def test_opens_quietly_and_asks_for_nothing(browser, page):

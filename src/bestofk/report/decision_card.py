@@ -14,6 +14,7 @@ from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import LISTED, chain, level_words
+from bestofk.report.figures.captions import minus
 from bestofk.report.names import html_name, html_sentence
 from bestofk.report.verdict_groups import two_digits
 from bestofk.run.study import Study
@@ -87,7 +88,7 @@ def _decision(order: Order) -> list[Row]:
             Row(
                 label="Recommended",
                 value=html_name(best),
-                notes=(f"{metric.mean} {shown}",),
+                notes=(f"{metric.mean} {shown}", *_unproved(order)),
             )
         )
     if best == smallest:
@@ -101,6 +102,11 @@ def _decision(order: Order) -> list[Row]:
     notes = tuple(html_sentence(line, order.prior) for line in _preference(order))
     rows.append(Row(label="Preference", notes=notes))
     return rows
+
+
+def _unproved(order: Order) -> tuple[str, ...]:
+    """A recommendation that nothing could have supported says so."""
+    return () if order.decidable else ("only if you must choose now",)
 
 
 def _gap(order: Order) -> Row | None:
@@ -137,8 +143,8 @@ def _how_sure(order: Order, standing: Standing) -> str:
     verdict = _VERDICTS[standing.verdict]
     if verdict == "shown":
         direction = "worse" if standing.verdict == "worse" else "better"
-        verdict = f"shown to be {direction}"
-    return f"{', '.join(parts)}: {verdict}".removeprefix(": ").replace("-", "−")
+        verdict = f"it is shown to be {direction}"
+    return minus(f"{', '.join(parts)}: {verdict}".removeprefix(": "))
 
 
 def _preference(order: Order) -> tuple[str, ...]:

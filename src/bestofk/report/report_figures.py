@@ -13,11 +13,15 @@ from bestofk.losses.losses import Losses
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.registry import resolve
-from bestofk.report.figures.picture import Picture
+from bestofk.report.figures.picture import SMALL, Picture
 from bestofk.report.figures.svg import svg
 
 FEW = 8
 """Learners whose steps are drawn one by one."""
+READABLE = 11.2
+"""Pixels of the smallest words of a figure, on a phone too, where figures are scrolled."""
+USUAL = 1.4
+"""Pixels per point of a figure without small words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,21 @@ class DrawnFigure:
     svg: Markup
     width: float
     """In points."""
+    scale: float
+    """Pixels per point, so that the smallest words can be read."""
+
+
+def drawn(figure: str, picture: Picture, *, title: str, caption: str) -> DrawnFigure:
+    """A picture as SVG for a page."""
+    smallest = min((words.size for words in picture.words), default=SMALL)
+    return DrawnFigure(
+        name=figure,
+        title=title,
+        caption=caption,
+        svg=Markup(svg(picture)),
+        width=round(picture.width, 2),
+        scale=round(max(USUAL, READABLE / smallest), 3),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,12 +207,6 @@ def figures_of(order: Order | None, losses: Losses | None) -> list[DrawnFigure]:
     if order is None or losses is None:
         return []
     return [
-        DrawnFigure(
-            name=figure.name,
-            title=figure.title,
-            caption=figure.caption,
-            svg=Markup(svg(picture)),
-            width=round(picture.width, 2),
-        )
+        drawn(figure.name, picture, title=figure.title, caption=figure.caption)
         for figure, picture in layouts_of(order, losses)
     ]

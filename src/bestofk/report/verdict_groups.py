@@ -39,7 +39,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class Whisker:
     """Where the difference and its interval stand, in percent of the width."""
 
     at: float
@@ -61,7 +61,7 @@ class Member:
     interval: str = ""
     level: str = ""
     p: str = ""
-    bar: Bar | None = None
+    bar: Whisker | None = None
 
     @property
     def words(self) -> str:
@@ -169,12 +169,11 @@ def groups_of(order: Order | None) -> tuple[Group, ...]:
 def _groups(order: Order, scale: Scale | None) -> tuple[Group, ...]:
     best, means = order.recommended, _means(order)
     assert best is not None
+    zero = None if scale is None else _percent(scale, 0.0)
     own = Member(
         name=html_name(best),
         mean=means[best],
-        bar=None
-        if scale is None
-        else Bar(at=_percent(scale, 0.0), left=_percent(scale, 0.0), right=_percent(scale, 0.0)),
+        bar=None if zero is None else Whisker(at=zero, left=zero, right=zero),
     )
     found: dict[str, list[Member]] = {"recommended": [own]}
     for standing in order.standings:
@@ -215,12 +214,12 @@ def _percent(scale: Scale, value: float) -> float:
     return round(100 * (scale(value) - scale.start) / (scale.end - scale.start), 2)
 
 
-def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Bar:
+def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
     at = _percent(scale, standing.difference)
     low, high = standing.low, standing.high
     if not tested or not (isfinite(low) or isfinite(high)):
-        return Bar(at=at, left=at, right=at)
-    return Bar(
+        return Whisker(at=at, left=at, right=at)
+    return Whisker(
         at=at,
         left=_percent(scale, low),
         right=_percent(scale, high),

@@ -27,7 +27,6 @@ from bestofk.planning.expectation import expectation
 from bestofk.report.assumptions import CheckedAssumption, assumptions_of
 from bestofk.report.decision_card import card_of
 from bestofk.report.figures.palette import DARK, LIGHT
-from bestofk.report.figures.svg import svg
 from bestofk.report.learner_tables import (
     costs_table,
     datasets_table,
@@ -41,7 +40,7 @@ from bestofk.report.methods_paragraph import methods_of
 from bestofk.report.names import elided, html_name, html_sentence, paragraphs
 from bestofk.report.output_table import OutputTable
 from bestofk.report.provenance import facts_of, origin_tables, repeat_of
-from bestofk.report.report_figures import DrawnFigure, figures_of
+from bestofk.report.report_figures import DrawnFigure, drawn, figures_of
 from bestofk.report.verdict_groups import SHOWN, forest_of
 from bestofk.run.study import Study
 from bestofk.stopping.stopped_order import StoppedOrder
@@ -70,7 +69,9 @@ class ShownTable:
 
     name: str
     title: str
-    """What stands on it while it is folded: the first words of the caption."""
+    """What stands on it where it can be folded: the first words of the caption."""
+    rest: str
+    """The words of the caption after these."""
     caption: str
     rows: int
     html: Markup
@@ -287,14 +288,12 @@ def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
 
     if models is None or known_cost(models) is None:
         return []
-    picture = layout_frontier(models).picture
     return [
-        DrawnFigure(
-            name="frontier",
+        drawn(
+            "frontier",
+            layout_frontier(models).picture,
             title="Quality against cost",
             caption="The thick line joins the models than which none is both cheaper and better.",
-            svg=Markup(svg(picture)),
-            width=round(picture.width, 2),
         )
     ]
 
@@ -348,12 +347,15 @@ def _failures(study: Study | None) -> list[OutputTable]:
 
 def _shown(table: OutputTable, *, folded: bool = False) -> ShownTable:
     held, table = table, table.without_empty()
+    title, *after = re.split("[:;] ", table.caption, maxsplit=1)
+    rest = "".join(after)
     forms: tuple[tuple[str, str], ...] = ()
     if len(table) * len(table.columns) <= MOST_CELLS:
         forms = (("LaTeX", table.to_latex()), ("Markdown", table.to_markdown()))
     return ShownTable(
         name=table.name,
-        title=re.split("[:;]", table.caption)[0],
+        title=title,
+        rest=f"{rest[:1].upper()}{rest[1:]}",
         caption=table.caption,
         rows=len(table),
         html=table.to_html(),

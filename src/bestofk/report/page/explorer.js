@@ -133,11 +133,11 @@
     const [before, now] = [verdicts(decided), verdicts(shown)];
     const found = [];
     const moved = shown.recommended !== decided.recommended;
-    const than = moved ? [" than ", nameNode(shown.recommended)] : [];
+    const than = () => (moved ? [" than ", nameNode(shown.recommended)] : []);
     const group = (kind, words, belongs) => {
       const members = shown.standings.filter((one) => belongs(one.learner, one.verdict));
       if (!members.length) return;
-      found.push([kind, [words, ...than, ": "],
+      found.push([kind, [words, ...than(), ": "],
         members.map((one) => [nameNode(one.learner), " (", pNode(one.p), ")"])]);
     };
     if (moved) {
@@ -161,14 +161,14 @@
     }
     const key = (claim) => claim.join(">");
     const [old, fresh] = [decided, shown].map((result) => new Set(result.claims.map(key)));
-    for (const [kind, words, claims, other] of [
-      ["more", "more", shown.claims, old], ["fewer", "no longer", decided.claims, fresh]]) {
+    for (const [kind, claims, other] of [
+      ["more", shown.claims, old], ["fewer", decided.claims, fresh]]) {
       const pairs = claims.filter((claim) => !other.has(key(claim)));
       if (!pairs.length) continue;
-      const verb = pairs.length === 1 ? " differs" : "s differ";
+      const [noun, verb] = pairs.length === 1 ? ["pair", "differs"] : ["pairs", "differ"];
       const text = kind === "more"
-        ? `${pairs.length} more pair${verb} significantly: `
-        : `${pairs.length} pair${verb} significantly no longer: `;
+        ? `${pairs.length} more ${noun} ${verb} significantly: `
+        : `${pairs.length} ${noun} no longer ${verb} significantly: `;
       found.push([kind, [text], pairs.map(([winner, loser]) => [nameNode(winner), " over ",
         nameNode(loser), " (", pNode(bestofk.pair(data, state, winner, loser).p), ")"])]);
     }

@@ -170,15 +170,16 @@ const bestofk = (() => {
   }
 
   function struckOut(data, { claims }, preferred, beaten, passedOver) {
-    return preferred
-      .filter((learner) => !beaten.includes(learner) && !passedOver.includes(learner))
-      .slice(0, 3)
-      .map((learner) => {
-        const winners = claims.filter(([, worse]) => worse === learner).map(([winner]) => winner);
-        const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
-        return [{ learner }, ", which you prefer, is out because ", { learner: winner },
-          " is significantly better."];
-      });
+    const byWinner = new Map();
+    for (const learner of preferred) {
+      if (beaten.includes(learner) || passedOver.includes(learner)) continue;
+      const winners = claims.filter(([, worse]) => worse === learner).map(([winner]) => winner);
+      const winner = winners.reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
+      byWinner.set(winner, [...(byWinner.get(winner) ?? []), learner]);
+    }
+    return [...byWinner].slice(0, 3).map(([winner, out]) => [...listing(out),
+      `, which you prefer, ${out.length === 1 ? "is" : "are"} out because `, { learner: winner },
+      " is significantly better."]);
   }
 
   function passed(data, { prior, edges }, passedOver) {

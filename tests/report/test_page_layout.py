@@ -1,0 +1,213 @@
+"""Every kind of report on a desk, on a phone, in the dark and on paper: laws of its layout."""
+
+import base64
+import os
+import re
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from tests.report.page_kinds import KINDS
+
+from bestofk.report.write_report import write_report
+
+PHONE, DESK = 390, 1280
+AXE = Path(__file__).parents[2] / ".venv/axe/node_modules/axe-core/axe.min.js"
+OPEN = "for (const node of document.querySelectorAll('details.fold, .preferred')) node.open = true;"
+
+SMALL_WORDS = """
+    const shown = (node) => node.getClientRects().length > 0;
+    return [...document.querySelectorAll("svg text")].filter(shown).map((node) => {
+        const turned = node.getScreenCTM();
+        const scale = Math.hypot(turned.a, turned.b);
+        return [parseFloat(getComputedStyle(node).fontSize) * scale, node.textContent];
+    }).filter(([size]) => size < 10.99)"""
+
+WITHOUT_WORDS = """
+    return [...document.querySelectorAll("figure svg")]
+        .filter((node) => !node.querySelector("title").textContent.trim()).length"""
+
+SMALL_TARGETS = """
+    const wanted = "a, button, select, summary, input:not([type=radio]), .preference label";
+    return [...document.querySelectorAll(wanted)]
+        .map((node) => [node, node.getBoundingClientRect()])
+        .filter(([node, box]) => box.width > 0 && !node.matches(".skip"))
+        .filter(([, box]) => box.height < 43.99 || box.width < 43.99)
+        .map(([node, box]) => [node.outerHTML.slice(0, 90), box.width, box.height])"""
+
+PALE_WORDS = """
+    const parsed = (text) => {
+        const found = text.match(/[\\d.]+/g).map(Number);
+        return [found[0], found[1], found[2], found[3] ?? 1];
+    };
+    const over = (top, below) => [0, 1, 2].map((k) => top[3] * top[k] + (1 - top[3]) * below[k]);
+    const light = (colour) => colour.slice(0, 3).map((part) => part / 255)
+        .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, k) => sum + [0.2126, 0.7152, 0.0722][k] * part, 0);
+    const contrast = (a, b) => {
+        const [high, low] = [light(a), light(b)].sort((x, y) => y - x);
+        return (high + 0.05) / (low + 0.05);
+    };
+    const paper = parsed(getComputedStyle(document.body).backgroundColor);
+    const behind = (node) => {
+        for (let one = node; one; one = one.parentElement) {
+            const colour = parsed(getComputedStyle(one).backgroundColor);
+            if (colour[3] > 0.99) return colour;
+        }
+        return paper;
+    };
+    const inside = (x, y, box) =>
+        box.left <= x && x <= box.right && box.top <= y && y <= box.bottom;
+    const drawnBehind = (node, areas) => {
+        const box = node.getBoundingClientRect();
+        const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
+        return areas.filter((area) => inside(x, y, area.box))
+            .reduce((below, area) => over(area.fill, below), paper);
+    };
+    const pale = [];
+    const look = (node, colour, back) => {
+        const found = contrast(over(colour, back), back);
+        if (found < 4.495) pale.push([node.textContent.trim().slice(0, 50), found]);
+    };
+    const words = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (words.nextNode()) {
+        const node = words.currentNode.parentElement;
+        if (!words.currentNode.data.trim() || !node.getClientRects().length) continue;
+        if (node.closest("svg, script, style, option, :disabled")) continue;
+        look(node, parsed(getComputedStyle(node).color), behind(node));
+    }
+    for (const figure of document.querySelectorAll("figure svg")) {
+        const marks = [...figure.querySelectorAll("path, circle")];
+        if (!figure.getClientRects().length || marks.length > 800) continue;
+        const areas = marks.map((mark) => [mark, getComputedStyle(mark)])
+            .filter(([, style]) => style.fill !== "none")
+            .map(([mark, style]) => {
+                const [red, green, blue, alpha] = parsed(style.fill);
+                const opacity = alpha * style.fillOpacity * style.opacity;
+                return { box: mark.getBoundingClientRect(), fill: [red, green, blue, opacity] };
+            });
+        for (const node of figure.querySelectorAll("text")) {
+            look(node, parsed(getComputedStyle(node).fill), drawnBehind(node, areas));
+        }
+    }
+    return pale"""
+
+SERIOUS = """
+    const done = arguments[0];
+    axe.run({ resultTypes: ["violations"] }).then((found) => done(found.violations
+        .filter((one) => ["serious", "critical"].includes(one.impact))
+        .map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 120))])));"""
+
+WIDER_THAN_PAPER = """
+    return [...document.querySelectorAll("main *")]
+        .filter((node) => !node.closest("svg") && node.getClientRects().length)
+        .filter((node) => node.getBoundingClientRect().right > innerWidth + 1)
+        .map((node) => node.outerHTML.slice(0, 90)).slice(0, 5)"""
+
+
+@pytest.fixture(scope="module")
+def page_of(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    return cache(lambda kind: write_report(KINDS[kind](), folder / f"{kind}.html"))
+
+
+def show(browser, *, width, dark=False, media=""):
+    """The page that is open on another screen."""
+    browser.devtools("Emulation.setDeviceMetricsOverride", width=width, height=844,
+                     deviceScaleFactor=1, mobile=width < 500)  # fmt: skip
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.devtools("Emulation.setEmulatedMedia", media=media, features=[scheme])
+
+
+def look(browser, path, **screen):
+    show(browser, **screen)
+    browser.open(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
+    look(browser, page_of(kind), width=PHONE)
+    assert browser.run("return document.documentElement.scrollWidth") <= PHONE
+    browser.run(OPEN)
+    assert browser.run("return document.documentElement.scrollWidth") <= PHONE
+    assert browser.run(SMALL_WORDS) == []
+    assert browser.run(SMALL_TARGETS) == []
+    levels = browser.run("return [...document.querySelectorAll('h1, h2, h3, h4')].map("
+                         "(node) => Number(node.tagName[1]))")  # fmt: skip
+    assert levels[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert browser.run(WITHOUT_WORDS) == 0
+    for dark in (False, True):
+        show(browser, width=DESK, dark=dark)
+        assert browser.run("return document.documentElement.scrollWidth") <= DESK
+        assert browser.run(PALE_WORDS) == []
+    assert browser.complaints() == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_axe_finds_nothing_serious(browser, page_of, kind):
+    axe = Path(os.environ.get("BESTOFK_AXE", AXE))
+    if not axe.is_file():
+        pytest.skip("axe-core is not installed (npm install --prefix .venv/axe axe-core)")
+    look(browser, page_of(kind), width=PHONE)
+    if kind in ("one_data_set", "failures"):
+        browser.run(OPEN)
+    browser.run(axe.read_text("utf-8"))
+    assert browser.driver.execute_async_script(SERIOUS) == []
+
+
+@pytest.mark.parametrize(("kind", "most"), [("sixty", 15), ("twenty", 10)])
+def test_reports_print_on_few_pages(browser, page_of, kind, most):
+    look(browser, page_of(kind), width=DESK)
+    pdf = base64.b64decode(browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b", pdf)) <= most
+    assert browser.run("return document.querySelectorAll('#how > details[open]').length") == 0
+
+
+@pytest.mark.parametrize("kind", ["one_data_set", "several_data_sets", "sixty", "language_models"])
+def test_nothing_is_cut_on_paper(browser, page_of, kind):
+    # the width between margins of 14 mm on A4
+    look(browser, page_of(kind), width=688, media="print")
+    browser.run(OPEN)
+    assert browser.run(WIDER_THAN_PAPER) == []
+    assert not browser.find("nav").is_displayed()
+    assert not browser.find(".forms").is_displayed()
+
+
+def test_pills_and_rows_beyond_twelve_are_folded(browser, page_of):
+    look(browser, page_of("sixty"), width=PHONE)
+    seen = """return [...document.querySelectorAll(arguments[0])]
+        .filter((one) => one.checkVisibility()).length"""
+    assert browser.run(seen, "#verdict .order li") == 12
+    assert browser.run(seen, "#verdict .group.worse li") <= 13
+    browser.run(OPEN)
+    assert browser.run(seen, "#verdict .order li") == 60
+    assert browser.run(seen, "#verdict .rows li") == 60
+
+
+def test_links_open_what_is_folded_and_the_bar_stays(browser, page_of):
+    look(browser, page_of("one_data_set"), width=DESK)
+    assert not browser.find("#how dl").is_displayed()
+    browser.find('.links a[href="#how"]').click()
+    browser.driver.implicitly_wait(2)
+    assert browser.find("#how > details[open] dl").is_displayed()
+    assert browser.run("return document.querySelector('nav').getBoundingClientRect().top") == 0
+    button = browser.find("#open-all")
+    button.click()
+    assert browser.run("return document.querySelectorAll('details.fold:not([open])').length") == 0
+    assert button.text == "Close all parts"
+
+
+def test_a_skip_link_comes_first_and_is_seen_with_the_keyboard(browser, page_of):
+    from selenium.webdriver.common.keys import Keys
+
+    look(browser, page_of("two"), width=DESK)
+    browser.find("body").send_keys(Keys.TAB)
+    first = browser.run("return document.activeElement.textContent")
+    assert first == "Skip to the decision"
+    assert browser.run("return document.activeElement.getBoundingClientRect().top") >= 0
+    browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+    browser.driver.switch_to.active_element.send_keys(Keys.TAB)
+    outline = browser.run("return getComputedStyle(document.activeElement).outlineStyle")
+    assert outline == "solid"
