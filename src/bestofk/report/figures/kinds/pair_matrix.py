@@ -12,6 +12,7 @@ from bestofk.report.figures.captions import minus, short_p
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
 from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.scales import short_number
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 
@@ -192,10 +193,9 @@ def _write(
     elif detail == "short":
         # three digits say it in a narrow cell
         value = pairs.difference[a, b]
-        digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
-        text = minus(f"{value:+.{digits}f}")
+        text = _three_digits(float(value), float(np.abs(pairs.difference).max()))
         p = float(pairs.pvalue[a, b])
-        lines = [text.replace("0.", "."), _tiny_p(p, pairs.alpha) if p == p else ""]
+        lines = [text, _tiny_p(p, pairs.alpha) if p == p else ""]
         for k, line in enumerate(lines):
             if line:
                 sheet.say(
@@ -209,6 +209,15 @@ def _write(
     elif better < 0:
         # not by the colour alone
         sheet.dot(middle, y + side[1] / 2, 2.0, fill="paper")
+
+
+def _three_digits(value: float, most: float) -> str:
+    """A difference in a narrow cell, where the largest of the figure is `most`."""
+    if most and (most < 1e-2 or most >= 1e4):
+        text = short_number(value, "+.1e") if value else "0"
+        return text if len(text) <= 6 else short_number(value, "+.0e")
+    digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
+    return minus(f"{value:+.{digits}f}").replace("0.", ".")
 
 
 def _tiny_p(p: float, alpha: float) -> str:

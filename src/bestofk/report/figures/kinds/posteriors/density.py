@@ -13,7 +13,7 @@ from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import columns_beside, columns_width, x_axis
 from bestofk.report.figures.kinds.posteriors.posteriors import (
-    Posterior,
+    PairPosterior,
     Posteriors,
     Student,
     posteriors_of,
@@ -162,7 +162,7 @@ def layout_posterior(
     )
 
 
-def _columns(pairs: tuple[Posterior, ...]) -> list[tuple[str, ...]]:
+def _columns(pairs: tuple[PairPosterior, ...]) -> list[tuple[str, ...]]:
     return [
         (word, *(share(getattr(pair, word)) for pair in pairs))
         for word in ("better", "equivalent", "worse")
@@ -229,7 +229,7 @@ def _ridge(
 
 
 def _three(
-    sheet: Sheet, pair: Posterior, scale: Scale, rope: tuple[float, float], top: float
+    sheet: Sheet, pair: PairPosterior, scale: Scale, rope: tuple[float, float], top: float
 ) -> None:
     """The three probabilities over their parts, as near to them as there is room."""
     words = [

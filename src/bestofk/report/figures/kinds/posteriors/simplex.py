@@ -12,7 +12,7 @@ import numpy as np
 from bestofk.checks import Floats
 from bestofk.report.figures.axis_marks import columns_beside, columns_width, spread
 from bestofk.report.figures.kinds.posteriors.posteriors import (
-    Posterior,
+    PairPosterior,
     Posteriors,
     posteriors_of,
     share,
@@ -193,7 +193,7 @@ def _layout(
     )
 
 
-def _mark(sheet: Sheet, pair: Posterior, point: Point) -> None:
+def _mark(sheet: Sheet, pair: PairPosterior, point: Point) -> None:
     """Filled where one of the three is decided."""
     sure = max(pair.worse, pair.equivalent, pair.better) >= _SURE
     colour = _LOOKS[pair.words]
@@ -231,7 +231,7 @@ def _triangle(sheet: Sheet, corners: tuple[Point, Point, Point]) -> None:
 
 def _draws(found: Posteriors, corners: tuple[Point, ...]) -> tuple[Point, ...]:
     """Draws of the three shares from the posterior, where the test is by signed ranks."""
-    if found.single is None or found.test != "signed-rank-bayes" or len(found.single.losses) != 2:
+    if found.single is None or found.pairs[0].student is not None or len(found.single.losses) != 2:
         return ()
     from bestofk.pairwise.bayesian.signed_rank_bayes import share_draws
 
