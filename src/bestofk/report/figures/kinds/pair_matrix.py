@@ -123,8 +123,8 @@ def _cell_size(sheet: Sheet, pairs: Comparisons) -> tuple[str, tuple[float, floa
         if wide + 8 <= most:
             high = max(map(len, texts)) * SMALL * LINE + 8
             return "full", (max(wide + 12 if wide + 12 <= most else most, 58.0), high), SIZE
-    if K <= 24 and most >= 34.0:
-        return "short", (34.0, 22.0), SIZE
+    if K <= 24 and most >= 30.0:
+        return "short", (min(34.0, most), 22.0), SIZE
     high = 12.0
     free = sheet.paper.width is None
     return "colour", (high if free else min(20.0, most), high), SMALL
