@@ -59,6 +59,37 @@ def test_every_figure_fits_a_column_and_a_page(examples, overlaps, kind, n):
         assert {word.text for word in bare.words} <= {word.text for word in picture.words}
 
 
+BASE = np.random.default_rng(1).uniform(0.2, 0.4, (6, 1)) + np.random.default_rng(2).normal(
+    0, 0.02, (6, 20)
+)
+STRANGE_LOSSES = {
+    "huge": BASE * 1e9,
+    "tiny": BASE * 1e-9,
+    "far from zero": 1e6 + BASE,
+    "ties": np.round(BASE, 1),
+    "one far off": np.where(np.arange(6)[:, None] == 5, BASE * 1e6, BASE),
+    "identical learners": np.tile(BASE[:1], (6, 1)),
+    "constant": np.full((6, 20), 0.25),
+}
+
+
+@pytest.mark.parametrize("name", STRANGE_LOSSES)
+def test_strange_numbers_stand_apart_too(overlaps, name):
+    values = STRANGE_LOSSES[name]
+    scale = float(np.abs(values).max()) or 1.0
+    drawn = 0
+    for losses in (
+        bk.Losses(values, dims=("algorithm", "dataset")), bk.Losses(values.reshape(6, 5, 4)),
+    ):  # fmt: skip
+        order = bk.order(losses, prior="listed", rope=0.02 * scale, margin=0.03 * scale)
+        for kind in figure_kinds(order):
+            # the matrix has the most in its cells on the page
+            width = 7 if kind == "matrix" else 3.4
+            is_on_its_sheet(picture_of(order, kind, width=width), overlaps)
+            drawn += 1
+    assert drawn > 20
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
 def test_words_and_shapes_are_on_the_sheet(pictures, overlaps, kind, n):

@@ -4,9 +4,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from bestofk.report.models.cost_frontier import frontier_of, layout_frontier
 
 import bestofk as bk
+from bestofk.report.figures.kinds.cost_frontier import frontier_of, layout_frontier
 from bestofk.report.models.model_tables import model_tables
 
 HOSTILE = [

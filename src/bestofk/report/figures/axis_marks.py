@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bestofk.report.figures.paper import SIZE, SMALL
 from bestofk.report.figures.picture import Sheet
-from bestofk.report.figures.scales import Scale, tick_words
+from bestofk.report.figures.scales import Scale, short_number, tick_words
 from bestofk.report.figures.text_width import LINE
 
 TICK = 3.0
@@ -93,7 +93,7 @@ def y_axis(sheet: Sheet, scale: Scale, *, left: float, right: float, title: str)
 
 def scale_words(scale: Scale, ticks: tuple[float, ...]) -> tuple[str, ...]:
     """Words of ticks: equally many decimals on a linear scale."""
-    return tuple(f"{t:g}" for t in ticks) if scale.kind == "log" else tick_words(ticks)
+    return tuple(map(short_number, ticks)) if scale.kind == "log" else tick_words(ticks)
 
 
 def ticks_apart(
@@ -119,7 +119,7 @@ def ticks_apart(
 
 
 def _words(scale: Scale, ticks: tuple[float, ...], whole: bool) -> tuple[str, ...]:
-    return tuple(f"{t:g}" for t in ticks) if whole else scale_words(scale, ticks)
+    return tuple(map(short_number, ticks)) if whole else scale_words(scale, ticks)
 
 
 def columns_beside(

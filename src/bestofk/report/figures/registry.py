@@ -133,7 +133,7 @@ def _differences(value: Any) -> bool:
         return value.standard_error is not None
     decision = getattr(value, "decision", value)
     bayesian = getattr(getattr(decision, "evidence", None), "bayesian", None)
-    return bayesian is not None and bayesian.name == "correlated-t"
+    return bayesian is not None and bool(bayesian.entry.interval)
 
 
 def _beside(order: Order) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Literal
@@ -87,9 +88,21 @@ def tick_words(ticks: tuple[float, ...]) -> tuple[str, ...]:
     ('−0.50', '0.00', '0.25')
     """
     if any(abs(tick) >= 1e6 or 0 < abs(tick) < 1e-4 for tick in ticks):
-        return tuple(f"{tick:g}".replace("-", "−") for tick in ticks)
+        return tuple(map(short_number, ticks))
     digits = max((len(f"{tick:.10g}".partition(".")[2]) for tick in ticks), default=0)
     return tuple(f"{tick:.{digits}f}".replace("-", "−") for tick in ticks)
+
+
+def short_number(value: float, digits: str = "g") -> str:
+    """A number in few signs, with a true minus sign.
+
+    Examples
+    --------
+    >>> short_number(2e8), short_number(-1e-05), short_number(0.5), short_number(35546549, "+.1e")
+    ('2e8', '−1e−5', '0.5', '+3.6e7')
+    """
+    text = format(value, digits)
+    return re.sub(r"e\+?(-?)0*(?=\d)", r"e\1", text).replace("-", "−")
 
 
 def _log_ticks(low: float, high: float, most: int) -> tuple[float, ...]:

@@ -130,7 +130,9 @@ def layout_critical_difference(
             sheet.say(edge + 4, y, number, size=SMALL, colour="muted")
             sheet.say(edge + 4 + number_width, y, label, size=size, colour=colour)
     for (first, last), height in zip(bars, heights, strict=True):
-        sheet.line((places[first], height), (places[last], height), colour="ink", width=3.2)
+        # a little beyond the ends, so that it is seen whom it holds
+        ends = places[first] - 2.5, places[last] + 2.5
+        sheet.line((ends[0], height), (ends[1], height), colour="ink", width=3.2)
     bottom = below + half * pitch + 6
     width = end + 14 + right_width + 10
     bottom = sheet.note(_reading(pairs, bars), left=10, top=bottom, width=width - 20)

@@ -12,6 +12,7 @@ from bestofk.report.figures.captions import minus, short_p
 from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
 from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.scales import short_number
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, printable
 
@@ -122,8 +123,8 @@ def _cell_size(sheet: Sheet, pairs: Comparisons) -> tuple[str, tuple[float, floa
         if wide + 8 <= most:
             high = max(map(len, texts)) * SMALL * LINE + 8
             return "full", (max(wide + 12 if wide + 12 <= most else most, 58.0), high), SIZE
-    if K <= 24 and most >= 34.0:
-        return "short", (34.0, 22.0), SIZE
+    if K <= 24 and most >= 30.0:
+        return "short", (min(34.0, most), 22.0), SIZE
     high = 12.0
     free = sheet.paper.width is None
     return "colour", (high if free else min(20.0, most), high), SMALL
@@ -192,10 +193,9 @@ def _write(
     elif detail == "short":
         # three digits say it in a narrow cell
         value = pairs.difference[a, b]
-        digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
-        text = minus(f"{value:+.{digits}f}")
+        text = _three_digits(float(value), float(np.abs(pairs.difference).max()))
         p = float(pairs.pvalue[a, b])
-        lines = [text.replace("0.", "."), _tiny_p(p, pairs.alpha) if p == p else ""]
+        lines = [text, _tiny_p(p, pairs.alpha) if p == p else ""]
         for k, line in enumerate(lines):
             if line:
                 sheet.say(
@@ -209,6 +209,15 @@ def _write(
     elif better < 0:
         # not by the colour alone
         sheet.dot(middle, y + side[1] / 2, 2.0, fill="paper")
+
+
+def _three_digits(value: float, most: float) -> str:
+    """A difference in a narrow cell, where the largest of the figure is `most`."""
+    if most and (most < 1e-2 or most >= 1e4):
+        text = short_number(value, "+.1e") if value else "0"
+        return text if len(text) <= 6 else short_number(value, "+.0e")
+    digits = 3 if abs(value) < 0.9995 else 1 if abs(value) < 99.95 else 0
+    return minus(f"{value:+.{digits}f}").replace("0.", ".")
 
 
 def _tiny_p(p: float, alpha: float) -> str:

@@ -68,7 +68,8 @@ def test_draws_of_signed_ranks_lie_in_the_triangle_as_often_as_told():
     rng = np.random.default_rng(5)
     a = rng.uniform(0.1, 0.4, 30)
     result = pairwise.signed_rank_bayes(a, a - rng.normal(0.015, 0.02, 30), rope=0.01)
-    layout = layout_simplex(result)
+    layout = layout_simplex(result, names=["nn", "nmc"])
+    assert {"nmc", f"better: {result.right:.2f}"} <= {word.text for word in layout.picture.words}
     assert len(layout.draws) == 1500
     corners = np.array(layout.corners)
     nearest = np.linalg.norm(np.array(layout.draws)[:, None] - corners, axis=2).argmin(axis=1)

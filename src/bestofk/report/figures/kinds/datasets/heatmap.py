@@ -95,7 +95,7 @@ def layout_heatmap(
     written = wide >= widest_text + 6 and len(row_names) * len(column_names) <= 600
     wide = min(wide, _WIDE if not written else max(_WIDE, widest_text + 8))
     size = SIZE if len(row_names) <= 30 else SMALL
-    high = 17.0 if len(row_names) <= 16 else max(12.0, size * LINE + 1)
+    high = 17.0 if written or len(row_names) <= 16 else max(12.0, size * LINE + 1)
     rows = sheet.labels(row_names, paper.share(0.34, 170.0), size)
     left = 10 + sheet.widest(rows, size) + 6
     named = wide >= _NARROW
@@ -105,12 +105,12 @@ def layout_heatmap(
         sheet.say(left - 6, y + high / 2, rows[r], size=size, anchor="end")
         for c, gap in enumerate(row):
             x = left + c * wide
-            best = gap <= 1e-12
+            best = gap <= 1e-9 * most
             _cell(sheet, (x, y), (wide, high), _shade(gap, most), best=best)
             if written:
-                sheet.say(
-                    x + wide / 2, y + high / 2, texts[r][c], size=SMALL, anchor="middle", bold=False
-                )
+                # a little up, clear of the bar at the foot
+                middle = (x + wide / 2, y + high / 2 - 1.5)
+                sheet.say(*middle, texts[r][c], size=SMALL, anchor="middle")
     width = left + len(column_names) * wide + 10
     moved = (paper.rest(0.0, width) - width) / 2
     sheet.shift(moved)
@@ -247,7 +247,7 @@ def _reading(table: ByDataset, *, across: bool, written: bool, named: bool) -> s
 
 
 def _alt(table: ByDataset, behind: Floats) -> str:
-    wins = (behind <= 1e-12).sum(axis=1)
+    wins = (behind <= 1e-9 * _most(behind)).sum(axis=1)
     first = int(wins.argmax())
     return printable(
         f"Map of {counted(len(table.learners), 'learner')} on "

@@ -13,7 +13,7 @@ from bestofk.checks import Floats
 from bestofk.errors import ArgumentError
 from bestofk.report.figures.axis_marks import columns_beside, columns_width, x_axis
 from bestofk.report.figures.kinds.posteriors.posteriors import (
-    Posterior,
+    PairPosterior,
     Posteriors,
     Student,
     posteriors_of,
@@ -23,6 +23,7 @@ from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.picture import Picture, Sheet
 from bestofk.report.figures.scales import Scale, around
 from bestofk.report.figures.text_width import LINE
+from bestofk.tails import t_quantile
 from bestofk.wording import counted, number, printable
 
 _POINTS = 121
@@ -161,7 +162,7 @@ def layout_posterior(
     )
 
 
-def _columns(pairs: tuple[Posterior, ...]) -> list[tuple[str, ...]]:
+def _columns(pairs: tuple[PairPosterior, ...]) -> list[tuple[str, ...]]:
     return [
         (word, *(share(getattr(pair, word)) for pair in pairs))
         for word in ("better", "equivalent", "worse")
@@ -220,12 +221,15 @@ def _ridge(
             sheet.area(base[0], *points, base[1], fill=fill, opacity=opacity)
     outline = [(scale(float(g)), row - float(h)) for g, h in zip(grid, lift, strict=True)]
     sheet.line(*outline, colour="ink", width=1.0)
+    half = float(t_quantile(0.975, student.df)) * student.scale
+    ends = scale(student.centre - half), scale(student.centre + half)
+    sheet.line((ends[0], row), (ends[1], row), colour="ink", width=2.4)
     middle = scale(student.centre)
-    sheet.line((middle, row + 2), (middle, row - 4), colour="ink", width=1.6)
+    sheet.line((middle, row + 3), (middle, row - 4), colour="ink", width=1.6)
 
 
 def _three(
-    sheet: Sheet, pair: Posterior, scale: Scale, rope: tuple[float, float], top: float
+    sheet: Sheet, pair: PairPosterior, scale: Scale, rope: tuple[float, float], top: float
 ) -> None:
     """The three probabilities over their parts, as near to them as there is room."""
     words = [
@@ -260,7 +264,8 @@ def _reading(found: Posteriors, labels: Sequence[str], other: str) -> str:
             f"Posterior of the difference: {labels[0]} is better than {other} with probability "
             f"{share(pair.better)}, equivalent {share(pair.equivalent)}, worse {share(pair.worse)}"
         )
-    return f"{whose}. Left part: better; right part: worse. {rope} {found.test}."
+    read = "Left part: better; right part: worse. Thick line: the 95 % credible interval"
+    return f"{whose}. {read}. {rope} {found.test}."
 
 
 def _alt(found: Posteriors) -> str:

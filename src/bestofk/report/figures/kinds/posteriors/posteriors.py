@@ -24,7 +24,7 @@ class Student:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior:
+class PairPosterior:
     """One learner against another, from the loss of the one less that of the other.
 
     Attributes
@@ -57,7 +57,7 @@ class Posteriors:
 
     Attributes
     ----------
-    pairs : tuple of Posterior
+    pairs : tuple of PairPosterior
     rope : float
         Differences up to so much count as none.
     test, metric_words : str
@@ -66,7 +66,7 @@ class Posteriors:
         Where there is one pair, given as the result of a test.
     """
 
-    pairs: tuple[Posterior, ...]
+    pairs: tuple[PairPosterior, ...]
     rope: float
     test: str
     metric_words: str
@@ -119,7 +119,9 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
     )
 
 
-def _one(result: PosteriorResult, name: object, other: object, row: int | None = None) -> Posterior:
+def _one(
+    result: PosteriorResult, name: object, other: object, row: int | None = None
+) -> PairPosterior:
     def number(part: Any) -> float:
         array = np.asarray(part, dtype=float)
         return float(array if array.ndim == 0 else array[row])
@@ -130,7 +132,7 @@ def _one(result: PosteriorResult, name: object, other: object, row: int | None =
         student = Student(
             centre=number(result.pivot), scale=number(result.standard_error), df=float(df)
         )
-    return Posterior(
+    return PairPosterior(
         name=name,
         other=other,
         worse=number(result.right),

@@ -10,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.report.figures.axis_marks import spread
-from bestofk.report.figures.kinds.posteriors.posteriors import Posteriors, posteriors_of, share
+from bestofk.report.figures.axis_marks import columns_beside, columns_width, spread
+from bestofk.report.figures.kinds.posteriors.posteriors import (
+    PairPosterior,
+    Posteriors,
+    posteriors_of,
+    share,
+)
 from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
+from bestofk.report.figures.picture import Anchor, Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
 from bestofk.wording import counted, number, printable
 
@@ -81,74 +86,118 @@ def layout_simplex(
     [0.03, 0.09, 0.88]
     """
     found = posteriors_of(value, "simplex", names)
-    pairs = found.pairs
     sheet = Sheet(paper)
+    return _single(sheet, found) if len(found.pairs) == 1 else _several(sheet, found)
+
+
+def _corners(left: float, top: float, side: float) -> tuple[Point, Point, Point]:
+    tall = side * sqrt(3) / 2
+    return (left, top + tall), (left + side, top + tall), (left + side / 2, top)
+
+
+def _single(sheet: Sheet, found: Posteriors) -> SimplexLayout:
+    """One pair: the names and the probabilities stand at the corners."""
+    pair = found.pairs[0]
+    paper = sheet.paper
+    side = min(_SIDE, paper.rest(28.0, _SIDE))
+    width = paper.rest(0.0, side + 28)
+    one, other = sheet.labels((pair.name, pair.other), side / 2 + 2)
+    corners = _corners((width - side) / 2, 8 + SIZE * LINE + 6, side)
+    _triangle(sheet, corners)
+    below = corners[0][1] + 4 + SIZE * LINE / 2
+    said: tuple[tuple[float, Anchor, str, float, str], ...] = (
+        (corners[0][0] - 6, "start", one, pair.better, "green"),
+        (corners[1][0] + 6, "end", other, pair.worse, "vermillion"),
+    )
+    for x, anchor, name, probability, colour in said:
+        sheet.say(x, below, name, colour=colour, anchor=anchor)
+        word = f"better: {share(probability)}"
+        sheet.say(x, below + SIZE * LINE, word, colour=colour, anchor=anchor)
+    word = f"equivalent: {share(pair.equivalent)}"
+    sheet.say(corners[2][0], corners[2][1] - 4 - SIZE * LINE / 2, word, anchor="middle")
+    draws = _draws(found, corners)
+    for draw in draws:
+        sheet.dot(*draw, 0.9, fill="blue", opacity=0.3)
+    point = _place((pair.better, pair.worse, pair.equivalent), corners)
+    if not draws:
+        # shares that are drawn and the probabilities that count them are two things
+        _mark(sheet, pair, point)
+    end = below + 1.5 * SIZE * LINE
+    note = _reading(found, other, draws=bool(draws))
+    end = sheet.note(note, left=10, top=end + 6, width=width - 20)
+    return _layout(sheet, found, (one,), (point,), corners, draws, (width, end + 6))
+
+
+def _several(sheet: Sheet, found: Posteriors) -> SimplexLayout:
+    """Learners against one other: a mark each, names and probabilities beside the triangle."""
+    pairs, paper = found.pairs, sheet.paper
     other, *labels = sheet.labels(
         [pairs[0].other, *(pair.name for pair in pairs)], paper.share(0.28, 150.0), SMALL
     )
     pitch = SMALL * LINE + 1
-    words = [
-        ("", "better", "equivalent", "worse"),
-        *(
-            (label, share(pair.better), share(pair.equivalent), share(pair.worse))
-            for label, pair in zip(labels, pairs, strict=True)
-        ),
+    columns: list[tuple[str, ...]] = [
+        (word, *(share(getattr(pair, word)) for pair in pairs))
+        for word in ("better", "equivalent", "worse")
     ]
-    columns = [
-        max(sheet.text_width(cell, SMALL) for cell in column) for column in zip(*words, strict=True)
-    ]
-    beside = 24 + columns[0] + sum(10 + wide for wide in columns[1:]) + 10
-    corner_room = 10.0
-    side = paper.rest(2 * corner_room + beside, _SIDE)
-    if side < 150.0:
+    names_wide = sheet.widest(labels, SMALL)
+
+    def side_of() -> float:
+        beside = 10 + 24 + names_wide + columns_width(sheet, columns) + 10
+        return min(_SIDE, paper.rest(10 + beside, _SIDE))
+
+    if side_of() < 150.0:
         # the places tell the probabilities
-        columns[1:] = []
-        beside = 24 + columns[0] + 10
-        side = paper.rest(2 * corner_room + beside, _SIDE)
-    side = min(side, _SIDE)
-    tall = side * sqrt(3) / 2
-    top = 8 + SIZE * LINE + 6
-    left = corner_room
+        columns.clear()
+    side, top = side_of(), 8 + SIZE * LINE + 6
+    corners = _corners(10.0, top, side)
+    tall = corners[0][1] - top
     height = max(tall, (len(pairs) + 1) * pitch - 12)
-    corners = ((left, top + tall), (left + side, top + tall), (left + side / 2, top))
     _triangle(sheet, corners)
-    draws = _draws(found, corners)
-    for point in draws:
-        sheet.dot(*point, 0.9, fill="blue", opacity=0.25)
+    below = corners[0][1] + 4 + SIZE * LINE / 2
+    sheet.say(corners[0][0] - 4, below, "better", colour="green")
+    sheet.say(corners[1][0] + 4, below, "worse", colour="vermillion", anchor="end")
+    sheet.say(corners[2][0], top - 4 - SIZE * LINE / 2, "equivalent", anchor="middle")
     points = tuple(_place((p.better, p.worse, p.equivalent), corners) for p in pairs)
-    edge = left + side + corner_room + 14
-    many = len(pairs) > 1
-    places = spread(
-        [y for _, y in points], gap=pitch, low=top + pitch / 2, high=top + height
-    ) if many else (top + tall / 2,)  # fmt: skip
+    edge = corners[1][0] + 24
+    places = spread([y for _, y in points], gap=pitch, low=top + pitch / 2, high=top + height)
     for point, y in zip(points, places, strict=True):
         sheet.line(point, (edge - 3, y), colour="faint", width=0.5)
     for pair, point, label, y in zip(pairs, points, labels, places, strict=True):
-        sure = max(pair.worse, pair.equivalent, pair.better) >= _SURE
-        colour = _LOOKS[pair.words]
-        sheet.dot(*point, 3.4, fill=colour if sure else "paper", colour=colour, width=1.4)
-        sheet.say(edge, y, label, size=SMALL, colour=colour)
-        x = edge + columns[0]
-        cells = (pair.better, pair.equivalent, pair.worse)
-        for wide, cell in zip(columns[1:], cells, strict=False):
-            x += 10 + wide
-            sheet.say(x, y, share(cell), size=SMALL, colour="muted", anchor="end")
-    x, heading = edge + columns[0], min(places) - pitch
-    for wide, word in zip(columns[1:], words[0][1:], strict=False):
-        x += 10 + wide
-        sheet.say(x, heading, word, size=SMALL, colour="muted", anchor="end")
+        _mark(sheet, pair, point)
+        sheet.say(edge, y, label, size=SMALL, colour=_LOOKS[pair.words])
+    heading = min(places) - pitch
+    end_x = columns_beside(sheet, columns, left=edge + names_wide, heading=heading, rows=places)
+    width = paper.rest(0.0, end_x + 10)
     end = top + height + 4 + SIZE * LINE
-    width = edge + beside - 14
-    end = sheet.note(_reading(found, other, bool(draws)), left=10, top=end + 6, width=width - 20)
+    end = sheet.note(_reading(found, other), left=10, top=end + 6, width=width - 20)
+    return _layout(sheet, found, tuple(labels), points, corners, (), (width, end + 6))
+
+
+def _layout(
+    sheet: Sheet,
+    found: Posteriors,
+    labels: tuple[str, ...],
+    points: tuple[Point, ...],
+    corners: tuple[Point, Point, Point],
+    draws: tuple[Point, ...],
+    size: tuple[float, float],
+) -> SimplexLayout:
     return SimplexLayout(
-        labels=tuple(labels),
-        names=tuple(pair.name for pair in pairs),
-        probabilities=tuple((p.better, p.equivalent, p.worse) for p in pairs),
+        labels=labels,
+        names=tuple(pair.name for pair in found.pairs),
+        probabilities=tuple((p.better, p.equivalent, p.worse) for p in found.pairs),
         points=points,
         corners=corners,
         draws=draws,
-        picture=sheet.picture(width, end + 6, alt=_alt(found)),
+        picture=sheet.picture(*size, alt=_alt(found)),
     )
+
+
+def _mark(sheet: Sheet, pair: PairPosterior, point: Point) -> None:
+    """Filled where one of the three is decided."""
+    sure = max(pair.worse, pair.equivalent, pair.better) >= _SURE
+    colour = _LOOKS[pair.words]
+    sheet.dot(*point, 3.4, fill=colour if sure else "paper", colour=colour, width=1.4)
 
 
 def _place(weights: tuple[float, float, float], corners: tuple[Point, ...]) -> Point:
@@ -178,15 +227,11 @@ def _triangle(sheet: Sheet, corners: tuple[Point, Point, Point]) -> None:
         for half in halves:
             sheet.line(half, middle, colour="muted", width=0.7, dash=(3, 2.5))
     sheet.line((bx, by), (wx, wy), (ex, ey), (bx, by), colour="muted", width=1.0)
-    below = by + 4 + SIZE * LINE / 2
-    sheet.say(bx - 4, below, "better", colour="green")
-    sheet.say(wx + 4, below, "worse", colour="vermillion", anchor="end")
-    sheet.say(ex, ey - 4 - SIZE * LINE / 2, "equivalent", anchor="middle")
 
 
 def _draws(found: Posteriors, corners: tuple[Point, ...]) -> tuple[Point, ...]:
     """Draws of the three shares from the posterior, where the test is by signed ranks."""
-    if found.single is None or found.test != "signed-rank-bayes" or len(found.single.losses) != 2:
+    if found.single is None or found.pairs[0].student is not None or len(found.single.losses) != 2:
         return ()
     from bestofk.pairwise.bayesian.signed_rank_bayes import share_draws
 
@@ -201,16 +246,21 @@ def _draws(found: Posteriors, corners: tuple[Point, ...]) -> tuple[Point, ...]:
     return tuple(places)
 
 
-def _reading(found: Posteriors, other: str, draws: bool) -> str:
+def _reading(found: Posteriors, other: str, *, draws: bool = False) -> str:
     rope = f"{number(found.rope)} either way" if found.rope else "none"
     subject = "Each learner" if len(found.pairs) > 1 else str(found.pairs[0].name)
-    parts = [
-        f"{subject} against {other}: the nearer to a corner, the more probable; in the dark "
-        f"corners at least {_SURE:g} (filled marks). {found.test}; region of practical "
-        f"equivalence: {rope}."
-    ]
+    against = f"{subject} against {other}"
     if draws:
-        parts.append("Small dots: draws of the three shares; the probabilities count which leads.")
+        read = (
+            f"{against}: each dot is a draw of the three shares from the posterior; the "
+            "probabilities count which of them leads"
+        )
+    else:
+        read = (
+            f"{against}: the nearer to a corner, the more probable; in the dark corners at least "
+            f"{_SURE:g} (filled marks)"
+        )
+    parts = [f"{read}. {found.test}; region of practical equivalence: {rope}."]
     return " ".join(parts)
 
 
