@@ -13,7 +13,8 @@ from bestofk.losses.losses import Losses
 from bestofk.ordering.registry import decides_by
 from bestofk.ordering.result import Order
 from bestofk.registry import resolve
-from bestofk.report.figures.picture import SMALL, Picture
+from bestofk.report.figures.paper import SMALL
+from bestofk.report.figures.picture import Picture
 from bestofk.report.figures.svg import svg
 
 FEW = 8
