@@ -220,6 +220,14 @@ def test_paper_that_nothing_fits_is_refused(options, said):
         picture_of(losses, **options)
 
 
+def test_an_option_that_a_figure_does_not_have_is_refused_by_name(examples):
+    order = examples[5]["forest"][0]
+    with pytest.raises(ArgumentError, match="'forest' has no option 'size'; its options are width"):
+        figure(order, "forest", size=8)
+    with pytest.raises(ArgumentError, match="font, fontsize, note, names, alpha and level"):
+        figure(order, "matrix", learner="nn")
+
+
 def test_a_smaller_font_is_a_layout_on_wider_paper(examples):
     """8 of 9 points: what is said fits where it did on paper 9/8 as wide, drawn 8/9 as large."""
     order = examples[6]["forest"][0]

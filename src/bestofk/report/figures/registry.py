@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk.errors import ArgumentError
-from bestofk.ordering.registry import decides_by
 from bestofk.registry import Registry, resolve
-from bestofk.report.figures.captions import losses_of
+from bestofk.report.figures import requirements
 from bestofk.report.figures.examples import EXAMPLES
+from bestofk.report.figures.options import check_options
 from bestofk.report.figures.paper import paper_of
 
 if TYPE_CHECKING:
@@ -50,7 +50,9 @@ class FigureEntry:
 
     def layout(self, value: Any, **options: Any) -> Any:
         """The layout of a value; its `picture` is what is drawn."""
-        return resolve(f"{_HERE}.{self.module}:layout_{self.suffix}")(value, **options)
+        layout = resolve(f"{_HERE}.{self.module}:layout_{self.suffix}")
+        check_options(layout, self.name, options)
+        return layout(value, **options)
 
     def draw(self, layout: Any, ax: Axes | None = None) -> Axes:
         """Draw a layout."""
@@ -77,69 +79,6 @@ class FigureEntry:
         return self.needs is None or not isinstance(decision, Order) or self.needs(decision)
 
 
-def _stopped(order: Order) -> bool:
-    """A race that was stopped claims what is settled, and no figure may show more."""
-    return order.runs_of(order.prior[0]) is not None
-
-
-def _stated(order: Order) -> bool:
-    return order.preference.stated
-
-
-def _stated_whole(order: Order) -> bool:
-    return _stated(order) and not _stopped(order)
-
-
-def _steps(order: Order) -> bool:
-    return bool(order.steps)
-
-
-def _multitest(order: Order) -> bool:
-    return decides_by(order.procedure) == "steps" and _stated_whole(order)
-
-
-def _standings(order: Order) -> bool:
-    return bool(order.standings) and not _stopped(order)
-
-
-def _all_pairs(order: Order) -> bool:
-    K = len(order.prior)
-    return len(order.evidence) == K * (K - 1) // 2 and not _stopped(order)
-
-
-def _both_ways(order: Order) -> bool:
-    return _all_pairs(order) and order.evidence.alternative == "two-sided" and not _stopped(order)
-
-
-def _several_sets(value: Any) -> bool:
-    losses = losses_of(value)
-    return losses is not None and len(losses.datasets) > 1
-
-
-def _costed(value: Any) -> bool:
-    from bestofk.report.figures.kinds.cost_frontier import known_cost, known_study_cost
-
-    known = known_study_cost if hasattr(value, "losses") else known_cost
-    return known(value) is not None
-
-
-def _with_rope(order: Order) -> bool:
-    return order.evidence.bayesian is not None and not _stopped(order)
-
-
-def _differences(value: Any) -> bool:
-    """The Bayesian test gives the distribution of a difference, not only probabilities."""
-    if hasattr(value, "standard_error"):
-        return value.standard_error is not None
-    decision = getattr(value, "decision", value)
-    bayesian = getattr(getattr(decision, "evidence", None), "bayesian", None)
-    return bayesian is not None and bool(bayesian.entry.interval)
-
-
-def _beside(order: Order) -> bool:
-    return order.bootstrap is not None
-
-
 FIGURES = Registry(
     "figure",
     FigureEntry(
@@ -147,7 +86,7 @@ FIGURES = Registry(
         module="multitest_graph",
         suffix="graph",
         accepts=_DECISIONS,
-        needs=_stated,
+        needs=requirements.stated,
         summary="learners by preference, an arrow where the data override it",
     ),
     FigureEntry(
@@ -155,7 +94,7 @@ FIGURES = Registry(
         module="forest",
         suffix="forest",
         accepts=_DECISIONS,
-        needs=_standings,
+        needs=requirements.standings,
         summary="differences from the recommended learner, with simultaneous intervals",
     ),
     FigureEntry(
@@ -163,7 +102,7 @@ FIGURES = Registry(
         module="multitest_steps",
         suffix="steps",
         accepts=_DECISIONS,
-        needs=_steps,
+        needs=requirements.steps,
         summary="every step of MultiTest: the candidates, and the one taken",
     ),
     FigureEntry(
@@ -171,7 +110,7 @@ FIGURES = Registry(
         module="densities",
         suffix="densities",
         accepts=_DECISIONS,
-        needs=_stated_whole,
+        needs=requirements.stated_whole,
         summary="the graph with the density of each learner's values beside it",
     ),
     FigureEntry(
@@ -186,7 +125,7 @@ FIGURES = Registry(
         module="pair_matrix",
         suffix="matrix",
         accepts=(*_DECISIONS, *_PAIRS),
-        needs=_all_pairs,
+        needs=requirements.all_pairs,
         summary="every pair: difference, interval, adjusted p-value and who is better",
     ),
     FigureEntry(
@@ -201,7 +140,7 @@ FIGURES = Registry(
         module="critical_difference",
         suffix="critical_difference",
         accepts=(*_PAIRS, *_DECISIONS),
-        needs=_both_ways,
+        needs=requirements.both_ways,
         summary="learners on a line, bars over those not shown to differ",
     ),
     FigureEntry(
@@ -209,7 +148,7 @@ FIGURES = Registry(
         module="letters",
         suffix="letters",
         accepts=(*_PAIRS, *_DECISIONS),
-        needs=_both_ways,
+        needs=requirements.both_ways,
         summary="learners that share no letter differ, those that share one are not shown to",
     ),
     FigureEntry(
@@ -224,7 +163,7 @@ FIGURES = Registry(
         module="interval_bars",
         suffix="intervals",
         accepts=("BootstrapBResult", *_DECISIONS),
-        needs=_beside,
+        needs=requirements.beside,
         summary="Bootstrap-B: intervals against the mean of all, and what stays inconclusive",
     ),
     FigureEntry(
@@ -247,7 +186,7 @@ FIGURES = Registry(
         module="sensitivity",
         suffix="alpha",
         accepts=(*_DECISIONS, "AlphaPath"),
-        needs=_multitest,
+        needs=requirements.multitest,
         summary="the order for every alpha",
     ),
     FigureEntry(
@@ -255,7 +194,7 @@ FIGURES = Registry(
         module="sensitivity",
         suffix="prior",
         accepts=(*_DECISIONS, "PriorPath"),
-        needs=_multitest,
+        needs=requirements.multitest,
         summary="the order as one learner moves up the preference",
     ),
     FigureEntry(
@@ -263,7 +202,7 @@ FIGURES = Registry(
         module="race_course",
         suffix="race",
         accepts=_RACES,
-        needs=_stopped,
+        needs=requirements.stopped,
         summary="a race: mean by run, a cross where a learner was stopped, and why",
     ),
     FigureEntry(
@@ -271,7 +210,7 @@ FIGURES = Registry(
         module="race_course",
         suffix="funnel",
         accepts=_RACES,
-        needs=_stopped,
+        needs=requirements.stopped,
         summary="a race: what every look left open of the pair that decided last",
     ),
     FigureEntry(
@@ -279,7 +218,7 @@ FIGURES = Registry(
         module="race_course",
         suffix="fits",
         accepts=_RACES,
-        needs=_stopped,
+        needs=requirements.stopped,
         summary="a race: fits used of those that were planned",
     ),
     FigureEntry(
@@ -287,7 +226,7 @@ FIGURES = Registry(
         module="cost_frontier",
         suffix="frontier",
         accepts=("Study", "ModelChoice"),
-        shows=_costed,
+        shows=requirements.costed,
         summary="quality against cost, and the learners than which none is cheaper and better",
     ),
     FigureEntry(
@@ -295,7 +234,7 @@ FIGURES = Registry(
         module="datasets.heatmap",
         suffix="heatmap",
         accepts=("Losses", "Study", "Order"),
-        shows=_several_sets,
+        shows=requirements.several_sets,
         summary="every learner on every data set, the darker the further behind the best",
     ),
     FigureEntry(
@@ -303,7 +242,7 @@ FIGURES = Registry(
         module="datasets.rank_bars",
         suffix="ranks",
         accepts=("Losses", "Study", "Order"),
-        shows=_several_sets,
+        shows=requirements.several_sets,
         summary="on how many data sets each learner comes first, second, ... and last",
     ),
     FigureEntry(
@@ -311,7 +250,7 @@ FIGURES = Registry(
         module="posteriors.simplex",
         suffix="simplex",
         accepts=("PosteriorResult", *_DECISIONS),
-        needs=_with_rope,
+        needs=requirements.with_rope,
         summary="how probably each learner is better, equivalent or worse, in a triangle",
     ),
     FigureEntry(
@@ -319,8 +258,8 @@ FIGURES = Registry(
         module="posteriors.density",
         suffix="posterior",
         accepts=("PosteriorResult", *_DECISIONS),
-        needs=_with_rope,
-        shows=_differences,
+        needs=requirements.with_rope,
+        shows=requirements.differences,
         summary="the posterior density of a difference, with the region of equivalence",
     ),
 )
@@ -434,9 +373,9 @@ def _entry(value: Any, kind: str | None) -> FigureEntry:
     known = figure_kinds(value)
     if kind is None:
         if not known:
-            kinds = sorted({name for entry in FIGURES.values() for name in entry.accepts})
+            kinds = ", ".join(sorted({n for entry in FIGURES.values() for n in entry.accepts}))
             raise ArgumentError(
-                f"figure: value must be one of {', '.join(kinds)}; got {type(value).__name__}."
+                f"figure: value must be one of {kinds}; got {type(value).__name__}."
             )
         return FIGURES[known[0]]
     entry = FIGURES[kind]
