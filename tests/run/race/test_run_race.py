@@ -205,6 +205,35 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
     assert study.race.fits < 200
 
 
+def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compared():
+    # nmc has no probabilities: ten failures are all that a plan of 100 fits tolerates
+    study = raced(loss="log-loss", prior="fit_time", data="iris")
+    assert list(study.left_out) == ["nmc"]
+    assert set(study.race.runs) == {"max", "naive-bayes", "c4.5"}
+    assert study.race.settled
+
+
+def test_a_failure_on_the_way_keeps_its_pairs_open_for_the_ordinary_decision():
+    from sklearn.naive_bayes import GaussianNB
+
+    class Once(GaussianNB):
+        fits = 0
+
+        def fit(self, X, y):
+            Once.fits += 1
+            if Once.fits == 13:
+                raise ValueError("no luck")
+            return super().fit(X, y)
+
+    learners = {"once": Once(), "max": "max", "c4.5": "c4.5"}
+    options = {"data": "wine", "prior": "listed", "plan": "4x10", "progress": False}
+    stopped = bk.compare(learners, stop="settled", engine="serial", **options)
+    Once.fits = 0
+    full = bk.compare(learners, engine="serial", **options)
+    assert stopped.recommended == full.recommended
+    assert sum(failure.kind is not None for failure in stopped.failures) == 1
+
+
 def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     from sklearn.naive_bayes import GaussianNB
 
@@ -284,6 +313,7 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"stop": None, "target": "order"}, "--stop settled"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"]}, "one data set"),
+        ({"test": "sorted-runs", "df": 10}, "--plan 10x10"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):

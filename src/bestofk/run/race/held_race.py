@@ -93,7 +93,7 @@ def hold_race(
     """
     track = _Track(planned, spec, cells)
     everybody = range(len(spec.learners))
-    if not track.ask(dict.fromkeys(everybody, 1)):
+    if not track.ask(dict.fromkeys(everybody, 1)) or not track.has_begun():
         return track.ended(whole=True, broken=True)
     while True:
         out = track.left_out()
@@ -114,11 +114,7 @@ def _one_race(
     """The race of those that are not left out."""
     planned, spec = track.planned, track.spec
     first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
-    place = planned.place(0, 0)
-    # a split of a design without runs is a run of its own
-    shown = {at: one for at, one in track.results.items()
-             if at.run == place[0] and (planned.test.folds > 1 or at.fold == place[1])}  # fmt: skip
-    settled = decision.settled(names, cost_table(spec, shown))
+    settled = decision.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
     places, preference, notes = arrange(names, settled.prior, means)
     prior = [kept[at] for at in places]
@@ -198,6 +194,44 @@ class _Track:
         if missing:
             self.results.update(self.cells(missing))
         return all(place in self.results for place in missing)
+
+    def has_begun(self) -> bool:
+        """Give those that only failed more runs, until they succeed or are left out."""
+        most = self.planned.test.runs
+        for runs in range(2, most + 1):
+            worked = {place.learner for place, one in self.results.items() if one.failure is None}
+            out = self.left_out()
+            idle = [
+                number
+                for number in range(len(self.spec.learners))
+                if number not in worked and number not in out
+            ]
+            if not idle:
+                return True
+            if not self.ask(dict.fromkeys(idle, runs)):
+                return False
+        return True
+
+    def first_runs(self) -> dict[Place, CellResult]:
+        """The first run of every learner, or the first one in which it did not only fail."""
+        found: dict[int, int] = {}
+        for place, one in self.results.items():
+            if one.failure is None:
+                run = self._run(place)
+                found[place.learner] = min(found.get(place.learner, run), run)
+        return {
+            place: one
+            for place, one in self.results.items()
+            if self._run(place) == found.get(place.learner, 0)
+        }
+
+    def _run(self, place: Place) -> int:
+        # a split of a design without runs is a run of its own
+        return (
+            place.fold + place.run * self.planned.design.folds
+            if self.planned.test.folds == 1
+            else place.run
+        )
 
     def _place(self, learner: int, run: int, fold: int, repetition: int) -> Place:
         at_run, at_fold = self.planned.place(run, fold)
