@@ -30,7 +30,9 @@ def test_the_means_are_those_that_the_harness_printed(golden):
     assert seen == 8
 
 
-VERSIONS = ["lm-eval-0.4.2"]
+VERSIONS = ["lm-eval-0.4.2", "lm-eval-0.4.7", "lm-eval-0.4.9"]
+"""One array per task next to results.json; a folder per model; --output_path x.json, where times
+alone link."""
 
 
 @pytest.mark.parametrize("version", VERSIONS)

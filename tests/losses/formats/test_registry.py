@@ -172,6 +172,17 @@ def test_a_data_base_is_not_written_to(name, tmp_path):
     assert any("not read" in s for s in bk.read_losses(path).account)
 
 
+@pytest.mark.parametrize("name", ["mlflow/mlflow.db", "optuna/optuna.db"])
+@pytest.mark.parametrize("byte", [b"\xdb", b"\n", b"\x1b"])
+def test_a_damaged_schema_gets_one_sentence(name, byte, tmp_path):
+    path = placed(name, tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(data.replace(b"CREATE TABLE", b"CREATE TABL" + byte))
+    with pytest.raises(bk.TableError, match="data base is damaged") as error:
+        bk.read_losses(path)
+    assert str(error.value).isprintable()
+
+
 def test_a_data_base_of_another_program_is_no_table(tmp_path):
     path = tmp_path / "x.db"
     with sqlite3.connect(path) as base:

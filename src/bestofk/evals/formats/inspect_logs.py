@@ -55,7 +55,9 @@ def _run(source: Source, rows: EvalRows) -> EvalRun:
     """The header of a log as a run."""
     header = _header(source)
     spec = header.get("eval")
-    if not isinstance(spec, Mapping) or not spec.get("model") or not spec.get("task"):
+    if not isinstance(spec, Mapping) or not all(
+        isinstance(spec.get(key), str) and spec[key] for key in ("model", "task")
+    ):
         raise TableError(f"{source.name}: the log names no model and no task.")
     status = str(header.get("status") or "started")
     if status != "success":
@@ -64,8 +66,8 @@ def _run(source: Source, rows: EvalRows) -> EvalRun:
             "was read."
         )
     return EvalRun(
-        model=str(spec["model"]),
-        task=str(spec["task"]),
+        model=spec["model"],
+        task=spec["task"],
         time=str(spec.get("created") or ""),
         settings=_settings(spec),
         complete=status == "success",
@@ -164,8 +166,8 @@ def _read_run(
                 write(one)
             waiting.clear()
         write(sample)
-    if waiting and asked.metric and any(sample.get("scores") for sample in waiting):
-        names = {name for sample in waiting for name in sample.get("scores") or ()}
+    names = {name for sample in waiting for name in _mapping(sample.get("scores"))}
+    if names and asked.metric:
         raise nothing_asked_for(asked.metric, sorted(names), "metric", source.name)
     for one in waiting:
         write(one)

@@ -65,9 +65,10 @@ def sqlite_tables(path: Path) -> Iterator[SqliteTables]:
         connection.set_progress_handler(lambda: int(next(left, None) is None), 100_000)
         connection.execute("PRAGMA trusted_schema = OFF")
         yield SqliteTables(connection, path.name)
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:
+        why = "".join(c if c.isprintable() else "?" for c in str(error)[:100])
         raise TableError(
-            f"{path.name}: the SQLite data base is damaged or cannot be read ({error})."
+            f"{path.name}: the SQLite data base is damaged or cannot be read ({why})."
         ) from None
     finally:
         if connection is not None:
