@@ -68,7 +68,7 @@ html_sidebars = {
 html_theme_options = {
     "logo": {"text": "bestofk"},
     "header_links_before_dropdown": 8,
-    "show_toc_level": 2,
+    "show_toc_level": 1,
     "navigation_depth": 2,
     "show_nav_level": 1,
     "navigation_with_keys": False,

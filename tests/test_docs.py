@@ -88,11 +88,11 @@ def test_stubs_of_the_reference_are_read_as_what_they_are():
 @pytest.mark.parametrize("module", public_names.public_modules())
 def test_the_reference_lists_every_public_name(module):
     page = public_names.module_page(module)
-    listed = {line.strip() for line in page.splitlines()}
-    assert public_names.public_names(module)
-    for name in public_names.public_names(module):
-        kinds = (f".. py:{kind}:: {name}" for kind in ("class", "function", "data"))
-        assert name in listed or not listed.isdisjoint(kinds), name
+    # a row of a table that has a page, or a description on this very page
+    listed = {line.strip().rpartition(":: ")[2] for line in page.splitlines()}
+    names = public_names.public_names(module)
+    assert names
+    assert set(names) <= listed
 
 
 def test_names_that_bestofk_has_are_described_there():
@@ -214,4 +214,5 @@ def test_every_link_between_pages_leads_somewhere():
     for page in SOURCES:
         for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[\w-]+)?\)", page.read_text()):
             path = (page.parent / target).resolve()
-            assert path.is_file() or path in made, f"{page}: {target}"
+            if path not in made:
+                assert path.is_file(), f"{page}: {target}"
