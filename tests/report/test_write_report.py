@@ -10,6 +10,7 @@ import bestofk as bk
 from bestofk.adjust import CORRECTIONS
 from bestofk.ordering import multitest
 from bestofk.report.live import live_data
+from bestofk.report.names import one_line
 from bestofk.report.write_report import render_report
 from bestofk.wording import pvalue_words
 
@@ -419,7 +420,8 @@ def test_names_are_data(browser, tmp_path):
     held = browser.run(
         "return JSON.parse(document.getElementById('evidence-data').textContent).names"
     )
-    assert held == list(order.prior)
+    assert held == [one_line(name) for name in order.prior]
+    assert len(set(held)) == len(order.prior)
     shown = browser.run(
         "return [...document.querySelectorAll('.prior .learner')].map((node) => node.textContent)"
     )
