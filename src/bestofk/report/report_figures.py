@@ -19,6 +19,8 @@ from bestofk.report.figures.svg import svg
 
 FEW = 8
 """Learners whose steps are drawn one by one."""
+MOST_SETS = 60
+"""Data sets that are drawn one by one."""
 READABLE = 11.2
 """Pixels of the smallest words of a figure, on a phone too, where figures are scrolled."""
 USUAL = 1.4
@@ -94,6 +96,11 @@ def _several_sets(order: Order, losses: Losses) -> bool:
     return _pairs(order, losses) and len(losses.datasets) > 1
 
 
+def _some_sets(order: Order, losses: Losses) -> bool:
+    """Several, not so many that nobody reads a row of each."""
+    return _several_sets(order, losses) and len(losses.datasets) <= MOST_SETS
+
+
 def _beside(order: Order, _: Losses) -> bool:
     return order.bootstrap is not None
 
@@ -127,6 +134,22 @@ FIGURES = (
         caption="One row per learner, with the interval of its mean.",
         layout=f"{_ROOM}loss_points:layout_losses",
         belongs=_spread,
+        takes_losses=True,
+    ),
+    _Figure(
+        name="heatmap",
+        title="Data set by data set",
+        caption="The mean of every learner on every data set, the best of each marked.",
+        layout=f"{_ROOM}datasets.heatmap:layout_heatmap",
+        belongs=_some_sets,
+        takes_losses=True,
+    ),
+    _Figure(
+        name="ranks",
+        title="Ranks over the data sets",
+        caption="How often every learner came first, second and so on.",
+        layout=f"{_ROOM}datasets.rank_bars:layout_ranks",
+        belongs=_some_sets,
         takes_losses=True,
     ),
     _Figure(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from bestofk.errors import ArgumentError, RunError
+from bestofk.errors import ArgumentError, BestOfKError, RunError
 from bestofk.losses.losses import Losses
 from bestofk.model_choice.model_choice import ModelChoice
 from bestofk.ordering.registry import decides_by
@@ -139,7 +139,7 @@ def render_report(
         "order": _order_shown(order, names),
         "stops": [html_sentence(line, names) for line in _stops(order)],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
-        "figures": [*_figures_of_models(models), *figures_of(order, losses)],
+        "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
         "tables": [
             _shown(table, folded=place > 0)
             for place, table in enumerate(_tables(order, losses, study, models))
@@ -282,18 +282,24 @@ def _order_shown(order: Order | None, names: set[object]) -> dict[str, Any] | No
     }
 
 
-def _figures_of_models(models: ModelChoice | None) -> list[DrawnFigure]:
-    """Quality against cost, where costs are known."""
-    from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
+def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure]:
+    """The frontier, where costs are known."""
+    from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 
-    if models is None or known_cost(models) is None:
+    if value is None:
         return []
+    try:
+        picture = layout_frontier(value).picture
+    except BestOfKError:
+        # fewer than two costs, or no decision
+        return []
+    who = "learners" if isinstance(value, Study) else "models"
     return [
         drawn(
             "frontier",
-            layout_frontier(models).picture,
+            picture,
             title="Quality against cost",
-            caption="The thick line joins the models than which none is both cheaper and better.",
+            caption=f"The thick line joins the {who} than which none is both cheaper and better.",
         )
     ]
 
