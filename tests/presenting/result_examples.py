@@ -162,6 +162,12 @@ MADE: dict[str, Callable[[], Any]] = {
     ),
     "race": lambda: _stopped().race,
     "raced learner": lambda: _stopped().race.learners[0],
+    "settled items": lambda: bk.settle_items(
+        (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
+        planned=400,
+        names=NAMES[:3],
+        prior="listed",
+    ),
     "plan_size": lambda: bk.plan_size(scores()),
     "pair plan": lambda: bk.plan_size(scores(), difference=0.02).pairs[0],
     "needed": lambda: next(

@@ -217,7 +217,8 @@ SAY_NOTHING = {
     "orders_by_prior",
     "other metric",
     "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
-    "race", "raced learner", "roc curve", "roc_hull", "simulate", "type1_error", "worst_chosen",
+    "race", "raced learner", "roc curve", "roc_hull", "settled items", "simulate",
+    "type1_error", "worst_chosen",
 }  # fmt: skip
 
 
