@@ -172,7 +172,14 @@ def test_sentences_that_a_terminal_broke_are_whole_again():
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from cells import reflowed
 
-    long = ["word " * 14 + "a", "and the rest.", "Another one.", "", "  name   mean", "1 nn    0.1"]
+    long = [
+        "word " * 14 + "a \x1b[0m",
+        "and the rest.",
+        "Another one.",
+        "",
+        "  name   mean",
+        "1 nn    0.1",
+    ]
     html = reflowed(long)
     assert html.startswith("word " * 14 + "a and the rest.\nAnother one.\n\n<span")
     assert "  name   mean\n1 nn    0.1</span>" in html

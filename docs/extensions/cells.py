@@ -126,7 +126,8 @@ def reflowed(lines: list[str]) -> str:
             first = _plain(row).split(" ")[0]
             broken = first and len(_plain(before)) + 1 + len(first) > COLUMNS >= len(_plain(before))
             if broken:
-                whole[-1] += f" {row}"
+                # the space at which it was broken may stand before the end of a colour
+                whole[-1] = re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", whole[-1]) + f" {row}"
             else:
                 whole.append(row)
         html.append(coloured("\n".join(whole)) + "\n")
