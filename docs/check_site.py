@@ -54,6 +54,10 @@ class _Reader(HTMLParser):
         if tag == "svg" and "bk-picture" in self.before:
             self.page.unnamed_pictures += not given.get("aria-label")
 
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "figure":
+            self.before = ""
+
 
 def read_page(path: Path) -> Page:
     """What the page at `path` holds."""

@@ -168,6 +168,23 @@ def test_the_live_part_is_that_of_the_report():
     assert "--bk-ink" in what_if_style()
 
 
+def test_sentences_that_a_terminal_broke_are_whole_again():
+    pytest.importorskip("sphinx", reason="the extra docs is not installed")
+    from cells import reflowed
+
+    long = [
+        "word " * 14 + "a \x1b[0m",
+        "and the rest.",
+        "Another one.",
+        "",
+        "  name   mean",
+        "1 nn    0.1",
+    ]
+    html = reflowed(long)
+    assert html.startswith("word " * 14 + "a and the rest.\nAnother one.\n\n<span")
+    assert "  name   mean\n1 nn    0.1</span>" in html
+
+
 def _luminance(colour):
     shares = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from html import escape
+from itertools import groupby, pairwise
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -95,7 +95,7 @@ def output_html(output: Output, *, first: int | None = None) -> str:
     if output.text.strip():
         # a progress bar would overwrite its line: what was last there stays
         lines = [line.rpartition("\r")[2].rstrip() for line in output.text.strip("\n").split("\n")]
-        parts += _text_html("\n".join(map(wrapped, lines)), first)
+        parts += _text_html("\n".join(lines), first)
     value = output.value
     if value is not None:
         html = value._repr_html_() if hasattr(value, "_repr_html_") else None
@@ -109,22 +109,48 @@ def output_html(output: Output, *, first: int | None = None) -> str:
     return f'<div class="cell_output">{"".join(parts)}</div>' if parts else ""
 
 
-def wrapped(line: str) -> str:
-    """A long sentence on lines that a phone can show; tables stay as they are."""
-    if len(_ANSI.sub("", line)) <= COLUMNS or "\x1b" in line or re.search(r"\S {2,}\S", line):
-        return line
-    return textwrap.fill(line, COLUMNS, break_long_words=False, break_on_hyphens=False)
+def reflowed(lines: list[str]) -> str:
+    """What a terminal printed, as HTML: sentences that any screen wraps, tables that scroll.
+
+    A sentence that the terminal broke is one line again; a page shows at most 72 columns of it.
+    """
+    html: list[str] = []
+    for table, group in groupby(lines, key=_in_table):
+        rows = list(group)
+        if table:
+            shown = coloured("\n".join(rows))
+            html.append(f'<span class="bk-columns" tabindex="0">{shown}</span>')
+            continue
+        whole = [rows[0]]
+        for before, row in pairwise(rows):
+            first = _plain(row).split(" ")[0]
+            broken = first and len(_plain(before)) + 1 + len(first) > COLUMNS >= len(_plain(before))
+            if broken:
+                # the space at which it was broken may stand before the end of a colour
+                whole[-1] = re.sub(r" +((?:\x1b\[[\d;]*m)*)$", r"\1", whole[-1]) + f" {row}"
+            else:
+                whole.append(row)
+        html.append(coloured("\n".join(whole)) + "\n")
+    return "".join(html).rstrip("\n")
+
+
+def _plain(line: str) -> str:
+    return _ANSI.sub("", line)
+
+
+def _in_table(line: str) -> bool:
+    return bool(re.search(r"^ {2,}\S|\S {2,}\S|[●▲]", _plain(line)))
 
 
 def _text_html(text: str, first: int | None) -> list[str]:
     paragraphs = text.split("\n\n")
     if first is None or len(paragraphs) <= first:
-        return [f"<pre>{coloured(text)}</pre>"]
+        return [f"<pre>{reflowed(text.splitlines())}</pre>"]
     top, rest = "\n\n".join(paragraphs[:first]), "\n\n".join(paragraphs[first:])
     return [
-        f"<pre>{coloured(top)}</pre>",
-        f'<details class="bk-more"><summary>The whole output</summary><pre>{coloured(rest)}</pre>'
-        "</details>",
+        f"<pre>{reflowed(top.splitlines())}</pre>",
+        '<details class="bk-more"><summary>The whole output</summary>'
+        f"<pre>{reflowed(rest.splitlines())}</pre></details>",
     ]
 
 
