@@ -36,6 +36,31 @@ SMALL_TARGETS = """
         .filter(([, box]) => box.height < 43.99 || box.width < 43.99)
         .map(([node, box]) => [node.outerHTML.slice(0, 90), box.width, box.height])"""
 
+OVERLAPPING_CELLS = """
+    const words = (node) => {
+        const range = document.createRange();
+        range.selectNodeContents(node);
+        // words that only a reader of the screen hears take no room
+        const heard = [...node.children].find((one) => one.getBoundingClientRect().width < 2);
+        if (heard) range.setStartAfter(heard);
+        return range.getBoundingClientRect();
+    };
+    const found = [];
+    for (const row of document.querySelectorAll(".rows li, .heads")) {
+        const cells = [...row.children].filter((node) => node.textContent.trim())
+            .map((node) => [node.textContent.trim(), words(node)])
+            .filter(([, box]) => box.width > 0);
+        for (const [k, [text, box]] of cells.entries()) {
+            for (const [other, beside] of cells.slice(k + 1)) {
+                if (box.left < beside.right - 1 && beside.left < box.right - 1
+                    && box.top < beside.bottom - 2 && beside.top < box.bottom - 2) {
+                    found.push([text, other]);
+                }
+            }
+        }
+    }
+    return found"""
+
 PALE_WORDS = """
     const parsed = (text) => {
         const found = text.match(/[\\d.]+/g).map(Number);
@@ -133,6 +158,7 @@ def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
     assert browser.run("return document.documentElement.scrollWidth") <= PHONE
     assert browser.run(SMALL_WORDS) == []
     assert browser.run(SMALL_TARGETS) == []
+    assert browser.run(OVERLAPPING_CELLS) == []
     levels = browser.run("return [...document.querySelectorAll('h1, h2, h3, h4')].map("
                          "(node) => Number(node.tagName[1]))")  # fmt: skip
     assert levels[0] == 1
@@ -141,6 +167,7 @@ def test_every_report_fits_a_phone_and_can_be_read(browser, page_of, kind):
     for dark in (False, True):
         show(browser, width=DESK, dark=dark)
         assert browser.run("return document.documentElement.scrollWidth") <= DESK
+        assert browser.run(OVERLAPPING_CELLS) == []
         assert browser.run(PALE_WORDS) == []
     assert browser.complaints() == []
 
