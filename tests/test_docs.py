@@ -17,7 +17,7 @@ from run_cells import CELL, COLUMNS, PROMPT, CellPage  # noqa: E402
 
 MADE = "% Made by"
 """The first words of pages that are made at build."""
-WRAPPED = ("compare", "order")
+WRAPPED = ("compare", "order", "evals", "test", "size")
 """Commands whose sentences are wrapped for a terminal of so many columns."""
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 SOURCES = [

@@ -188,7 +188,7 @@ def evals(
         for name in decision.order:
             say_name(name)
     else:
-        from bestofk.cli.terminal import print_order
+        from bestofk.cli.terminal import print_order, print_sentences
 
         print_order(
             decision,
@@ -198,8 +198,8 @@ def evals(
             columns=_cost_column(choice),
             noun="model",
         )
-        for line in _cost_lines(choice):
-            say(line)
+        if lines := _cost_lines(choice):
+            print_sentences("\n".join(lines))
         if report_path is not None:
             say(f"The report is in {report_path}.")
 

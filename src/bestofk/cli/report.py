@@ -46,6 +46,7 @@ def report(
       bestofk report study.db
       bestofk report study.db --output iris.html --alpha 0.01 --prefer fit_time
     """
+    from bestofk.cli.terminal import print_sentences
     from bestofk.run.open_study import open_study
 
     check_report_path(output, "--output")
@@ -58,7 +59,7 @@ def report(
     if as_json:
         echo_json({**found.to_dict(), "report": str(path)})
         return
-    say(found.explain().split("\n")[0])
+    print_sentences(found.explain().split("\n")[0])
     say(f"The report is in {path}.")
 
 

@@ -16,7 +16,6 @@ from bestofk.cli.options import (
     reading_options,
     warnings_as_lines,
 )
-from bestofk.cli.say import say
 from bestofk.cli.sections import SectionedCommand
 
 
@@ -88,4 +87,6 @@ def size(
     if as_json:
         echo_json({**plan.to_dict(), "account": [] if table is None else list(table.account)})
     else:
-        say(plan.explain())
+        from bestofk.cli.terminal import print_sentences
+
+        print_sentences(plan.explain())

@@ -66,6 +66,13 @@ def print_prose(out: Console, text: str, style: str = "") -> None:
         out.print(plain(SET_IN if place and not style else "") + line)
 
 
+def print_sentences(text: str) -> None:
+    """The sentences of a result, one paragraph per line."""
+    out = console()
+    for line in text.split("\n"):
+        print_prose(out, line)
+
+
 def print_order(
     decision: Order,
     account: Sequence[str],

@@ -15,7 +15,6 @@ from bestofk.cli.options import (
     table_options,
     warnings_as_lines,
 )
-from bestofk.cli.say import say
 
 
 @click.command("test", context_settings={"help_option_names": ["-h", "--help"]})
@@ -75,4 +74,6 @@ def one_test(
     if as_json:
         echo_json({**result.to_dict(), "account": list(table.account)})
     else:
-        say(result.explain())
+        from bestofk.cli.terminal import print_sentences
+
+        print_sentences(result.explain())
