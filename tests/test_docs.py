@@ -141,7 +141,7 @@ def test_every_figure_is_in_the_gallery():
     page = gallery_page()
     for name in FIGURES:
         assert f"## {name}\n" in page
-        assert f'bk.figure(value, "{name}");' in page
+        assert f"{FIGURES[name].example};" in page
 
 
 def test_dois_are_links():
