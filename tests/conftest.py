@@ -1,4 +1,7 @@
-"""What holds for every test: signals as a terminal has them, no deadlines, one compilation."""
+"""What holds for every test: signals as a terminal has them, no deadlines, one compilation.
+
+And workers that need not import everything again, for tests that have some beside the point.
+"""
 
 import compileall
 import contextlib
@@ -9,6 +12,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -20,7 +25,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
-def pytest_configure():
+def pytest_configure(config):
     # what is started in the background, or by nohup, has them ignored, and so would its children
     with contextlib.suppress(AttributeError, ValueError):
         if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -31,9 +36,56 @@ def pytest_configure():
     if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
         package = Path(find_spec("bestofk").origin).parent
         compileall.compile_dir(package, quiet=2)
+    if hasattr(config, "workerinput") and "tests" in config.args:
+        number = int(config.workerinput["workerid"].removeprefix("gw"))
+        # these functions of pytest may change: they save ten seconds, and nothing depends on them
+        with contextlib.suppress(AttributeError, TypeError, KeyError, OSError):
+            _rewrite_asserts(config, number, config.workerinput["workercount"])
+
+
+def _rewrite_asserts(config, number, count):
+    """Rewrite one of `count` parts of the tests, for all workers, of which each would do all."""
+    for path in sorted(Path(__file__).parent.rglob("test_*.py"))[number::count]:
+        folder = rewrite.get_cache_dir(path)
+        rewrite.try_makedirs(folder)
+        kept = folder / (path.stem + rewrite.PYC_TAIL)
+        if rewrite._read_pyc(path, kept) is None:
+            source, code = rewrite._rewrite_test(path, config)
+            rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, kept)
 
 
 def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_workers_unasked():
+    """The engine ``auto`` stays in this process: every core has a worker of the suite already."""
+    from bestofk.run.engines import engine
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine, "START_COST", float("inf"))
+        yield
+
+
+@pytest.fixture
+def loaded_workers(monkeypatch):
+    """Worker processes that are sent their task as ever, but have everything imported.
+
+    They are forks of this process, and are there in a tenth of a second instead of two seconds of
+    imports. Workers that are started anew are tested in ``run/engines``.
+    """
+    from bestofk.run.engines import forked_workers
+
+    def started(target, starter):
+        def begin(pipe, theirs, _, starter):
+            theirs.close()
+            os.environ[forked_workers.MARK] = starter.mark
+            target(pipe, starter)
+
+        return forked_workers._started_here(begin, None, starter)
+
+    if forked_workers.can_fork():
+        monkeypatch.setattr(forked_workers, "_started", started)
