@@ -54,20 +54,17 @@ def _rewrite_asserts(config, number, count):
             rewrite._write_pyc(config.stash[rewrite.assertstate_key], code, source, kept)
 
 
+def pytest_sessionstart():
+    # the engine auto stays in this process: every core has a worker of the suite already
+    from bestofk.run.engines import engine
+
+    engine.START_COST = float("inf")
+
+
 def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_workers_unasked():
-    """The engine ``auto`` stays in this process: every core has a worker of the suite already."""
-    from bestofk.run.engines import engine
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "START_COST", float("inf"))
-        yield
 
 
 @pytest.fixture

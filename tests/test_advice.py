@@ -29,11 +29,19 @@ FOREIGN = {
 
 
 @cache
+def sources():
+    """(file, its syntax tree) of every module."""
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
+
+
+@cache
 def texts():
     """(file, line, text) of every string of the source that is no docstring."""
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for file, tree in sources():
         inside = {
             id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
             for part in ast.walk(node) if part is not node
@@ -54,7 +62,7 @@ def texts():
                 )
             else:
                 continue
-            found.append((path.relative_to(SOURCE).as_posix(), node.lineno, text))
+            found.append((file, node.lineno, text))
     return found
 
 
@@ -87,8 +95,8 @@ def test_every_option_that_a_text_names_exists():
 def all_keywords():
     """Keywords of every function and class of the package that does not begin with a mark."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for _, tree in sources():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 arguments = node.args
                 found |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}

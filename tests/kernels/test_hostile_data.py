@@ -56,12 +56,12 @@ def test_predictions_are_classes_of_the_training_rows(spec: str) -> None:
     )
     @given(data=hostile_data())
     def law(data: Encoded) -> None:
-        predicts_classes_it_has_seen(spec, data)
+        check_predictions(spec, data)
 
     law()
 
 
-def predicts_classes_it_has_seen(spec: str, data: Encoded) -> None:
+def check_predictions(spec: str, data: Encoded) -> None:
     learner = parse_learner(spec)[1]
     try:
         model = learner.fit_encoded(data)
