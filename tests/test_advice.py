@@ -42,16 +42,17 @@ def texts():
     """(file, line, text) of every string of the source that is no docstring."""
     found = []
     for file, tree in sources():
+        nodes = list(ast.walk(tree))
         inside = {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+            id(part) for node in nodes if isinstance(node, ast.JoinedStr)
             for part in ast.walk(node) if part is not node
         }  # fmt: skip
         documents = {
-            id(node.body[0].value) for node in ast.walk(tree)
+            id(node.body[0].value) for node in nodes
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
             and isinstance(node.body[0], ast.Expr)
         }  # fmt: skip
-        for node in ast.walk(tree):
+        for node in nodes:
             if id(node) in inside or id(node) in documents:
                 continue
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
