@@ -247,8 +247,11 @@ def end_main(
         before = len(runs.said.read_text())
         _send(pid, number)  # which may have ended: nobody else has its number yet
         code = runs.code()
-        if code == 0:
-            check(runs.answer(), expected)
+        # on a busy machine a signal may come before the command has begun to hear it
+        unheard = number != signal.SIGKILL and code == -number
+        if code == 0 or unheard:
+            if code == 0:
+                check(runs.answer(), expected)
             done += 1
             assert done < 40 * times, "the runs do not heed the signal, or end before it comes"
             continue

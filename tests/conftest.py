@@ -1,4 +1,7 @@
-"""Signals and lines as a terminal has them, no deadlines, nothing compiled twice."""
+"""What holds for every test: signals and lines as a terminal has them, no deadlines.
+
+And workers that need not import everything again, for tests that have some beside the point.
+"""
 
 import compileall
 import contextlib
@@ -9,6 +12,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -35,7 +39,35 @@ def pytest_configure():
         compileall.compile_dir(package, quiet=2)
 
 
+def pytest_sessionstart():
+    # the engine auto stays in this process: every core has a worker of the suite already
+    from bestofk.run.engines import engine
+
+    engine.START_COST = float("inf")
+
+
 def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture
+def loaded_workers(monkeypatch):
+    """Worker processes that are sent their task as ever, but have everything imported.
+
+    They are forks of this process, and are there in a tenth of a second instead of two seconds of
+    imports. Workers that are started anew are tested in ``run/engines``.
+    """
+    from bestofk.run.engines import forked_workers
+
+    def started(target, starter):
+        def begin(pipe, theirs, _, starter):
+            theirs.close()
+            os.environ[forked_workers.MARK] = starter.mark
+            target(pipe, starter)
+
+        return forked_workers._started_here(begin, None, starter)
+
+    if forked_workers.can_fork():
+        monkeypatch.setattr(forked_workers, "_started", started)

@@ -29,21 +29,30 @@ FOREIGN = {
 
 
 @cache
+def sources():
+    """(file, its syntax tree) of every module."""
+    return [
+        (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
+        for path in sorted(SOURCE.rglob("*.py"))
+    ]
+
+
+@cache
 def texts():
     """(file, line, text) of every string of the source that is no docstring."""
     found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+    for file, tree in sources():
+        nodes = list(ast.walk(tree))
         inside = {
-            id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
+            id(part) for node in nodes if isinstance(node, ast.JoinedStr)
             for part in ast.walk(node) if part is not node
         }  # fmt: skip
         documents = {
-            id(node.body[0].value) for node in ast.walk(tree)
+            id(node.body[0].value) for node in nodes
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body
             and isinstance(node.body[0], ast.Expr)
         }  # fmt: skip
-        for node in ast.walk(tree):
+        for node in nodes:
             if id(node) in inside or id(node) in documents:
                 continue
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -54,7 +63,7 @@ def texts():
                 )
             else:
                 continue
-            found.append((path.relative_to(SOURCE).as_posix(), node.lineno, text))
+            found.append((file, node.lineno, text))
     return found
 
 
@@ -87,8 +96,8 @@ def test_every_option_that_a_text_names_exists():
 def all_keywords():
     """Keywords of every function and class of the package that does not begin with a mark."""
     found = set()
-    for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for _, tree in sources():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 arguments = node.args
                 found |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}

@@ -53,6 +53,7 @@ def test_threads_do_not_disturb_one_another() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        alone = [ask(seed) for seed in fingerprints.SETS]
+        seeds = fingerprints.SETS[:8]  # every kind of column, with and without missing cells
+        alone = [ask(seed) for seed in seeds]
         with ThreadPoolExecutor(4) as pool:
-            assert list(pool.map(ask, fingerprints.SETS)) == alone
+            assert list(pool.map(ask, seeds)) == alone

@@ -132,7 +132,7 @@ import pandas.io.pytables
 from bestofk.learners import parse_learner
 from bestofk.errors import BestOfKError
 parse_learner("nmc"), parse_learner("sklearn.svm:SVC(C=1)")
-seen, current = [], ""
+seen, current, left = [], "", []
 SPELLED = ("os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",
     "subprocess.Popen", "pty.spawn", "exec", "ctypes.dlopen", "pickle.find_class", "os.mkdir",
     "os.remove", "os.rename", "os.rmdir", "webbrowser.open", "urllib.Request", "sqlite3.connect",
@@ -148,27 +148,36 @@ def hook(event, arguments):
         seen.append((current, event, str(arguments[0])[:200]))
 sys.addaudithook(hook)
 made = []
-for current in texts:
-    try:
-        parse_learner(current)
-        made.append(current)
-    except BestOfKError as error:
-        if len(str(error).splitlines()) > 1 or "Traceback" in str(error):
-            seen.append((current, "said", str(error)))
+for part in texts:
+    for current in part:
+        try:
+            parse_learner(current)
+            made.append(current)
+        except BestOfKError as error:
+            if len(str(error).splitlines()) > 1 or "Traceback" in str(error):
+                seen.append((current, "said", str(error)))
+    left.append(os.listdir("."))
 current = "after"
-result = json.dumps({"seen": seen, "made": made})
+result = json.dumps({"seen": seen, "made": made, "left": left})
 print(result)
 """
 
 
-def watched(texts, folder):
-    """What the audit hook saw while the texts were parsed in a folder, and which made something."""
+OPENLY = ("./planted.py:Learner", "sklearn.cluster:KMeans()")
+
+
+@pytest.fixture(scope="module")
+def watched(planted):
+    """What the audit hook saw while texts were parsed in a folder, and which made something.
+
+    First the hostile ones, then some that ask openly; after each part, the files in the folder.
+    """
     where = str(Path(bestofk.__file__).parents[1])
     ran = subprocess.run(
         # isolated from the environment, with the working folder first on the path as in `-c`
         [sys.executable, "-c", WATCHER],
-        input=json.dumps(list(texts)),
-        cwd=folder,
+        input=json.dumps([HOSTILE, OPENLY]),
+        cwd=planted,
         env={**os.environ, "PYTHONPATH": where, "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -179,9 +188,10 @@ def watched(texts, folder):
     return json.loads(ran.stdout.strip().splitlines()[-1])
 
 
-@pytest.fixture
-def planted(tmp_path):
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
     """A folder with a module that acts when it is imported."""
+    tmp_path = tmp_path_factory.mktemp("planted")
     (tmp_path / "planted.py").write_text(
         f"open({str(tmp_path / TRACE)!r}, 'w')\n"
         "class Learner:\n    def fit(self): ...\n    def predict(self): ...\n"
@@ -190,17 +200,16 @@ def planted(tmp_path):
     return tmp_path
 
 
-def test_hostile_specifications_run_nothing(planted) -> None:
+def test_hostile_specifications_run_nothing(watched) -> None:
     assert len(set(HOSTILE)) >= 60
-    found = watched(HOSTILE, planted)
-    assert found == {"seen": [], "made": []}
-    assert [path.name for path in planted.iterdir()] == ["planted.py"]
+    assert [one for one in watched["seen"] if one[0] not in OPENLY] == []
+    assert set(watched["made"]) <= set(OPENLY)
+    assert watched["left"][0] == ["planted.py"]
 
 
-def test_the_watcher_sees(planted) -> None:
+def test_the_watcher_sees(watched, planted) -> None:
     """The check above can fail: what is asked for openly is seen."""
-    found = watched(["./planted.py:Learner", "sklearn.cluster:KMeans()"], planted)
-    events = {event for _, event, _ in found["seen"]}
+    events = {event for _, event, _ in watched["seen"]}
     assert {"open", "exec", "import"} <= events
     assert (planted / TRACE).exists()
 
@@ -211,7 +220,7 @@ words = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(st.text(max_size=60), st.lists(words, max_size=14).map("".join)))
 def test_any_text_is_a_learner_or_one_sentence(text: str) -> None:
     with contextlib.suppress(BestOfKError):  # and nothing else is raised

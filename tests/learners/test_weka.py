@@ -126,20 +126,28 @@ def test_fixtures_hold_every_kind_of_data():
     assert compared == {*OURS, "voted-perceptron"}
 
 
-@pytest.mark.skipif(not PAPERS, reason="BESTOFK_DATA does not name the papers' data sets")
-@pytest.mark.parametrize("kind", OURS)
-def test_errors_equal_wekas_on_the_papers_data_sets(kind):
+@pytest.fixture(scope="module")
+def papers():
+    """The name, the rows and the folds of each of the papers' data sets."""
     sys.path.insert(0, str(HERE))
     try:
         from make_fixtures import paper_sets
     finally:
         sys.path.remove(str(HERE))
+    return [
+        (name, as_encoded(fixture), Folds(fixture["fold_of"]))
+        for name, fixture in paper_sets(Path(PAPERS))
+    ]
+
+
+@pytest.mark.skipif(not PAPERS, reason="BESTOFK_DATA does not name the papers' data sets")
+@pytest.mark.parametrize("kind", OURS)
+def test_errors_equal_wekas_on_the_papers_data_sets(kind, papers):
     counts = json.loads((HERE / "counts_papers.json").read_text())
     compared = 0
-    for name, fixture in paper_sets(Path(PAPERS)):
+    for name, data, folds in papers:
         if kind not in counts[name]:
             continue
-        data, folds = as_encoded(fixture), Folds(fixture["fold_of"])
         found = errors(data, folds, OURS[kind]._predict_plan(data, folds))
         assert found == counts[name][kind], name
         compared += np.size(found)

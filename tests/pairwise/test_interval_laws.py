@@ -53,7 +53,7 @@ def agrees(name, d, alternative, level):
 
 
 @every_test
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     d=st.lists(st.integers(-3, 3), min_size=2, max_size=14),
     alternative=st.sampled_from(ALTERNATIVES),
@@ -64,7 +64,7 @@ def test_whole_steps(name, d, alternative, level):
 
 
 @every_test
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     d=st.lists(
         st.one_of(st.just(0.0), st.floats(-1, 1), st.sampled_from([0.1, -0.1, 0.3])),
@@ -79,14 +79,15 @@ def test_any_differences(name, d, alternative, level):
 
 
 @every_test
-@pytest.mark.parametrize("n", [6, 20, 100, 101, 140])
-def test_many_tables(name, n):
+@pytest.mark.parametrize(("place", "n"), list(enumerate([6, 20, 100, 101, 140])))
+def test_many_tables(name, place, n):
     rng = np.random.default_rng(n)
     d = rng.integers(-4, 5, (150, n)) * (rng.random((150, n)) < 0.7)
     d = d + rng.integers(0, 2, (150, 1)) * (rng.random((150, n)) < 0.2)
-    for alternative in ALTERNATIVES:
-        for level in (0.8, 0.95, 0.99):
-            assert agrees(name, d, alternative, level)
+    # each alternative with each level, at one number or another
+    levels = np.roll([0.8, 0.95, 0.99], place)
+    for alternative, level in zip(ALTERNATIVES, levels, strict=True):
+        assert agrees(name, d, alternative, level)
 
 
 @every_test

@@ -25,6 +25,7 @@ def doubled(number):
     return np.array([2 * number, number])
 
 
+@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("how", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "engine": "processes"}])
 def test_results_come_in_the_order_of_the_pieces(how):
     found = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
@@ -63,6 +64,7 @@ def test_another_function_is_other_work(tmp_path):
     assert found.tolist() == [3]
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_an_error_in_a_worker_is_raised_here():
     # math.sqrt of a negative number, which workers can import
     import math
@@ -72,6 +74,7 @@ def test_an_error_in_a_worker_is_raised_here():
         obtain(pieces_of([4.0, -1.0]), math.sqrt, request=request)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_a_piece_that_kills_its_process_is_named():
     import os
 
@@ -80,6 +83,7 @@ def test_a_piece_that_kills_its_process_is_named():
         obtain(pieces_of([3]), os._exit, request=request)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
     if engine == "dask":

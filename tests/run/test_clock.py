@@ -30,15 +30,16 @@ class Jumps(GaussianNB):
             lines.write(f"{time.time()}\\n")
         return self
 
-if __name__ == "__main__":
+def run(engine, folder):
     begin = time.monotonic()
+    os.environ["SEEN"] = f"{folder}/seen-{engine}"
     study = bk.compare(
-        {"jumps": Jumps(), "forest": "sklearn.ensemble:RandomForestClassifier(n_estimators=3)",
+        {"jumps": Jumps(), "tree": "sklearn.tree:DecisionTreeClassifier(max_features=1)",
          "nmc": "nmc"},
-        data="iris", plan="2x5", engine=sys.argv[1], n_jobs=2, store=sys.argv[2], timeout=60,
-        budget=100, progress=False,
+        data="iris", plan="2x5", engine=engine, n_jobs=2, store=f"{folder}/{engine}.db",
+        timeout=60, budget=100, progress=False,
     )
-    print(json.dumps({
+    return {
         "losses": [value.hex() for value in study.losses.values.ravel().tolist()],
         "order": study.order,
         "failures": len(study.failures),
@@ -46,37 +47,31 @@ if __name__ == "__main__":
         "shortest": min(min(c.fit_time, c.predict_time) for c in study.costs.values()),
         "longest": max(max(c.fit_time, c.predict_time) for c in study.costs.values()),
         "took": time.monotonic() - begin,
-    }))
+    }
+
+if __name__ == "__main__":
+    print(json.dumps([run(engine, sys.argv[1]) for engine in sys.argv[2:]]))
 """
+ENGINES = ("serial", "processes")
 
 
-def run(folder, engine, *, jumping):
-    folder.mkdir()
-    script, clock, seen = (folder / name for name in ("run.py", "clock", "seen"))
-    script.write_text(RUN)
-    clock.write_text("+0")
-    environment = {**os.environ, "CLOCK": str(clock), "SEEN": str(seen)}
-    if jumping:
-        # the clock on the wall alone: that is what an administrator or a time server sets
-        environment |= {
-            "LD_PRELOAD": str(FAKETIME[0]),
-            "FAKETIME_TIMESTAMP_FILE": str(clock),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
-    done = subprocess.run(
-        [sys.executable, str(script), engine, str(folder / "study.db")],
-        env=environment, capture_output=True, text=True, timeout=120, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    clocks = [float(line) for line in seen.read_text().split()]
-    return json.loads(done.stdout), clocks
+def seen(folder, engine):
+    """What the clock said after each fit."""
+    return [float(line) for line in (folder / f"seen-{engine}").read_text().split()]
 
 
 @pytest.fixture(scope="module")
 def usual(tmp_path_factory):
     """Of any engine: all say the same."""
-    found, straight = run(tmp_path_factory.mktemp("clock") / "usual", "serial", jumping=False)
+    folder = tmp_path_factory.mktemp("clock")
+    (folder / "clock").write_text("+0")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLOCK", str(folder / "clock"))
+        patch.setenv("SEEN", "")
+        script = {"__name__": "usual"}
+        exec(RUN, script)
+        found = json.loads(json.dumps(script["run"]("serial", folder)))
+    straight = seen(folder, "serial")
     assert max(straight) - min(straight) < 60
     return found
 
@@ -84,14 +79,30 @@ def usual(tmp_path_factory):
 @pytest.mark.skipif(
     not FAKETIME, reason="libfaketime is not installed (apt-get install faketime): no clock to set"
 )
-@pytest.mark.parametrize("engine", ["serial", "processes"])
-def test_a_clock_that_jumps_changes_nothing(tmp_path, engine, usual):
-    jumped, clocks = run(tmp_path / "jumped", engine, jumping=True)
-    steps = [later - earlier for earlier, later in pairwise(clocks)]
-    assert min(steps) < -250 * 86400
-    assert max(steps) > 250 * 86400
-    assert jumped["losses"] == usual["losses"]
-    assert jumped["order"] == usual["order"]
-    # neither the budget nor a timeout went by that clock
-    assert (jumped["failures"], jumped["notes"]) == (0, [])
-    assert 0 <= jumped["shortest"] <= jumped["longest"] <= jumped["took"] < 60
+def test_a_clock_that_jumps_changes_nothing(tmp_path, usual):
+    script, clock = tmp_path / "run.py", tmp_path / "clock"
+    script.write_text(RUN)
+    clock.write_text("+0")
+    # the clock on the wall alone: that is what an administrator or a time server sets
+    environment = {
+        **os.environ,
+        "CLOCK": str(clock),
+        "LD_PRELOAD": str(FAKETIME[0]),
+        "FAKETIME_TIMESTAMP_FILE": str(clock),
+        "FAKETIME_NO_CACHE": "1",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path), *ENGINES],
+        env=environment, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for engine, jumped in zip(ENGINES, json.loads(done.stdout), strict=True):
+        steps = [later - earlier for earlier, later in pairwise(seen(tmp_path, engine))]
+        assert min(steps) < -250 * 86400
+        assert max(steps) > 250 * 86400
+        assert jumped["losses"] == usual["losses"]
+        assert jumped["order"] == usual["order"]
+        # neither the budget nor a timeout went by that clock
+        assert (jumped["failures"], jumped["notes"]) == (0, [])
+        assert 0 <= jumped["shortest"] <= jumped["longest"] <= jumped["took"] < 60

@@ -39,6 +39,7 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
     assert found["knn"] > found["nb"]
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_the_same_twice_and_whichever_engine(alone):
     assert sizes(compare(engine="serial")) == sizes(alone)
     processes = compare(engine="processes", n_jobs=2)
@@ -105,6 +106,7 @@ def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
     assert found[0]["mine"] is not None
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_the_same_after_a_kill(alone, tmp_path):
     store = tmp_path / "study.db"
     script = (

@@ -22,7 +22,7 @@ from bestofk.run.store.store import open_store
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-KILLS = 20
+KILLS = 12
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
 PLAN = "8x5"
@@ -41,7 +41,7 @@ def run(store, log, *, engine="serial", plan=PLAN, **options):
     )  # fmt: skip
 
 
-# A loaded process that forks one run for every line it reads, so that 20 of them start at once.
+# A loaded process that forks one run for every line it reads, so that all of them start at once.
 HOST = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])

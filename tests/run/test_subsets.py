@@ -194,12 +194,12 @@ def test_a_pair_of_folds_takes_one_fit():
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
 
-@pytest.mark.parametrize("engine", ["serial", "processes"])
-def test_workers_give_the_same(engine):
+@pytest.mark.usefixtures("loaded_workers")
+def test_workers_give_the_same():
     learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
     made = [
         bk.compare(learners, data="iris", plan="2x3+nested", progress=False, engine=one, n_jobs=2)
-        for one in ("serial", engine)
+        for one in ("serial", "processes")
     ]
     assert made[0].losses == made[1].losses
 
@@ -314,7 +314,7 @@ def test_losses_refuse_parts_that_do_not_fit():
 
 
 def test_nested_keeps_its_level_where_the_corrected_test_does_not():
-    """Equal nearest neighbours on their own columns, 60 rows: 400 pairs, seeded.
+    """Equal nearest neighbours on their own columns, 60 rows: 200 pairs, seeded.
 
     The corrected test rejects about 10 percent of such pairs. Bounds by the binomial distribution
     with one chance in 10,000 of a false alarm on each side.
@@ -324,7 +324,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     from bestofk.pairwise.splits.nested_cv import nested_cv_t
     from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
 
-    nearest, sets, n = learner("nn"), 400, 60
+    nearest, sets, n = learner("nn"), 200, 60
     flat = np.empty((sets, 2, 5 * 5 + 5 * 20))
     for number in range(sets):
         rng = np.random.default_rng([9, number])

@@ -108,7 +108,7 @@ def test_wide_bounds_are_said(monkeypatch):
     assert "The p-values are known to within" in permutation(a, b).note
 
 
-@pytest.mark.parametrize("n", [50, 1_000, 100_000])
+@pytest.mark.parametrize("n", [50, 1_000, 30_000])
 def test_the_sides_of_many_differences_fit_together(n):
     rng = np.random.default_rng(n)
     a = rng.standard_t(3, n) + 1.5 / np.sqrt(n)
@@ -168,9 +168,11 @@ def test_the_interval_holds_the_shifts_that_are_not_rejected():
     assert permutation(a - (high - 0.01), b).pvalue > 0.1
 
 
-@pytest.mark.parametrize("n", [60, 1_000, 20_000])
+@pytest.mark.parametrize(
+    ("n", "levels"), [(60, (0.8, 0.95)), (1_000, (0.8, 0.95)), (20_000, (0.95,))]
+)
 @pytest.mark.parametrize("kind", ["normal", "heavy", "zero-one"])
-def test_intervals_of_many_differences_agree_with_the_pvalue(n, kind):
+def test_intervals_of_many_differences_agree_with_the_pvalue(n, levels, kind):
     rng = np.random.default_rng([n, len(kind)])
     a = {
         "normal": lambda: rng.normal(size=n) + 1.9 / np.sqrt(n),
@@ -178,7 +180,7 @@ def test_intervals_of_many_differences_agree_with_the_pvalue(n, kind):
         "zero-one": lambda: rng.choice([-1.0, 0.0, 0.0, 1.0], n),
     }[kind]()
     result = permutation(a, 0 * a)
-    for level in (0.8, 0.95):
+    for level in levels:
         low, high = result.confidence_interval(level)
         assert low < result.estimate < high
         assert (low <= 0 <= high) == (result.pvalue > 1 - level)

@@ -92,7 +92,7 @@ def test_the_default_seed_is_that_of_the_paper(asked, seed):
 
 def test_spread_over_networks_of_the_same_difference(monkeypatch):
     monkeypatch.setattr(networks, "NETWORKS", 1)
-    (table,) = reproduce(Request(tables=("spread",), runs=10, seed=2)).tables
+    (table,) = reproduce(Request(tables=("spread",), runs=5, seed=2)).tables
     assert len(table.rows) == 3
     least, median, largest = table.ours[:, :3].T
     assert np.array_equal(least, median)

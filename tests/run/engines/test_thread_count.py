@@ -52,9 +52,11 @@ def losses(data, loss, **options):
         pytest.param("ray", 2, "squared", marks=RAY),
     ],
 )
-def test_every_engine_gives_the_same_bits(data, engine, threads, loss):
+def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
+    if threads == 1:  # and processes that are started anew with more than one
+        request.getfixturevalue("loaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
     # a Dask cluster of two is in test_cluster.py
     jobs = 1 if engine == "dask" else 2
@@ -75,6 +77,7 @@ def test_begun_here_and_ended_in_workers(data, monkeypatch):
     np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_whole_plans_and_split_by_split(monkeypatch):
     found = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):

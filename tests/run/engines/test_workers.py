@@ -21,6 +21,7 @@ DATA = {"d": (np.random.default_rng(11).normal(size=(30, 2)), np.tile(["a", "b",
 
 
 def in_workers(experiment, **options):
+    """In workers from a process that is started anew, or from a fork of this one (`here`)."""
     blocks = blocks_of(experiment, experiment.places())
     return run_in_workers(ComparisonTask(experiment), blocks, **{"jobs": 2, **options})
 
@@ -66,7 +67,7 @@ def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
     expected = serially(experiment)
     log.unlink()
     results, killed = [], []
-    for result in in_workers(experiment):
+    for result in in_workers(experiment, here=True):
         results.append(result)
         # the second time at a later cell: one that is lost twice is recorded as a failure
         if len(pids_in(log)) >= 1 + 5 * len(killed) and len(killed) < 2:
@@ -97,7 +98,7 @@ def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
 def test_a_learner_that_kills_its_process_once_is_tried_again(tmp_path):
     learners = {"once": strange.KilledOnce(log=str(tmp_path / "mark")), "max": "max"}
     experiment = strange.make_experiment(learners, DATA, "kfold:3")
-    found = strange.outcomes(experiment, in_workers(experiment, jobs=1))
+    found = strange.outcomes(experiment, in_workers(experiment, jobs=1, here=True))
     assert found == serially(experiment)
 
 
@@ -120,7 +121,7 @@ def test_workers_use_one_thread_each():
 def test_a_slow_reader_of_results_makes_no_timeouts(waits):
     experiment = waits(0.05)
     results = []
-    for result in in_workers(experiment, timeout=1.0):
+    for result in in_workers(experiment, timeout=1.0, here=True):
         results.append(result)
         if len(results) == 3:
             time.sleep(1.5)  # longer than the timeout, while workers go on
@@ -133,7 +134,7 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
         f"w{i}": strange.Waits(log=str(tmp_path / "pids"), nap=0.4 + i / 100) for i in range(6)
     }
     experiment = strange.make_experiment(learners, DATA, "holdout:0.5")
-    found = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5))
+    found = strange.by_place(experiment, in_workers(experiment, jobs=1, timeout=1.5, here=True))
     assert [cell.failure for cell in found.values()] == [None] * 6
 
 

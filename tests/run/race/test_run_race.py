@@ -59,6 +59,7 @@ def test_two_threads_use_the_same_runs_and_say_the_same(serial):
     assert told(raced(n_jobs=2)) == told(serial)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     if engine == "dask":

@@ -1,5 +1,6 @@
 """Several processes on one store: none does what another is doing, and the dead hold up nobody."""
 
+import json
 import os
 import signal
 import subprocess
@@ -46,22 +47,40 @@ def run(store, log, *, nap=0.01, **options):
     return bk.compare(learners, X, Y, store=store, random_state=4, **options)
 
 
-# A loaded process that forks all runs, so that they begin at once.
+# A loaded process that forks all runs of a line that it reads, so that they begin at once.
 TOGETHER = """
-import os, sys
+import json, os, sys
 sys.path.insert(0, sys.argv[1])
 import test_claims as here
-store, log, n = sys.argv[2:5]
-here.run(None, log + ".warm", nap=0.0, plan="2x2")  # everything is imported
-children = []
-for _ in range(int(n)):
-    children.append(os.fork())
-    if children[-1] == 0:
-        study = here.run(store, log)
-        here.np.save(f"{log}.{len(children)}.npy", study.losses.values)
-        os._exit(0)
-assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+here.run(None, "", nap=0.0, plan="2x2")  # everything is imported
+for line in sys.stdin:
+    store, log, n = json.loads(line)
+    children = []
+    for _ in range(n):
+        children.append(os.fork())
+        if children[-1] == 0:
+            study = here.run(store, log)
+            here.np.save(f"{log}.{len(children)}.npy", study.losses.values)
+            os._exit(0)
+    print([os.waitpid(child, 0)[1] for child in children], flush=True)
 """
+
+
+@pytest.fixture(scope="module")
+def together():
+    """`together(store, log, n)`: n processes run at once; how each of them ended."""
+    command = [sys.executable, "-c", TOGETHER, str(Path(__file__).parent)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def run_all(store, log, n):
+            process.stdin.write(json.dumps([str(store), str(log), n]) + "\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+
+        yield run_all
+        process.stdin.close()
 
 
 def fits(log):
@@ -80,16 +99,12 @@ def left_behind(store):
 @pytest.mark.parametrize(("kind", "n", "factor"), [
     ("sqlite", 2, 1.05), ("sqlite", 4, 1.10), ("postgresql", 3, 1.10),
 ])  # fmt: skip
-def test_processes_share_the_fits_of_one_study(request, tmp_path, kind, n, factor):
+def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind, n, factor):
     log = tmp_path / "fits"
     url = tmp_path / "study.db"
     if kind == "postgresql":
         url = request.getfixturevalue("postgresql").emptied()
-    done = subprocess.run(
-        [sys.executable, "-c", TOGETHER, str(Path(__file__).parent), str(url), str(log), str(n)],
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    assert together(url, log, n) == [0] * n
     # a learner that raises is tried in other ways on the first fold, in every process
     assert CELLS <= fits(log) <= factor * CELLS + OTHER_WAYS * n
     expected = run(None, tmp_path / "fits").losses.values
