@@ -51,7 +51,9 @@ def learners_table(
     ]
     runs = [order.runs_of(name) for name in names]
     if any(count is not None for count in runs):
-        columns.append(Column(key="runs", title="Runs", kind="count", cells=runs))
+        title = f"{order.run_noun.capitalize()}s"
+        key = order.run_noun.replace(" ", "") + "s"
+        columns.append(Column(key=key, title=title, kind="count", cells=runs))
     if ranked:
         places = list(range(1, len(names) + 1))
         columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))

@@ -234,7 +234,7 @@ def _means(order: Order) -> dict[Name, str]:
     shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
     runs = [order.runs_of(name) for name in names]
     return {
-        name: text if count is None else f"{text} over {counted(count, 'run')}"
+        name: text if count is None else f"{text} over {counted(count, order.run_noun)}"
         for name, text, count in zip(names, shown, runs, strict=True)
     }
 
