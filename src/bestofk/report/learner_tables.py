@@ -89,7 +89,8 @@ def learners_table(
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
     if standings and any(count is not None for count in runs):
-        caption += "; worse by: how much worse than the recommended one, over the runs of both"
+        both = f"over the {order.run_noun}s of both"
+        caption += f"; worse by: how much worse than the recommended one, {both}"
     elif standings:
         several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
         caption += (

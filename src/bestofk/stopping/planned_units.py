@@ -24,7 +24,8 @@ UnitTest = Literal["wilcoxon", "sign"]
 MOST_UNITS = EXACT_UP_TO
 """Beyond, the signed rank test is approximated, and its approximation is not bounded here."""
 _MOST_PATTERNS = 10_000
-"""More ways of ranking the rest than these are not gone through one by one."""
+_MOST_CELLS = 4_000_000
+"""More ways of ranking the rest than these, or more sums of them, are not gone through."""
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)
 _TESTS = {"wilcoxon": wilcoxon, "sign": sign}
 
@@ -180,7 +181,9 @@ class PlannedUnits:
             np.bincount(group[signs == one], minlength=len(sizes)).astype(np.int64)
             for one in (1, -1)
         )
-        if pattern_count(len(sizes), left) <= _MOST_PATTERNS:
+        n = len(signs) + left
+        ways = pattern_count(len(sizes), left)
+        if ways <= _MOST_PATTERNS and ways * n * (n + 1) <= _MOST_CELLS:
             patterns = [tie_patterns(sizes, added) for added in range(left + 1)]
             high = max(_most_evidence(one, less) for one in patterns)
             low = -max(_most_evidence(one, more) for one in patterns)

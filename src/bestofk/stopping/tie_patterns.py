@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bestofk.checks import Floats, Ints
-from bestofk.pairwise.units.signed_rank_tails import counted_tails
 
 
 class TiePatterns(NamedTuple):
@@ -45,7 +44,7 @@ def pattern_count(groups: int, left: int) -> int:
     return comb(left + groups, groups) << left
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def tie_patterns(sizes: tuple[int, ...], more: int) -> TiePatterns:
     """Every way to rank `more` units among groups of `sizes` tied units, smallest first."""
     ranks, rows = [], []
@@ -64,13 +63,24 @@ def tie_patterns(sizes: tuple[int, ...], more: int) -> TiePatterns:
     kinds, alike = np.unique(
         np.array(rows, dtype=np.int64).reshape(len(rows), n), axis=0, return_inverse=True
     )
-    sums = np.arange(n * (n + 1) + 1)
-    tails = np.array([counted_tails(kind, sums) for kind in kinds])
     return TiePatterns(
         ranks=np.array(ranks, dtype=np.int64).reshape(len(rows), len(sizes)),
         alike=np.asarray(alike).reshape(-1),
-        tails=tails,
+        tails=_tails(kinds),
     )
+
+
+def _tails(ranks: Ints) -> Floats:
+    """P(W <= w) for all w, of every row of doubled ranks."""
+    n = ranks.shape[1]
+    sums = np.arange(n * (n + 1) + 1)
+    chance = np.zeros((len(ranks), len(sums)))
+    chance[:, 0] = 1.0
+    for rank in ranks.T[:, :, np.newaxis]:
+        before = sums - rank
+        with_it = np.take_along_axis(chance, np.maximum(before, 0), axis=1)
+        chance = (chance + np.where(before < 0, 0.0, with_it)) / 2.0
+    return np.cumsum(chance, axis=1)
 
 
 def _orderings(sizes: tuple[int, ...], more: int) -> Iterator[tuple[tuple[int, int], ...]]:

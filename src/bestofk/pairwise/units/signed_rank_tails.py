@@ -48,11 +48,11 @@ def exact_tails(ranks: Ranks, at: Ranks) -> Floats:
         by_pattern = np.argsort(back.reshape(-1), kind="stable")
         ends = np.cumsum(np.bincount(back.reshape(-1), minlength=len(patterns)))
         for pattern, rows in zip(patterns, np.split(rest[by_pattern], ends[:-1]), strict=True):
-            p[rows] = counted_tails(pattern, at[rows])
+            p[rows] = _counted(pattern, at[rows])
     return p
 
 
-def counted_tails(ranks: Ranks, at: Ranks) -> Floats:
+def _counted(ranks: Ranks, at: Ranks) -> Floats:
     """P(W <= at) of one row of ranks, from the number of ways to each sum up to the largest."""
     total, m = int(ranks.sum()), int(np.count_nonzero(ranks))
     # the tail beyond the middle is the smaller one mirrored

@@ -12,6 +12,7 @@ from bestofk.checks import one_of, refuse, whole
 from bestofk.errors import ArgumentError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.decision import Decision
+from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.order import decide
 from bestofk.ordering.preference import MEASURED, MeasuredCosts
 from bestofk.ordering.registry import decides_by
@@ -230,22 +231,33 @@ def _over_datasets(
         raise ArgumentError(
             f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
         )
-    test = None
-    refused = rehearsed = None
-    if not callable(decision.test):
-        rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
-        refused = rehearsed.test
-        entry = None if rehearsed.choice is None else rehearsed.choice.entry
-        if entry is not None and entry.curtailed == "units":
-            test = PlannedUnits(kind=entry.name, runs=datasets, span=span)  # type: ignore[arg-type]
-    if test is None or rehearsed is None:
-        can = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed == "units"]
+    by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed == "units"]
+    can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
+    if callable(decision.test):
+        raise ArgumentError(f"{can}: give test='wilcoxon' (--test wilcoxon), or leave stop out.")
+    rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
+    needed = _datasets_needed(rehearsed.evidence.family)
+    if datasets < needed:
         raise ArgumentError(
-            f"stop='settled' over data sets is for the tests {' and '.join(can)}, not for "
-            f"{refused or decision.test_name}: give test='wilcoxon' (--test wilcoxon), or leave "
+            f"{can}, which can show no difference between {len(names)} learners on "
+            f"{datasets} data sets (at least {needed} are needed): leave stop out."
+        )
+    entry = None if rehearsed.choice is None else rehearsed.choice.entry
+    if entry is None or entry.curtailed != "units":
+        raise ArgumentError(
+            f"{can}, not for {rehearsed.test}: give test='wilcoxon' (--test wilcoxon), or leave "
             "stop out."
         )
+    test = PlannedUnits(kind=entry.name, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
+
+
+def _datasets_needed(family: Family) -> int:
+    """So many must all speak for one learner, or the correction leaves no claim."""
+    found = 1
+    while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
+        found += 1
+    return found
 
 
 def _cannot(test: Any) -> bool:
