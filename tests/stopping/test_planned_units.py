@@ -12,7 +12,7 @@ from bestofk.stopping import StoppingRule, planned_units, replay
 from bestofk.stopping.planned_units import PlannedUnits
 from bestofk.stopping.tie_patterns import pattern_count, tie_patterns
 
-TESTS = {"wilcoxon": wilcoxon, "sign": sign}
+TESTS = {"ranks": wilcoxon, "signs": sign}
 LEVELS = [2, 4, 10, 10**6]
 """So many sizes of a loss: with few there are ties and zeros."""
 
@@ -89,8 +89,8 @@ def test_the_full_plan_decides_the_same(
         losses[:, 0] += 1e-4 * rng.random(K)
     control = int(rng.integers(K)) if family == "control" else None
     full = bk.order(
-        losses, prior="listed" if stated else None, test=kind, correction=correction, guard=guard,
-        family=family, control=control,
+        losses, prior="listed" if stated else None, test=TESTS[kind].__name__,
+        correction=correction, guard=guard, family=family, control=control,
     )  # fmt: skip
     held = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
     raced = replay(
@@ -114,7 +114,7 @@ def test_the_full_plan_decides_the_same(
 def test_ties_among_the_rest_make_p_smaller_than_untied_ranks_do():
     # by hand: two losses against, of ranks 1 and 2. With 3 and 4 for it, sums of up to 3 are {},
     # {1}, {2}, {1, 2}, {3}: 5/16; with 3.5 and 3.5 the last one is not
-    test = PlannedUnits(kind="wilcoxon", runs=4)
+    test = PlannedUnits(kind="ranks", runs=4)
     a = np.array([0.0, 0.0, np.nan, np.nan])[np.newaxis, :, np.newaxis]
     b = np.array([0.1, 0.2, 0.0, 0.0])[np.newaxis, :, np.newaxis]
     low, _ = test.pvalues(test.exact(a, b), "greater")
@@ -129,7 +129,7 @@ def test_the_ways_are_counted():
 
 
 def test_a_difference_that_rounding_may_tie_with_another_stays_open():
-    test = PlannedUnits(kind="wilcoxon", runs=3)
+    test = PlannedUnits(kind="ranks", runs=3)
     a = np.array([0.5, 0.5 + 1e-13, np.nan])[np.newaxis, :, np.newaxis]
     bounds = test.exact(a, np.zeros((1, 3, 1)))
     assert bounds.t_low[0] == -np.inf

@@ -20,14 +20,14 @@ from bestofk.stopping.tie_patterns import (
 )
 from bestofk.tails import binomial_at_most
 
-UnitTest = Literal["wilcoxon", "sign"]
+UnitTest = Literal["ranks", "signs"]
 MOST_UNITS = EXACT_UP_TO
 """Beyond, the signed rank test is approximated, and its approximation is not bounded here."""
 _MOST_PATTERNS = 10_000
 _MOST_CELLS = 4_000_000
 """More ways of ranking the rest than these, or more sums of them, are not gone through."""
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)
-_TESTS = {"wilcoxon": wilcoxon, "sign": sign}
+_TESTS = {"ranks": wilcoxon, "signs": sign}
 
 
 class SoFar(NamedTuple):
@@ -49,7 +49,8 @@ class PlannedUnits:
 
     Attributes
     ----------
-    kind : {"wilcoxon", "sign"}
+    kind : {"ranks", "signs"}
+        Wilcoxon's signed rank test, or the sign test.
     runs : int
         Units of the plan.
     span : float or None
@@ -94,7 +95,7 @@ class PlannedUnits:
         total = np.where(np.abs(total) <= SLACK * np.abs(d).max(axis=1, initial=0.0), 0.0, total)
         reach = np.where(left > 0, np.inf if self.span is None else left * self.span, 0.0)
         low, high = np.zeros(len(d)), np.zeros(len(d))
-        bounded = self._ranked if self.kind == "wilcoxon" else self._counted
+        bounded = self._ranked if self.kind == "ranks" else self._counted
         for pair in np.flatnonzero(left > 0).tolist():
             known = ~gap[pair]
             low[pair], high[pair] = bounded(first[pair, known], second[pair, known])

@@ -98,7 +98,7 @@ UNIT_TESTS = (
         interval="of Hodges and Lehmann: the shifts that the test does not reject",
         power="signed rank",
         discrete=True,
-        curtailed="units",
+        curtailed="ranks",
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
@@ -113,7 +113,7 @@ UNIT_TESTS = (
         interval="of the median: the shifts that the test does not reject",
         power="unknown",
         discrete=True,
-        curtailed="units",
+        curtailed="signs",
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(

@@ -32,6 +32,8 @@ PLAN = "10x10"
 """The plan of a race that names none."""
 _BY_RUNS = ("plain", "corrected")
 """Tests of which the runs on one data set can be bounded."""
+_BY_DATASETS = ("ranks", "signs")
+"""Tests of which the data sets can be bounded."""
 _SPLITS = ("resample", "bootstrap")
 """Designs without runs: every split is a unit of its own."""
 
@@ -231,7 +233,7 @@ def _over_datasets(
         raise ArgumentError(
             f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
         )
-    by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed == "units"]
+    by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
     can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
     if callable(decision.test):
         raise ArgumentError(f"{can}: give test='wilcoxon' (--test wilcoxon), or leave stop out.")
@@ -243,12 +245,12 @@ def _over_datasets(
             f"{datasets} data sets (at least {needed} are needed): leave stop out."
         )
     entry = None if rehearsed.choice is None else rehearsed.choice.entry
-    if entry is None or entry.curtailed != "units":
+    if entry is None or entry.curtailed not in _BY_DATASETS:
         raise ArgumentError(
             f"{can}, not for {rehearsed.test}: give test='wilcoxon' (--test wilcoxon), or leave "
             "stop out."
         )
-    test = PlannedUnits(kind=entry.name, runs=datasets, span=span)  # type: ignore[arg-type]
+    test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
 
 
