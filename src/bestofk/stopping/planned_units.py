@@ -23,7 +23,7 @@ from bestofk.tails import binomial_at_most
 UnitTest = Literal["ranks", "signs"]
 MOST_UNITS = EXACT_UP_TO
 """Beyond, the signed rank test is approximated, and its approximation is not bounded here."""
-_MOST_PATTERNS = 10_000
+_MOST_PATTERNS = 2_000
 _MOST_CELLS = 4_000_000
 """More ways of ranking the rest than these, or more sums of them, are not gone through."""
 _NOISE = 8.0 * float(np.finfo(np.float64).eps)
