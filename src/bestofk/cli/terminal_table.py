@@ -152,7 +152,7 @@ def _all_columns(
         _right("mean", metric.mean, _decimals([metric.shown(decision.means[n]) for n in names])),
     ]
     if stopped:
-        found.append(_right("runs", "runs", [str(count) for count in runs]))
+        found.append(_right("runs", f"{decision.run_noun}s", [str(count) for count in runs]))
     else:
         found.append(_picture(decision, PICTURE_AT_LEAST))
     found += [_other_column(other, names) for other in others]

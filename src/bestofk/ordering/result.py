@@ -278,6 +278,11 @@ class Order(Reported):
             metric=self.metric,
         )
 
+    @property
+    def run_noun(self) -> str:
+        """What `runs_of` counts: ``"run"``, or ``"data set"``."""
+        return "run"
+
     def runs_of(self, name: Name) -> int | None:  # noqa: ARG002  (for races that were stopped)
         """Runs that the mean of a learner is taken over, where not all have the same."""
         return None

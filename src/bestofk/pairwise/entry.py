@@ -82,9 +82,10 @@ class PairwiseTest(FunctionEntry):
     """The function takes `units`, the groups of rows that bound its degrees of freedom."""
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
-    curtailed: Literal["", "plain", "corrected"] = ""
+    curtailed: Literal["", "plain", "corrected", "ranks", "signs"] = ""
     """It is one t statistic of all differences, its variance as it is or corrected for shared rows,
-    so that what is left of a plan can be bounded (`bestofk.stopping`); empty: it is not."""
+    so that what is left of a plan can be bounded (`bestofk.stopping`); or it goes by signed
+    ranks or signs of data sets, which can be bounded too; empty: it is not."""
     subsets: str = ""
     """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
     takes their losses after those of all runs in one axis, or, where `pooled`, not at all."""

@@ -51,7 +51,9 @@ def learners_table(
     ]
     runs = [order.runs_of(name) for name in names]
     if any(count is not None for count in runs):
-        columns.append(Column(key="runs", title="Runs", kind="count", cells=runs))
+        title = f"{order.run_noun.capitalize()}s"
+        key = order.run_noun.replace(" ", "") + "s"
+        columns.append(Column(key=key, title=title, kind="count", cells=runs))
     if ranked:
         places = list(range(1, len(names) + 1))
         columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))
@@ -87,7 +89,8 @@ def learners_table(
     columns += _cost_columns([str(name) for name in names], costs)
     caption = "The learners, best first" if ranked else "The learners"
     if standings and any(count is not None for count in runs):
-        caption += "; worse by: how much worse than the recommended one, over the runs of both"
+        both = f"over the {order.run_noun}s of both"
+        caption += f"; worse by: how much worse than the recommended one, {both}"
     elif standings:
         several = order.evidence.family.size > 1 and CORRECTIONS[order.correction].adjusts
         caption += (

@@ -68,6 +68,11 @@ def _stopped(order: Order, _: Losses) -> bool:
     return order.runs_of(order.prior[0]) is not None
 
 
+def _funnelled(order: Order, losses: Losses) -> bool:
+    """Over data sets there is no one statistic whose band could be shown."""
+    return _stopped(order, losses) and len(losses.datasets) == 1
+
+
 def _graph(order: Order, _: Losses) -> bool:
     return decides_by(order.procedure) == "steps" and order.preference.stated
 
@@ -110,7 +115,7 @@ FIGURES = (
     _Figure(
         name="race",
         title="How the race went",
-        caption="Mean by run of every learner; a cross where it was stopped, and why.",
+        caption="Mean of every learner as the race went on; a cross where it was stopped, and why.",
         layout=f"{_ROOM}race_course:layout_race",
         belongs=_stopped,
     ),
@@ -119,7 +124,7 @@ FIGURES = (
         title="The pair that was settled last",
         caption="What every look left open of the statistic of the pair that decided last.",
         layout=f"{_ROOM}race_course:layout_funnel",
-        belongs=_stopped,
+        belongs=_funnelled,
     ),
     _Figure(
         name="fits",

@@ -137,7 +137,7 @@ def forest_of(order: Order | None) -> Forest | None:
     bounded = any(isfinite(one.low) or isfinite(one.high) for one in order.standings)
     said = [
         interval_words(order) if scale is not None and bounded else "",
-        "Differences are over the runs of both learners." if scale is None else "",
+        f"Differences are over the {order.run_noun}s of both learners." if scale is None else "",
         basis(order),
     ]
     ticks = () if scale is None else scale.ticks(5)
@@ -234,7 +234,7 @@ def _means(order: Order) -> dict[Name, str]:
     shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
     runs = [order.runs_of(name) for name in names]
     return {
-        name: text if count is None else f"{text} over {counted(count, 'run')}"
+        name: text if count is None else f"{text} over {counted(count, order.run_noun)}"
         for name, text, count in zip(names, shown, runs, strict=True)
     }
 

@@ -286,7 +286,10 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     """The frontier, where costs are known."""
     from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 
-    if value is None:
+    race = value.race if isinstance(value, Study) else None
+    # means over other data sets are not to be ranked
+    apart = race is not None and race.unit != "run" and len(set(race.runs.values())) > 1
+    if value is None or apart:
         return []
     try:
         picture = layout_frontier(value).picture

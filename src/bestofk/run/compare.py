@@ -135,7 +135,8 @@ def compare(
     stop : {None, "settled"}
         ``"settled"``: run by run, only learners whose results can still matter, until what is
         asked for (`target`) is settled; `Study.race` tells how far every learner ran. The plan is
-        ``"10x10"`` unless another is given.
+        ``"10x10"`` unless another is given. Several data sets are run one after the other, under
+        the signed rank test or the sign test, and no risk is taken.
     target : {"best", "order"}
         What must be settled: who is recommended, or the whole order.
     settle : {"plan", "limit"}

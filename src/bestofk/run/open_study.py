@@ -232,7 +232,7 @@ def _raced(
     try:
         planned = planned_race(
             names, design, decision, rule_from(race), runs=min(race["runs"], design.runs),
-            span=span_of(spec.loss),
+            datasets=len(spec.datasets), span=span_of(spec.loss),
         )  # fmt: skip
     except ArgumentError:
         # another decision, that cannot be curtailed

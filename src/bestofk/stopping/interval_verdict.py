@@ -10,7 +10,10 @@ import numpy as np
 from bestofk.checks import Bools, Floats, Ints
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import SLACK, Bounds, PlannedT
+from bestofk.stopping.planned_units import PlannedUnits
 
+PlannedTest = PlannedT | PlannedUnits
+"""A test of a plan whose rest can be bounded."""
 _AT_A_TIME = 256
 
 
@@ -95,7 +98,7 @@ def pairs_of(learners: int) -> tuple[Ints, Ints]:
 
 
 def interval_verdict(
-    bounds: Bounds, test: PlannedT, family: Family, *, guard: bool = True, stated: bool = True
+    bounds: Bounds, test: PlannedTest, family: Family, *, guard: bool = True, stated: bool = True
 ) -> IntervalVerdict:
     """The claims that the full plan is sure to make, and those that it may make.
 
@@ -131,7 +134,7 @@ def interval_verdict(
     )
 
 
-def _may(test: PlannedT, family: Family, smallest: Floats, farthest: Floats) -> Bools:
+def _may(test: PlannedTest, family: Family, smallest: Floats, farthest: Floats) -> Bools:
     """Whether a pair may be claimed in one direction, where its statistic reaches `farthest`.
 
     The other pairs have their smallest p-values, this one the smallest in that direction.
@@ -148,7 +151,7 @@ def _may(test: PlannedT, family: Family, smallest: Floats, farthest: Floats) -> 
     return found
 
 
-def settled_by_others(bounds: Bounds, test: PlannedT, family: Family) -> Bools:
+def settled_by_others(bounds: Bounds, test: PlannedTest, family: Family) -> Bools:
     """(K, K): whether a pair may be settled, or is, by what the other pairs bring alone.
 
     A claim is the surer the smaller the p-values of the others are, and the less possible the

@@ -9,13 +9,15 @@ import numpy as np
 
 from bestofk.checks import Bools, Floats
 from bestofk.ordering.evidence.family import Family
-from bestofk.stopping.bounds import Bounds, PlannedT
+from bestofk.stopping.bounds import Bounds
 from bestofk.stopping.interval_verdict import (
     IntervalVerdict,
+    PlannedTest,
     interval_verdict,
     pairs_of,
     settled_by_others,
 )
+from bestofk.stopping.planned_units import PlannedUnits
 from bestofk.stopping.predictions import Predictions
 from bestofk.stopping.rule import StoppingRule, Target
 from bestofk.tails import pvalue_of_t
@@ -45,7 +47,7 @@ class Look:
     open_pairs: tuple[tuple[int, int], ...]
     bounds: Bounds
     exact_bounds: Bounds
-    test: PlannedT
+    test: PlannedTest
     family: Family
 
     @property
@@ -59,7 +61,7 @@ class Look:
 
 def look(
     losses: Floats,
-    test: PlannedT,
+    test: PlannedTest,
     family: Family,
     rule: StoppingRule,
     *,
@@ -78,12 +80,15 @@ def look(
     rows, columns = pairs_of(K)
     differences = losses[rows] - losses[columns]
     of_plan = differences[:, : test.runs]
-    exact = test.exact(of_plan)
+    if isinstance(test, PlannedUnits):
+        exact = test.exact(losses[rows], losses[columns])
+    else:
+        exact = test.exact(of_plan)
     if rule.settle == "limit":
         # more runs may always change the verdict of a plan that has no end
         exact = unbounded(len(rows))
     bounds = exact
-    if rule.risk > 0:
+    if rule.risk > 0 and not isinstance(test, PlannedUnits):
         kept = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
         bounds = kept.bounds(differences).within(exact)
     verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated)
@@ -93,7 +98,7 @@ def look(
         endless = rule.settle == "limit"
         # with no end to the plan, as many runs as there may be
         gaps = np.logical_or.reduce(np.isnan(differences if endless else of_plan), axis=(1, 2))
-        now = _now(differences, test, family)
+        now = _now(losses, differences, test, family)
         hopeless = None
         if endless:
             # what all the runs that there may be leave open, whatever the other pairs bring
@@ -215,22 +220,25 @@ class PointVerdict(NamedTuple):
     """(K, K): j looks better than i, which is preferred."""
 
 
-def _now(differences: Floats, test: PlannedT, family: Family) -> PointVerdict:
+def _now(losses: Floats, differences: Floats, test: PlannedTest, family: Family) -> PointVerdict:
     """The test of the plan on what is there."""
     K = family.learners
-    n = (~np.isnan(differences)).sum(axis=(1, 2))
-    known = np.where(np.isnan(differences), 0.0, differences)
-    mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
-    squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
-    p = pvalue_of_t(t, test.degrees, family.alternative)  # type: ignore[arg-type]
+    if isinstance(test, PlannedUnits):
+        rows, columns = pairs_of(K)
+        t = test.so_far(losses[rows], losses[columns]).evidence
+        p = test.pvalue(t, family.alternative)
+    else:
+        n = (~np.isnan(differences)).sum(axis=(1, 2))
+        known = np.where(np.isnan(differences), 0.0, differences)
+        mean = known.sum(axis=(1, 2)) / np.maximum(n, 1)
+        squares = np.square(known).sum(axis=(1, 2)) / np.maximum(n, 1) - np.square(mean)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.nan_to_num(mean / np.sqrt(test.factor * np.maximum(squares, 0.0)), nan=0.0)
+        p = np.asarray(pvalue_of_t(t, test.degrees, family.alternative))  # type: ignore[arg-type]
     first, second = family.pairs()
     place = square(np.arange(float(len(t))), K).astype(np.int64)[first, second]
     overrides = np.zeros((K, K), dtype=bool)
-    overrides[first, second] = (family.adjust(np.asarray(p)[place]) <= family.alpha) & (
-        t[place] > 0
-    )
+    overrides[first, second] = (family.adjust(p[place]) <= family.alpha) & (t[place] > 0)
     return PointVerdict(t=square(t, K), overrides=overrides)
 
 

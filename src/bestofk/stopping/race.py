@@ -10,6 +10,7 @@ import numpy as np
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping.bounds import PlannedT
+from bestofk.stopping.interval_verdict import PlannedTest
 from bestofk.stopping.look import Look, look
 from bestofk.stopping.predictions import Predictions
 from bestofk.stopping.rule import StoppingRule
@@ -45,7 +46,7 @@ class Raced:
 def race(
     fill: Fill,
     learners: int,
-    test: PlannedT,
+    test: PlannedTest,
     family: Family,
     rule: StoppingRule,
     *,
@@ -62,7 +63,9 @@ def race(
     most = rule.max_runs if rule.settle == "limit" else test.runs
     wanted = np.ones(learners, dtype=np.int64)
     looks: list[Look] = []
-    earlier = Predictions(learners * (learners - 1) // 2, test, rule, floor)
+    earlier = None
+    if isinstance(test, PlannedT):
+        earlier = Predictions(learners * (learners - 1) // 2, test, rule, floor)
     while True:
         runs = wanted
         losses = fill(runs)

@@ -31,6 +31,8 @@ class RacedLearner(Presented):
         Why it was stopped, in a sentence; empty where it was not.
     reason : str
         The same in a few words: ``"nmc overrides it"``.
+    unit : {"run", "data set"}
+        What is counted.
     course : tuple of float
         Mean loss over the first 1, 2, ... runs.
     """
@@ -41,6 +43,7 @@ class RacedLearner(Presented):
     mean: float
     why: str = ""
     reason: str = field(default="", repr=False)
+    unit: str = field(default="run", repr=False)
     course: tuple[float, ...] = field(default=(), repr=False)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
@@ -49,7 +52,7 @@ class RacedLearner(Presented):
         called = renamed(names, (self.learner,))[self.learner]
         if self.why:
             return renamed_text(self.why, {self.learner: called})
-        return f"{called} ran {counted(self.runs, 'run')}."
+        return f"{called} ran {'' if self.unit == 'run' else 'on '}{counted(self.runs, self.unit)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +97,8 @@ class Race(Presented):
         The pair that was open last.
     bands : tuple of Band
         What every look left open of the statistic of that pair.
+    unit : {"run", "data set"}
+        What the race goes by: runs of the plan on one data set, or data sets.
     critical : pair of float
         The statistic from which a pair is claimed, where it is the only one left in the
         correction and where it is the first of all.
@@ -116,10 +121,11 @@ class Race(Presented):
     bands: tuple[Band, ...] = ()
     critical: tuple[float, float] = (0.0, 0.0)
     metric: Metric = field(default_factory=Metric)
+    unit: str = "run"
 
     @property
     def runs(self) -> dict[str, int]:
-        """Runs used, by learner."""
+        """Runs (or data sets) used, by learner."""
         return {one.learner: one.runs for one in self.learners}
 
     @property
@@ -131,11 +137,15 @@ class Race(Presented):
         """One row per learner, the mean in the user's metric."""
         return {
             "learner": [one.learner for one in self.learners],
-            "runs": [one.runs for one in self.learners],
+            self._units(): [one.runs for one in self.learners],
             "out_after": [one.out_after for one in self.learners],
             "mean": [self.metric.shown(one.mean) for one in self.learners],
             "why": [one.why for one in self.learners],
         }
+
+    def _units(self) -> str:
+        """``runs`` or ``datasets``, as columns and fields are named."""
+        return "runs" if self.unit == "run" else "datasets"
 
     def to_dict(self) -> dict[str, Any]:
         """The race for strict JSON, in the user's metric."""
@@ -149,8 +159,8 @@ class Race(Presented):
                 "target": self.target,
                 "settle": self.settle,
                 "risk": self.risk,
-                "planned_runs": self.planned_runs,
-                "max_runs": self.max_runs,
+                f"planned_{self._units()}": self.planned_runs,
+                f"max_{self._units()}": self.max_runs,
                 "fits": self.fits,
                 "planned_fits": self.planned_fits,
                 "open": [list(pair) for pair in self.open_pairs],

@@ -6,14 +6,14 @@ import numpy as np
 
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.evidence.family import Family
-from bestofk.stopping.bounds import PlannedT
+from bestofk.stopping.interval_verdict import PlannedTest
 from bestofk.stopping.race import Raced, race
 from bestofk.stopping.rule import StoppingRule
 
 
 def replay(
     losses: Floats,
-    test: PlannedT,
+    test: PlannedTest,
     family: Family,
     rule: StoppingRule,
     *,

@@ -16,8 +16,8 @@ from bestofk.ordering.procedures.graph import Step, sort_by_overrides
 from bestofk.ordering.result import Order, Standing
 from bestofk.ordering.words.sentences import listing
 from bestofk.presenting import decided_level, open_level, renamed
-from bestofk.stopping.bounds import PlannedT
-from bestofk.stopping.interval_verdict import IntervalVerdict
+from bestofk.stopping.interval_verdict import IntervalVerdict, PlannedTest
+from bestofk.stopping.planned_units import PlannedUnits
 from bestofk.stopping.race_result import Race
 from bestofk.stopping.stopped_words import NOT_SETTLED
 from bestofk.tails import pvalue_of_t
@@ -137,8 +137,13 @@ class StoppedOrder(Order):
             return found
         return replace(found, verdict=NOT_SETTLED, pvalue=None, adjusted_pvalue=None)
 
+    @property
+    def run_noun(self) -> str:
+        """``"run"``, or ``"data set"`` for a race over data sets."""
+        return self.race.unit
+
     def runs_of(self, name: Name) -> int | None:
-        """Runs that the mean of a learner is taken over."""
+        """Runs (or data sets) that the mean of a learner is taken over."""
         return self.race.runs[str(name)]
 
     def headline(self) -> str:
@@ -177,7 +182,7 @@ class StoppedOrder(Order):
 def evidence_so_far(
     losses: Floats,
     names: tuple[Name, ...],
-    test: PlannedT,
+    test: PlannedTest,
     family: Family,
     verdict: IntervalVerdict,
     **kept: Any,
@@ -193,18 +198,29 @@ def evidence_so_far(
     estimate = known.sum(axis=1) / np.maximum(n, 1)
     scale = np.nanmax(np.abs(losses), initial=0.0)
     estimate = np.where(np.abs(estimate) <= 1e-12 * scale, 0.0, estimate)
-    off = np.where(np.isnan(differences), 0.0, differences - estimate[:, np.newaxis])
-    variance = np.square(off).sum(axis=1) / np.maximum(n - 1, 1)
-    if test.step:
-        variance = np.maximum(variance, 2.0 * test.step * test.step / np.maximum(n, 1))
-    error = np.sqrt(test.factor * variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.where(estimate == 0, 0.0, estimate / error)
-    t = np.where(n < 2, 0.0, t)
-    pvalues = {
-        side: np.asarray(pvalue_of_t(t, test.degrees, side))
-        for side in ("two-sided", "greater", "less")
-    }
+    if isinstance(test, PlannedUnits):
+        so_far = test.so_far(losses[first], losses[second])
+        direction, t = np.sign(so_far.evidence), so_far.statistic
+        error = np.full(len(first), np.nan)
+        pvalues = {
+            "two-sided": so_far.two_sided,
+            "greater": so_far.greater,
+            "less": so_far.less,
+        }
+    else:
+        direction = np.sign(estimate)
+        off = np.where(np.isnan(differences), 0.0, differences - estimate[:, np.newaxis])
+        variance = np.square(off).sum(axis=1) / np.maximum(n - 1, 1)
+        if test.step:
+            variance = np.maximum(variance, 2.0 * test.step * test.step / np.maximum(n, 1))
+        error = np.sqrt(test.factor * variance)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.where(estimate == 0, 0.0, estimate / error)
+        t = np.where(n < 2, 0.0, t)
+        pvalues = {
+            side: np.asarray(pvalue_of_t(t, test.degrees, side))
+            for side in ("two-sided", "greater", "less")
+        }
     sure = verdict.sure
     better = sure[first, second].astype(np.int8) - sure[second, first].astype(np.int8)
     p = pvalues[family.alternative]
@@ -218,7 +234,7 @@ def evidence_so_far(
         statistic=t,
         pvalue=p,
         adjusted_pvalue=family.adjust(p),
-        direction=np.sign(estimate).astype(np.int8),
+        direction=direction.astype(np.int8),
         better=better,
         family=family,
         alternative=family.alternative,
@@ -247,7 +263,7 @@ def order_so_far(
         return candidates[[int(np.argmin(means))]]
     K = verdict.learners
     overrides = np.zeros((K, K), dtype=bool)
-    looks_better = (evidence.adjusted_pvalue <= evidence.family.alpha) & (evidence.estimate > 0)
+    looks_better = (evidence.adjusted_pvalue <= evidence.family.alpha) & (evidence.direction > 0)
     overrides[evidence.first, evidence.second] = looks_better
     return np.asarray(sort_by_overrides(overrides, None))[:1]
 

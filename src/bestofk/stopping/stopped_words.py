@@ -61,12 +61,12 @@ def explain_stopped(order: StoppedOrder) -> str:
 def mean_and_runs(order: StoppedOrder, name: Name) -> str:
     """``0.12 over 2 runs``."""
     shown = number(float(order.metric.shown(order.means[name])))
-    return f"{shown} over {counted(order.race.runs[str(name)], 'run')}"
+    return f"{shown} over {counted(order.race.runs[str(name)], order.race.unit)}"
 
 
 def standings_of(order: StoppedOrder) -> list[str]:
     """Who is settled to be better or worse than the recommended one, and of whom nothing is."""
-    best = order.recommended
+    best, race = order.recommended, order.race
     assert best is not None
     words = {
         "better": f"Shown to be better than {called(best)}",
@@ -88,8 +88,8 @@ def standings_of(order: StoppedOrder) -> list[str]:
     if len(set(order.race.runs.values())) > 1:
         own = mean_and_runs(order, best)
         said.append(
-            f"{called(best)} has a mean of {own}; means over different numbers of runs are not "
-            "to be compared."
+            f"{called(best)} has a mean of {own}; means over different numbers of {race.unit}s "
+            "are not to be compared."
         )
     return said
 
@@ -112,7 +112,8 @@ def _preference(order: StoppedOrder) -> str:
         return f"The panel comes with a preference, simpler learners first: {prior}."
     if kind == "measured":
         what = order.preference.words.replace("_", " ")
-        return f"The preference, by {what} as measured in the first run: {prior}."
+        when = "in the first run" if order.race.unit == "run" else f"on the first {order.race.unit}"
+        return f"The preference, by {what} as measured {when}: {prior}."
     return f"Your preference was {prior}."
 
 
@@ -133,7 +134,7 @@ def _evidence(order: StoppedOrder) -> str:
         for part in (
             f"Evidence: {order.test}, {family_words(order.evidence)}, alpha = {order.alpha:g}"
             f"{correction_words(order.evidence)}, planned on {order.design}; of a pair "
-            "the runs count that both learners have.",
+            f"the {race.unit}s count that both learners have.",
             promised,
             risk,
             order.caution if " at most " in promised else "",
@@ -143,18 +144,30 @@ def _evidence(order: StoppedOrder) -> str:
 
 
 def reason_words(
-    name: str, runs: int, planned: int, *, limit: bool, exact: bool, risk: str, what: str
+    name: str,
+    runs: int,
+    planned: int,
+    *,
+    limit: bool,
+    exact: bool,
+    risk: str,
+    what: str,
+    unit: str = "run",
 ) -> str:
     """``nn stopped after run 2: whatever the other 8 runs say, nmc overrides it.``"""
     left = planned - runs
-    others = "the other run says" if left == 1 else f"the other {left} runs say"
+    others = f"the other {unit} says" if left == 1 else f"the other {left} {unit}s say"
+    if unit != "run" and left > 1:
+        others = f"the other {left} say"
+    elif unit != "run":
+        others = "the other one says"
     if limit:
         sure = f"with endless runs {what}, but for the risk of {risk}"
     elif exact:
         sure = f"whatever {others}, {what}"
     else:
         sure = f"at the end of the plan {what}, but for the risk of {risk}"
-    return f"{name} stopped after run {runs}: {sure}."
+    return f"{name} stopped after {unit} {runs}: {sure}."
 
 
 def open_line(left: int, out: int, pairs: list[tuple[str, str]]) -> str:

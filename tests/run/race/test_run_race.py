@@ -313,7 +313,7 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
         ({"settle": "limit", "plan": "resample:30:0.1"}, "--plan 10x10"),
         ({"stop": None, "target": "order"}, "--stop settled"),
         ({"stop": "soon"}, "stop must be"),
-        ({"data": ["wine", "iris"]}, "one data set"),
+        ({"data": ["wine", "iris"]}, "at least 8 are needed"),
         ({"test": "sorted-runs", "df": 10}, "--plan 10x10"),
     ],
 )

@@ -98,6 +98,7 @@ UNIT_TESTS = (
         interval="of Hodges and Lehmann: the shifts that the test does not reject",
         power="signed rank",
         discrete=True,
+        curtailed="ranks",
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
@@ -112,6 +113,7 @@ UNIT_TESTS = (
         interval="of the median: the shifts that the test does not reject",
         power="unknown",
         discrete=True,
+        curtailed="signs",
         smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(

@@ -20,6 +20,7 @@ from bestofk.run.metrics.loss_functions import loss_shown
 from bestofk.run.race.held_race import HeldRace, Seen
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.run.study import Study
+from bestofk.stopping.bounds import PlannedT
 from bestofk.stopping.interval_verdict import IntervalVerdict
 from bestofk.stopping.look import still_open
 from bestofk.stopping.race_result import Band, Race, RacedLearner
@@ -152,10 +153,15 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     undecided = [one.look.open_pairs for one in held.seen if one.look.open_pairs]
     open_pairs = tuple((names[i], names[j]) for i, j in (undecided[-1] if undecided else ()))
     ended = "settled" if settled else "unfinished" if held.broken else "runs"
-    pair, bands = _funnel(held)
-    level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
-    strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
-    per_run = test.folds * spec.repetitions
+    pair: tuple[int, int] | None = None
+    bands: tuple[Band, ...] = ()
+    critical = (0.0, 0.0)
+    if isinstance(test, PlannedT):
+        pair, bands = _funnel(held)
+        level = held.family.alpha / (1.0 if held.family.alternative != "two-sided" else 2.0)
+        strict = level / (held.family.size if CORRECTIONS[held.family.correction].adjusts else 1)
+        critical = (-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees))
+    per_run = held.planned.fits_per_unit * spec.repetitions
     return Race(
         learners=_learners(held, names, last, exact=exact),
         settled=settled,
@@ -172,8 +178,9 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
         ended=ended,
         pair=None if pair is None else (names[pair[0]], names[pair[1]]),
         bands=bands,
-        critical=(-t_quantile(level, test.degrees), -t_quantile(strict, test.degrees)),
+        critical=critical,
         metric=metric,
+        unit=held.planned.unit,
     )
 
 
@@ -199,6 +206,7 @@ def _learners(
                 mean=_mean(known),
                 why=why,
                 reason=reason,
+                unit=held.planned.unit,
                 course=course,
             )
         )
@@ -222,6 +230,7 @@ def _why(
                 exact=exact,
                 risk=f"{100 * rule.risk:.4g} %",
                 what=what,
+                unit=held.planned.unit,
             )
             return said, what.replace(_ALTHOUGH, "")
     return "", ""
@@ -267,12 +276,12 @@ def _losses(held: HeldRace, spec: StudySpec) -> Losses:
     """What was used, with gaps where a learner was stopped."""
     design = held.planned.design
     kept = sorted(held.prior)
-    shape = (len(kept), 1, design.runs, design.folds, spec.repetitions)
+    shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
     row_of = {learner: row for row, learner in enumerate(kept)}
     for place, result in held.results.items():
         if result.loss is not None and place.learner in row_of:
-            at = (row_of[place.learner], 0, place.run, place.fold, place.repetition)
+            at = (row_of[place.learner], place.dataset, place.run, place.fold, place.repetition)
             values[at] = result.loss
     return Losses(
         values,

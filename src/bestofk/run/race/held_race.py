@@ -18,6 +18,7 @@ from bestofk.run.loss_table import cost_table
 from bestofk.run.race.planned_race import PlannedRace
 from bestofk.run.store.stored_study import StudySpec
 from bestofk.stopping import Look, PlannedT, race
+from bestofk.stopping.interval_verdict import PlannedTest
 from bestofk.stopping.stopped_words import open_line
 
 TOLERATED_FAILURES = 0.1
@@ -30,6 +31,10 @@ Watch = Callable[[str], None]
 
 class _TimeUpError(Exception):
     """The budget ended before all the cells of a round were there."""
+
+
+class _FailedError(Exception):
+    """A fit on one of several data sets failed: only the whole plan knows what then counts."""
 
 
 class _LeftOutError(Exception):
@@ -74,7 +79,7 @@ class HeldRace:
     preference: Preference = NO_PREFERENCE
     notes: tuple[str, ...] = ()
     seen: tuple[Seen, ...] = ()
-    test: PlannedT | None = None
+    test: PlannedTest | None = None
     family: Family | None = None
     left_out: tuple[int, ...] = field(default=())
 
@@ -127,11 +132,12 @@ def _one_race(
         correction=like.correction,
         control=None if decision.control is None else called.index(str(decision.control)),
     )
-    sizes = planned.design.n_test
-    test = replace(planned.test, step=_step(first, sizes, planned))
-    floor = 0.0
-    if test.span is not None and sizes is not None:
-        floor = (test.span / float(np.mean(sizes))) ** 2
+    test, floor = planned.test, 0.0
+    if isinstance(test, PlannedT):
+        sizes = planned.design.n_test
+        test = replace(test, step=_step(first, sizes, planned))
+        if test.span is not None and sizes is not None:
+            floor = (test.span / float(np.mean(sizes))) ** 2
     seen: list[Seen] = []
 
     def fill(runs: Ints) -> Floats:
@@ -139,6 +145,8 @@ def _one_race(
             raise _TimeUpError
         if set(track.left_out()) & set(prior):
             raise _LeftOutError
+        if planned.unit != "run" and track.failed(prior):
+            raise _FailedError
         return track.losses(prior, runs)
 
     def saw(look: Look, runs: Ints) -> None:
@@ -161,15 +169,19 @@ def _one_race(
             stated=preference.stated, floor=floor, watch=saw,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
-        if planned.rule.settle == "plan" and not raced.settled and not whole:
-            # what failed keeps pairs open: the ordinary decision knows what to do about it
-            if not track.ask(dict.fromkeys(prior, test.runs)):
-                raise _TimeUpError
-            whole = True
-            runs = np.full(len(prior), test.runs)
-            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prior, runs)))
+        open_still = planned.rule.settle == "plan" and not raced.settled and not whole
+    except _FailedError:
+        open_still, whole = True, False
     except _TimeUpError:
         return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+    if open_still:
+        # what failed keeps pairs open: the ordinary decision knows what to do about it
+        if not track.ask(dict.fromkeys(prior, test.runs)):
+            return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
+        whole = True
+        runs = np.full(len(prior), test.runs)
+        if seen:
+            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prior, runs)))
     return track.ended(whole=whole, broken=False, seen=tuple(seen), **made)
 
 
@@ -183,12 +195,13 @@ class _Track:
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Have so many runs of every learner; False: there is no time."""
         wanted = [
-            self._place(learner, run, fold, repetition)
-            for run in range(max(runs.values()))
-            for fold in range(self.planned.test.folds)
+            Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=repetition)
+            for unit in range(max(runs.values()))
+            for of_unit in range(self.planned.test.folds)
+            for dataset, run, fold in self.planned.cells(unit, of_unit)
             for repetition in range(self.spec.repetitions)
             for learner in sorted(runs)
-            if run < runs[learner]
+            if unit < runs[learner]
         ]
         missing = [place for place in wanted if place not in self.results]
         if missing:
@@ -226,16 +239,14 @@ class _Track:
         }
 
     def _run(self, place: Place) -> int:
+        if self.planned.unit != "run":
+            return place.dataset
         # a split of a design without runs is a run of its own
         return (
             place.fold + place.run * self.planned.design.folds
             if self.planned.test.folds == 1
             else place.run
         )
-
-    def _place(self, learner: int, run: int, fold: int, repetition: int) -> Place:
-        at_run, at_fold = self.planned.place(run, fold)
-        return Place(learner=learner, dataset=0, run=at_run, fold=at_fold, repetition=repetition)
 
     def losses(self, learners: Sequence[int], runs: Ints) -> Floats:
         """(K, most runs, folds): means over repetitions; NaN: not run, or failed."""
@@ -245,18 +256,34 @@ class _Track:
         for row, learner in enumerate(learners):
             for run in range(int(runs[row])):
                 for fold in range(folds):
-                    each = [
-                        self.results[self._place(learner, run, fold, repetition)].loss
-                        for repetition in range(self.spec.repetitions)
-                    ]
-                    known = [loss for loss in each if loss is not None]
-                    if len(known) == len(each):
-                        found[row, run, fold] = np.mean(known)
+                    found[row, run, fold] = self._loss(learner, run, fold)
         return found
+
+    def _loss(self, learner: int, unit: int, of_unit: int) -> float:
+        """The mean over repetitions, and over all splits of a data set; NaN where one failed."""
+        each = [
+            [
+                self.results[
+                    Place(learner=learner, dataset=dataset, run=run, fold=fold, repetition=again)
+                ].loss
+                for again in range(self.spec.repetitions)
+            ]
+            for dataset, run, fold in self.planned.cells(unit, of_unit)
+        ]
+        # None is NaN, and makes the mean NaN
+        return float(np.array(each, dtype=np.float64).mean(axis=1).mean())
+
+    def failed(self, learners: Sequence[int]) -> bool:
+        """Whether a fit of one of these learners failed."""
+        return any(
+            one.failure is not None and place.learner in learners
+            for place, one in self.results.items()
+        )
 
     def left_out(self) -> tuple[int, ...]:
         """Learners that failed more often than the whole plan tolerates."""
-        most = TOLERATED_FAILURES * self.planned.test.n * self.spec.repetitions
+        fits = self.planned.test.runs * self.planned.fits_per_unit * self.spec.repetitions
+        most = TOLERATED_FAILURES * fits
         failed = np.zeros(len(self.spec.learners))
         for place, result in self.results.items():
             failed[place.learner] += result.failure is not None

@@ -12,6 +12,7 @@ from bestofk.checks import one_of, refuse, whole
 from bestofk.errors import ArgumentError
 from bestofk.losses.losses import Losses
 from bestofk.ordering.decision import Decision
+from bestofk.ordering.evidence.family import Family
 from bestofk.ordering.order import decide
 from bestofk.ordering.preference import MEASURED, MeasuredCosts
 from bestofk.ordering.registry import decides_by
@@ -21,12 +22,18 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS
 from bestofk.plans.design import Design
 from bestofk.plans.plan import Plan
 from bestofk.stopping import PlannedT, StoppingRule
+from bestofk.stopping.interval_verdict import PlannedTest
+from bestofk.stopping.planned_units import MOST_UNITS, PlannedUnits
 from bestofk.stopping.rule import TARGETS, Settle
 
 STOPS = ("settled",)
 SETTLES: tuple[str, ...] = get_args(Settle)
 PLAN = "10x10"
 """The plan of a race that names none."""
+_BY_RUNS = ("plain", "corrected")
+"""Tests of which the runs on one data set can be bounded."""
+_BY_DATASETS = ("ranks", "signs")
+"""Tests of which the data sets can be bounded."""
 _SPLITS = ("resample", "bootstrap")
 """Designs without runs: every split is a unit of its own."""
 
@@ -38,8 +45,9 @@ class PlannedRace:
     Attributes
     ----------
     rule : StoppingRule
-    test : PlannedT
-        Without the step of the losses, which is known after the first run.
+    test : PlannedT or PlannedUnits
+        Of runs, or of data sets; without the step of the losses, which is known after the first
+        run.
     design : Design
         Of all splits that there are; with ``settle="limit"`` more than those of the plan.
     rehearsed : Order
@@ -47,18 +55,36 @@ class PlannedRace:
     """
 
     rule: StoppingRule
-    test: PlannedT
+    test: PlannedTest
     design: Design
     rehearsed: Order
 
     @property
+    def unit(self) -> str:
+        """What the race goes by."""
+        return "data set" if isinstance(self.test, PlannedUnits) else "run"
+
+    @property
+    def fits_per_unit(self) -> int:
+        """Fits of one learner in a run or on a data set, but for repetitions."""
+        return self.test.folds * len(self.cells(0, 0))
+
+    @property
     def most(self) -> int:
-        """Runs that a learner can be given."""
+        """Runs (or data sets) that a learner can be given."""
         return self.rule.max_runs if self.rule.settle == "limit" else self.test.runs
 
-    def place(self, run: int, fold: int) -> tuple[int, int]:
-        """Run and fold of the design."""
-        return divmod(run, self.design.folds) if self.design.kind in _SPLITS else (run, fold)
+    def cells(self, unit: int, fold: int) -> tuple[tuple[int, int, int], ...]:
+        """Data set, run and fold of all that makes up one loss of a unit."""
+        if isinstance(self.test, PlannedUnits):
+            return tuple(
+                (unit, run, fold)
+                for run in range(self.design.runs)
+                for fold in range(self.design.folds)
+            )
+        if self.design.kind in _SPLITS:
+            return ((0, *divmod(unit, self.design.folds)),)
+        return ((0, unit, fold),)
 
     def to_dict(self) -> dict[str, Any]:
         """What a store keeps of it; see `rule_from`."""
@@ -130,12 +156,10 @@ def planned_race(
     datasets: int = 1,
     span: float | None = None,
 ) -> PlannedRace:
-    """The race of these learners for a plan of `runs` runs of the design; refused if impossible."""
-    if datasets > 1:
-        raise ArgumentError(
-            f"stop='settled' is for one data set; got {datasets}: compare them one by one, or "
-            "leave stop out."
-        )
+    """The race of these learners for a plan of `runs` runs of the design; refused if impossible.
+
+    Of several data sets all runs are made, data set by data set.
+    """
     if decides_by(decision.procedure) != "steps":
         raise ArgumentError(
             f"stop='settled' is for the procedure multitest; {decision.procedure!r} needs the "
@@ -149,6 +173,8 @@ def planned_race(
             "stop='settled' is for plans without runs on parts of the rows, which are needed in "
             f"full: give plan={PLAN!r} (--plan {PLAN}), or leave stop out."
         )
+    if datasets > 1:
+        return _over_datasets(names, design, decision, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
             "stop='settled' stops between runs, and the plan has one alone: give "
@@ -160,7 +186,7 @@ def planned_race(
     rehearsed = decide(_made_up(names, planned), _with_costs(decision, names))
     choice = rehearsed.choice
     entry = None if choice is None else choice.entry
-    if choice is None or entry is None or not entry.curtailed:
+    if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
         raise _uncovered(rehearsed.test)
     told = choice.arguments
     share = None
@@ -184,12 +210,66 @@ def planned_race(
     return PlannedRace(rule=rule, test=test, design=design, rehearsed=rehearsed)
 
 
+def _over_datasets(
+    names: Sequence[str],
+    design: Design,
+    decision: Decision,
+    rule: StoppingRule,
+    datasets: int,
+    span: float | None,
+) -> PlannedRace:
+    """The race over data sets: nothing is predicted, so that no risk is taken."""
+    if rule.settle == "limit":
+        raise ArgumentError(
+            f"settle='limit' adds runs on one data set; got {datasets}: leave settle out, and "
+            "stop='settled' stops when the data sets that are left cannot change the verdict."
+        )
+    if rule.risk not in (0.0, StoppingRule().risk):
+        raise ArgumentError(
+            "risk is for runs on one data set; over several nothing is predicted, and no risk is "
+            "taken: leave risk out."
+        )
+    if datasets > MOST_UNITS:
+        raise ArgumentError(
+            f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
+        )
+    by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
+    can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
+    if callable(decision.test):
+        raise ArgumentError(f"{can}: give test='wilcoxon' (--test wilcoxon), or leave stop out.")
+    rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
+    needed = _datasets_needed(rehearsed.evidence.family)
+    if datasets < needed:
+        raise ArgumentError(
+            f"{can}, which can show no difference between {len(names)} learners on "
+            f"{datasets} data sets (at least {needed} are needed): leave stop out."
+        )
+    entry = None if rehearsed.choice is None else rehearsed.choice.entry
+    if entry is None or entry.curtailed not in _BY_DATASETS:
+        raise ArgumentError(
+            f"{can}, not for {rehearsed.test}: give test='wilcoxon' (--test wilcoxon), or leave "
+            "stop out."
+        )
+    test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
+    return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
+
+
+def _datasets_needed(family: Family) -> int:
+    """So many must all speak for one learner, or the correction leaves no claim."""
+    found = 1
+    while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
+        found += 1
+    return found
+
+
 def _cannot(test: Any) -> bool:
-    return isinstance(test, str) and test in PAIRWISE_TESTS and not PAIRWISE_TESTS[test].curtailed
+    if not isinstance(test, str) or test not in PAIRWISE_TESTS:
+        return False
+    return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
 
 
 def _uncovered(test: str) -> ArgumentError:
-    can = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed]
+    can = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_RUNS]
     return ArgumentError(
         f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
         f"give plan={PLAN!r} (--plan {PLAN}) and no other test, or one of {', '.join(can)}."
@@ -208,12 +288,12 @@ def _first_runs(design: Design, runs: int) -> Design:
     return design.with_(runs=runs, repetitions=1, **sizes)
 
 
-def _made_up(names: Sequence[str], design: Design) -> Losses:
+def _made_up(names: Sequence[str], design: Design, datasets: int = 1) -> Losses:
     rng = np.random.default_rng(0)
-    values = rng.random((len(names), 1, design.runs, design.folds, 1))
+    values = rng.random((len(names), datasets, design.runs, design.folds, 1))
     return Losses(
         values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
-        design=design,
+        design=design.with_(repetitions=1),
     )  # fmt: skip
 
 

@@ -35,7 +35,7 @@ def run_race(
     deadline cut.
     """
     task = ComparisonTask(experiment)
-    per_run = planned.test.folds * experiment.repetitions
+    per_run = planned.fits_per_unit * experiment.repetitions
     total = len(experiment.contenders) * planned.most * per_run
     progress = RaceProgress(observer(execution.progress), total)
     with open_store(execution.store) as kept:

@@ -101,7 +101,7 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> RaceLayout:
         end=left + paper.rest(left + beside + tell_width, _PANEL),
     )
     y_axis(sheet, up, left=left, right=across.end, title=printable(metric.mean))
-    end = x_axis(sheet, across, top=None, bottom=top + height, title="run", whole=True)
+    end = x_axis(sheet, across, top=None, bottom=top + height, title=race.unit, whole=True)
     ends = tuple((across(len(course)), up(course[-1])) for course in courses)
     beside_at = spread([y for _, y in ends], gap=size * LINE, low=top, high=top + height)
     crossed = tuple(one.out_after is not None for one in race.learners)
@@ -124,15 +124,16 @@ def layout_race(value: Any, *, paper: Paper = ANY_PAPER) -> RaceLayout:
         if reason:
             sheet.say(tell, beside_at[k], reason, size=SMALL, colour="muted")
     width = tell + tell_width
+    risky = " (or, within the risk, will not change)" if race.unit == "run" else ""
     end = sheet.note(
-        "Each line is the mean over the runs so far. A cross: the learner was stopped, since its "
-        "further runs cannot change (or, within the risk, will not change) the verdict. Means over "
-        "different numbers of runs are not to be compared.",
+        f"Each line is the mean over the {race.unit}s so far. A cross: the learner was stopped, "
+        f"since its further {race.unit}s cannot change{risky} the verdict. Means over different "
+        f"numbers of {race.unit}s are not to be compared.",
         left=10,
         top=end + 6,
         width=width - 20,
     )
-    alt = f"{counted(K, 'learner')} by run, {sum(crossed)} of them stopped before the end."
+    alt = f"{counted(K, 'learner')} by {race.unit}, {sum(crossed)} of them stopped before the end."
     return RaceLayout(
         labels=labels,
         ends=ends,
@@ -151,6 +152,11 @@ def layout_funnel(value: Any, *, paper: Paper = ANY_PAPER) -> FunnelLayout:
         What it must fit.
     """
     race = _race(value, "funnel")
+    if race.unit != "run":
+        raise ArgumentError(
+            "figure 'funnel': it shows a statistic by runs on one data set, and this race goes by "
+            "data sets: draw 'race' or 'fits'."
+        )
     bands = [band for band in race.bands if isfinite(band.low) and isfinite(band.high)]
     if race.pair is None or not bands:
         raise ArgumentError("figure 'funnel': no look left a bounded part open of any pair.")
@@ -257,5 +263,5 @@ def _race(value: Any, figure: str) -> Race:
 def _ended(one: Any) -> str:
     if one.out_after is None:
         return ""
-    after = f"out after run {one.out_after}"
+    after = f"out after {one.unit} {one.out_after}"
     return f"{after}: {one.reason}" if one.reason else after

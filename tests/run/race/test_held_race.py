@@ -1,0 +1,173 @@
+"""A comparison over several data sets that stops when the rest of them cannot matter."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.data.as_dataset import as_dataset
+from bestofk.run.progress import Progress
+
+LEARNERS = ["max", "nmc", "nn"]
+PLANNED = 8
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Two classes that lie apart, so that nmc and nn are far ahead of max."""
+    found = []
+    for seed in range(PLANNED):
+        rng = np.random.default_rng(seed)
+        y = np.arange(24) % 2
+        X = rng.normal(0, 1.2, (24, 2)) + 2.0 * y[:, np.newaxis]
+        found.append(as_dataset(X, np.where(y, "yes", "no"), name=f"set {seed}"))
+    return found
+
+
+def raced(data, **options):
+    given = {
+        "prior": "listed", "plan": "2x3", "stop": "settled", "progress": False, "n_jobs": 1,
+        "engine": "serial",
+    }  # fmt: skip
+    return bk.compare(LEARNERS, data=data, **{**given, **options})
+
+
+def told(study):
+    return {name: said for name, said in study.to_dict().items() if name != "costs"}
+
+
+@pytest.fixture(scope="module")
+def serial(data):
+    return raced(data)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"test": "sign"},
+        {"prior": None},
+        {"family": "prior", "correction": "bonferroni"},
+        {"prior": None, "family": "control", "control": "nmc"},
+        {"target": "order", "correction": "bergmann-hommel", "guard": False},
+        {"repetitions": 2, "plan": "kfold:3"},
+    ],
+)
+def test_all_data_sets_decide_the_same(data, options):
+    stopped = raced(data, **options)
+    full = raced(data, **{**options, "stop": None, "target": "best"})
+    assert stopped.race.settled
+    assert stopped.race.exact
+    assert stopped.race.unit == "data set"
+    assert stopped.recommended == full.recommended
+    assert stopped.order in (full.order, full.order[:1])
+    assert set(stopped.decision.claims) <= set(full.decision.claims)
+    used = stopped.losses.values
+    assert np.array_equal(used[~np.isnan(used)], full.losses.values[~np.isnan(used)])
+    assert stopped.race.fits == (~np.isnan(used)).sum()
+
+
+def test_fits_are_saved_and_every_word_is_about_data_sets(serial):
+    race = serial.race
+    assert race.fits < race.planned_fits == 3 * PLANNED * 6
+    assert race.risk == 0
+    out = next(one for one in race.learners if one.out_after is not None)
+    assert out.why.startswith(f"{out.learner} stopped after data set {out.runs}: whatever the ")
+    frame = race.to_frame()
+    assert frame["datasets"].tolist() == [one.runs for one in race.learners]
+    held = json.loads(json.dumps(race.to_dict()))
+    assert held["planned_datasets"] == PLANNED
+    said = serial.explain()
+    assert f"over {out.runs} data sets" in said
+    assert "runs count" not in said
+    assert "over different numbers of runs" not in said
+
+
+def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
+    store = tmp_path / "study.db"
+
+    class Breaks(Progress):
+        left = 50
+
+        def item(self, *, label, failed):
+            del label, failed
+            self.left -= 1
+            if self.left == 0:
+                raise KeyboardInterrupt
+
+    with pytest.raises(bk.errors.Interrupted):
+        raced(data, store=store, progress=Breaks())
+    again = raced(data, store=store, n_jobs=2, engine="threads")
+    assert told(again) == told(serial)
+    reopened = bk.open_study(store)
+    assert told(reopened) == told(serial)
+    assert reopened.explain() == again.explain()
+
+
+def test_figures_go_by_data_sets(serial, tmp_path):
+    from bestofk.report.figures.kinds.race_course import layout_fits, layout_race
+
+    picture = layout_race(serial).picture
+    assert "mean over the data sets so far" in picture.note
+    assert "data set" in [one.text for one in picture.words]
+    assert layout_fits(serial).planned == PLANNED * 6
+    with pytest.raises(bk.BestOfKError, match="draw 'race' or 'fits'"):
+        serial.plot("funnel")
+    page = tmp_path / "report.html"
+    serial.report(page)
+    assert "over the data sets of both" in page.read_text(encoding="utf-8")
+
+
+def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
+    from sklearn.naive_bayes import GaussianNB
+
+    class Once(GaussianNB):
+        fits = 0
+
+        def fit(self, X, y):
+            type(self).fits += 1
+            if type(self).fits == 2:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    learners = {"max": "max", "nmc": "nmc", "once": Once()}
+    study = bk.compare(
+        learners, data=data, plan="2x3", stop="settled", prior="listed", progress=False,
+        engine="serial",
+    )  # fmt: skip
+    assert len(study.failures) == 1
+    assert len(study.losses.datasets) == PLANNED
+    assert study.dropped == ("1 of 2 runs was dropped because not all learners finished it.",)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"settle": "limit"}, "leave settle out"),
+        ({"risk": 0.1}, "leave risk out"),
+        ({"test": "paired-t"}, "--test wilcoxon"),
+        ({"alpha": 0.001}, "at least 13 are needed"),
+        ({"procedure": "test-first"}, "leave stop out"),
+    ],
+)
+def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(data, options, words):
+    class Never(Progress):
+        def start(self, *, total, done, unit="fits"):
+            raise AssertionError((total, done, unit))
+
+    with pytest.raises(bk.BestOfKError, match=words):
+        raced(data, progress=Never(), **options)
+
+
+def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides():
+    rng = np.random.default_rng(0)
+    data = [
+        as_dataset(X := rng.normal(size=(12, 1)), X[:, 0] + rng.normal(size=12), name=f"{n}")
+        for n in range(7)
+    ]
+    learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
+    study = bk.compare(
+        learners, data=data, plan="kfold:3", stop="settled", progress=False, engine="serial"
+    )
+    assert study.race.fits == study.race.planned_fits
