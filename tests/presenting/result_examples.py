@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,15 @@ def _stopped() -> Any:
                       prior="listed", stop="settled")  # fmt: skip
 
 
+def _gaps() -> Any:
+    """Scores of two models on 30 items, of which one lacks ten."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scores.csv")
+        rows = [f"{m},q{i},{1 - k}" for k, m in enumerate("ab") for i in range(10 * k, 30)]
+        path.write_text("\n".join(["learner,item,score", *rows]))
+        return bk.read_evals(path)
+
+
 def _roc() -> Any:
     rng = np.random.default_rng(2)
     truth = rng.random(60) < 0.4
@@ -126,6 +137,13 @@ MADE: dict[str, Callable[[], Any]] = {
     "order": decision,
     "choose_model": lambda: bk.choose_model(
         bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
+    ),
+    "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
+    "a rival of the missing scores": lambda: bk.choose_model(
+        _gaps(), missing="bounds"
+    ).missing_bounds.rivals[0],
+    "item stream": lambda: bk.item_stream(
+        (np.random.default_rng(0).random((2, 100)) < [[0.6], [0.25]]).astype(float)
     ),
     "order without a preference": lambda: bk.order(table(n=10)),
     "order along the preference": lambda: bk.order(scores(), prior=list(NAMES), family="prior"),

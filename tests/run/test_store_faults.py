@@ -502,7 +502,7 @@ def test_a_file_that_goes_and_cannot_be_kept_ends_with_a_sentence(tmp_path, make
         store.close()
 
 
-@pytest.mark.parametrize("budget", [None, 0.6])
+@pytest.mark.parametrize("budget", [None, 2.0])
 def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path, monkeypatch, budget):
     import numpy as np
 
@@ -521,7 +521,7 @@ def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path, monkeypat
             self.done += 1
             if self.done == 5:
                 shutil.rmtree(folder)
-            time.sleep(0.05 if budget else 0.0)
+            time.sleep(0.15 if budget else 0.0)
 
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.tile([0, 1], 15)
     options = {"plan": "3x3", "engine": "serial", "budget": budget}

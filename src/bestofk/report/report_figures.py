@@ -19,8 +19,8 @@ from bestofk.report.figures.svg import svg
 
 FEW = 8
 """Learners whose steps are drawn one by one."""
-MOST_SETS = 60
-"""Data sets that are drawn one by one."""
+MOST_MEANS = 600
+"""Means of a learner on a data set that are drawn one by one."""
 READABLE = 11.2
 """Pixels of the smallest words of a figure, on a phone too, where figures are scrolled."""
 USUAL = 1.4
@@ -102,8 +102,9 @@ def _several_sets(order: Order, losses: Losses) -> bool:
 
 
 def _some_sets(order: Order, losses: Losses) -> bool:
-    """Several, not so many that nobody reads a row of each."""
-    return _several_sets(order, losses) and len(losses.datasets) <= MOST_SETS
+    """Several, not so many that nobody reads them one by one."""
+    cells = len(losses.datasets) * len(losses.algorithms)
+    return _several_sets(order, losses) and cells <= MOST_MEANS
 
 
 def _beside(order: Order, _: Losses) -> bool:

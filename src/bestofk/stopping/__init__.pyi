@@ -10,8 +10,6 @@ from .race_result import Band as Band, Race as Race, RacedLearner as RacedLearne
 from .replay import replay as replay
 from .rule import StoppingRule as StoppingRule
 from .settle_items import SettledItems as SettledItems, settle_items as settle_items
-from .sign_bounds import PValueBounds as PValueBounds, sign_bounds as sign_bounds
-from .signed_rank_bounds import signed_rank_bounds as signed_rank_bounds
 from .stopped_order import (
     StoppedEvidence as StoppedEvidence,
     StoppedOrder as StoppedOrder,

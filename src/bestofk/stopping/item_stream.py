@@ -8,6 +8,7 @@ every moment, and those of all pairs go through Holm's correction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +17,16 @@ import numpy as np
 from bestofk.adjust import holm
 from bestofk.checks import Bools, Floats, finite_array, probability
 from bestofk.errors import ArgumentError
+from bestofk.ordering.words.sentences import called, listing
+from bestofk.presenting import Presented, decided_level, renamed
+from bestofk.wording import capitalised, counted, pvalue_words
 
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Shares of the capital that are put on an item; their mean is as good a bet as any of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StreamVerdict:
+class StreamVerdict(Presented):
     """What all items so far show, whenever they are looked at.
 
     Attributes
@@ -45,6 +49,36 @@ class StreamVerdict:
     better: Bools
     not_worse: Bools | None
     alpha: float
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What is shown so far, in sentences."""
+        decided_level(alpha, self.alpha)
+        name = renamed(names, range(len(self.better)))
+        claims = [
+            f"{called(name[int(j)])} is better than {called(name[int(i)])} "
+            f"({pvalue_words(float(self.adjusted_pvalue[i, j]), self.alpha)})"
+            for j, i in np.argwhere(self.better)
+        ]
+        so_far = f"after {counted(self.items, 'item')}"
+        if not claims:
+            return f"Nothing is shown {so_far}: look again when there are more."
+        shown = listing(claims)
+        return (
+            f"{capitalised(shown)}, {so_far}. However often one looks, the chance that a claim is "
+            f"ever false is at most {self.alpha:g}."
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        """One row for every pair, in both directions."""
+        pairs = np.argwhere(~np.eye(len(self.better), dtype=bool))
+        better, worse = pairs.T
+        return {
+            "better": better,
+            "worse": worse,
+            "pvalue": self.pvalue[worse, better],
+            "adjusted_pvalue": self.adjusted_pvalue[worse, better],
+            "shown": self.better[better, worse],
+        }
 
     def best(self, *, prior: Any = None) -> int | None:
         """The most preferred learner that no other is shown to beat; None while two may be.

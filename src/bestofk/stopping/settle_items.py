@@ -158,7 +158,7 @@ def settle_items(
     >>> losses = (rng.random((3, 600)) < error).astype(float)
     >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prior="listed")
     >>> print(found.explain())
-    Use b. Settled after 400 of 2,000 items (82 % of the work is saved): all of them would decide \
+    Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all of them would decide \
 the same, but for a risk of at most 0.05.
     """
     values = np.asarray(losses, dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bestofk.ordering.words.headline import which_you_prefer
 from bestofk.ordering.words.sentences import (
     called,
     chain,
@@ -38,7 +39,9 @@ def headline_of(order: StoppedOrder) -> str:
         smallest = f"{order.metric.smallest} {order.metric.mean}"
         why = f"Use {called(best)}: {when} it has the {smallest}."
     elif beaten:
-        why += f" It is significantly better than {named(beaten)}, preferred to it."
+        why += (
+            f" It is significantly better than {named(beaten)}, {which_you_prefer(order, beaten)}."
+        )
     elif best == order.prior[0]:
         why = f"Use {called(best)}, {order.preference.first()}, which no other is shown to beat."
     return f"{why} {race.state()}"

@@ -208,7 +208,8 @@ def _units_word(order: Order) -> str:
     return "folds" if problem is None or problem.design.kind != "test-set" else "instances"
 
 
-def _which_you_prefer(order: Order, names: Sequence[Name]) -> str:
+def which_you_prefer(order: Order, names: Sequence[Name]) -> str:
+    """``which you prefer``, ``which is simpler``: why these stand before the recommended one."""
     one, many = _PREFERRED.get(order.preference.words, ("you prefer", "you prefer"))
     return f"which {one if len(names) == 1 else many}"
 
@@ -260,7 +261,7 @@ def _beats(order: Order, beaten: Sequence[Name], same: Sequence[Name], *, smalle
         end = f", and {who} is {'not ' if others == 1 else ''}shown to be better."
     return (
         f"Use {called(order.recommended)}. It is significantly better than {named(beaten)}, "
-        f"{_which_you_prefer(order, beaten)}{end}"
+        f"{which_you_prefer(order, beaten)}{end}"
     )
 
 
@@ -274,7 +275,7 @@ def _struck_out(order: Order, struck: Sequence[Name], claims: set[tuple[Name, Na
     sentences = []
     for winner, losers in by_winner.items():
         sentences.append(
-            f"{named(losers)}, {_which_you_prefer(order, losers)}, {is_are(losers)} out because "
+            f"{named(losers)}, {which_you_prefer(order, losers)}, {is_are(losers)} out because "
             f"{called(winner)} is significantly better."
         )
         better = [name for name in losers if (order.recommended, name) not in claims
@@ -307,7 +308,7 @@ def _passed_over(order: Order, passed: Sequence[Name], claims: set[tuple[Name, N
         sentences.append(
             f"{named(names)} {is_are(names)} passed over although no other is shown to beat "
             f"{them}: {its} worse than that of {called(other)} ({_shown(order, other)}), "
-            f"{_which_you_prefer(order, [other])} and which is out."
+            f"{which_you_prefer(order, [other])} and which is out."
         )
     return sentences
 
