@@ -28,6 +28,19 @@ def test_listings(run, verb, count):
         assert row["summary"] in text
 
 
+@pytest.mark.parametrize(
+    "verb",
+    ["tests", "procedures", "plans", "learners", "datasets", "problems", "losses", "reproduce"],
+)
+def test_listings_keep_to_the_width_and_lose_no_word(run, verb, monkeypatch):
+    verbs = [verb, "--list"] if verb == "reproduce" else [verb]
+    _, whole, _ = run(*verbs)
+    monkeypatch.setenv("COLUMNS", "90")
+    _, wrapped, _ = run(*verbs)
+    assert wrapped.split() == whole.split()
+    assert max(map(len, wrapped.splitlines())) <= 90
+
+
 def test_the_former_name_of_measure_tests_still_works_and_is_not_listed(run):
     code, out, _ = run("measure", "worth", "--help")
     assert code == 0

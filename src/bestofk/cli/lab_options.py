@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from bestofk.cli.options import Command, jobs_option
-from bestofk.cli.say import say
 
 
 def lab_options(command: Command) -> Command:
@@ -89,4 +88,6 @@ def echo_result(result: Any, *, as_json: bool) -> None:
     if as_json:
         echo_json(result.to_dict())
     else:
-        say(result.explain())
+        from bestofk.cli.terminal import print_sentences
+
+        print_sentences(result.explain())

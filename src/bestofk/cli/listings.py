@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from bestofk.cli.options import echo_json
+from bestofk.cli.say import say_entry
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 _json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -148,15 +149,13 @@ def losses(as_json: bool) -> None:
         echo_json({"losses": rows, "scorers": found})
         return
     for row in rows:
-        click.echo(f"  {click.style(row['name'], bold=True)}")
-        click.echo(f"      {row['summary']} ({row['task']})")
-    click.echo(f"  {click.style('pinball:Q', bold=True)}")
-    click.echo("      the loss whose minimiser is the quantile Q (regression)")
+        say_entry(row["name"], f"{row['summary']} ({row['task']})")
+    say_entry("pinball:Q", "the loss whose minimiser is the quantile Q (regression)")
     click.echo("Scorers of scikit-learn, shown in their own direction:")
     for name in scorers:
         metric = listed_metric(name)
         better = "larger" if metric["higher_is_better"] else "smaller"
-        click.echo(f"  {name}: {metric['shown']}, {better} is better")
+        say_entry(name, f"{metric['shown']}, {better} is better")
     click.echo("Of several the first decides: --loss accuracy,log-loss. A class: --loss f1:yes.")
     click.echo("Costs from a file: --cost costs.csv, rows are the truth.")
 
@@ -204,8 +203,7 @@ def datasets(as_json: bool) -> None:
         )
         return
     for entry in DATASETS.values():
-        click.echo(f"  {click.style(entry.name, bold=True)}")
-        click.echo(f"      {entry.summary} ({entry.task})")
+        say_entry(entry.name, f"{entry.summary} ({entry.task})")
 
 
 def _row(entry: Any) -> dict[str, Any]:
@@ -216,8 +214,4 @@ def _row(entry: Any) -> dict[str, Any]:
 
 
 def _show(entry: Any, *facts: str) -> None:
-    click.echo(f"  {click.style(entry.name, bold=True)}")
-    click.echo(f"      {entry.summary}")
-    for fact in (*facts, entry.paper):
-        if fact:
-            click.echo(click.style(f"      {fact}", dim=True))
+    say_entry(entry.name, entry.summary, beside=(*facts, entry.paper))

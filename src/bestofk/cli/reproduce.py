@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bestofk.cli.options import echo_json, warnings_as_lines
+from bestofk.cli.say import say_entry
 from bestofk.whole_file import write_text
 
 if TYPE_CHECKING:
@@ -175,16 +176,16 @@ def _list(as_json: bool) -> None:
         )
         return
     for entry in REPRODUCTIONS.values():
-        click.echo(f"  {click.style(entry.name, bold=True)}")
-        click.echo(f"      {entry.summary}")
-        click.echo(f"      tables: {', '.join(entry.tables)}")
-        click.echo(f"      a run: {entry.runs_mean} ({entry.default_runs} without --runs)")
-        click.echo(f"      seed: {entry.default_seed} without --seed")
-        for name, meaning in entry.variants:
-            click.echo(f"      --variant {name}: {meaning}")
+        facts = [
+            entry.summary,
+            f"tables: {', '.join(entry.tables)}",
+            f"a run: {entry.runs_mean} ({entry.default_runs} without --runs)",
+            f"seed: {entry.default_seed} without --seed",
+            *(f"--variant {name}: {meaning}" for name, meaning in entry.variants),
+        ]
         if entry.data is not None:
-            click.echo(f"      data sets: bestofk datasets fetch {entry.data}")
-        click.echo(click.style(f"      {entry.paper}", dim=True))
+            facts.append(f"data sets: bestofk datasets fetch {entry.data}")
+        say_entry(entry.name, *facts, beside=[entry.paper])
 
 
 def _progress(line: str) -> None:

@@ -9,13 +9,22 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import os
+import shutil
 import sys
+import textwrap
 import unicodedata
+from collections.abc import Sequence
 from typing import TextIO
 
 import click
 
 from bestofk.wording import printable
+
+PROSE_WIDTH = 100
+"""Sentences are wrapped at this many columns, however wide the terminal is."""
+ENTRY = " " * 6
+"""What stands below the name of an entry is set in so far."""
 
 _ASCII = {
     "·": ".", "●": "o", "○": "o", "…": "...", "µ": "u", "μ": "u", "×": "x", "±": "+-", "–": "-",
@@ -45,6 +54,28 @@ def say(text: object = "", *, err: bool = False) -> None:
 def say_name(name: object) -> None:
     """Print a name on a line of its own, whatever it holds."""
     click.echo(printable(" ".join(str(name).splitlines())))
+
+
+def say_entry(name: str, *facts: str, beside: Sequence[str] = ()) -> None:
+    """Print one entry of a list: its name, what holds for it, and dimmed what stands `beside`."""
+    click.echo(f"  {click.style(safe(name), bold=True)}")
+    for fact in facts:
+        click.echo(_set_in(fact))
+    for fact in beside:
+        if fact:
+            click.echo(click.style(_set_in(fact), dim=True))
+
+
+def _set_in(text: str) -> str:
+    """A paragraph below a name; on a terminal, or where COLUMNS is exported, wrapped at words."""
+    text = safe(text)
+    if not (sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()):
+        return ENTRY + text
+    width = max(min(shutil.get_terminal_size().columns, PROSE_WIDTH), 2 * len(ENTRY))
+    return textwrap.fill(
+        text, width=width, initial_indent=ENTRY, subsequent_indent=ENTRY,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
 
 
 def use_plain_characters() -> None:

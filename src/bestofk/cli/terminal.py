@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bestofk.cli.options import as_typed
-from bestofk.cli.say import safe
+from bestofk.cli.say import PROSE_WIDTH, safe
 from bestofk.cli.terminal_table import (
     OTHER_METRIC,
     learner_table,
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 LONG_LINE = 200
 """Columns of a table in a file or a pipe."""
-PROSE_WIDTH = 100
-"""Sentences are wrapped at this many columns, however wide the terminal is."""
 SET_IN = "  "
 
 
