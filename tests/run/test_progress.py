@@ -175,7 +175,9 @@ def test_the_bar_shows_who_is_out():
         race.start(total=2, done=0)
         race.item(label="nn", failed=False)
     race.standing(words="1 out, 2 left; open: [nn] against c4.5")
-    assert bar.bar.tasks[0].fields["standing"] == "1 out, 2 left; open: [nn] against c4.5"
+    bar.bar.refresh()
+    # in a line of its own, below the learner at work
+    assert "\n1 out, 2 left; open: [nn] against c4.5" in stream.getvalue().replace("\r", "")
     with race:
         race.start(total=2, done=2)
     assert (bar.bar.tasks[0].completed, bar.bar.tasks[0].total) == (3, 6)

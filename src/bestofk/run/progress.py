@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import TYPE_CHECKING, Any, Self, TextIO
 
 from bestofk.wording import printable
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
@@ -201,15 +204,24 @@ class Bar(_Estimated):
             Progress as RichProgress,
             TextColumn,
         )
+        from rich.text import Text
+
+        class WithStanding(RichProgress):
+            """A bar with a line of its own for who is out of a race, and what is open."""
+
+            def get_renderables(self) -> Iterable[RenderableType]:
+                yield from super().get_renderables()
+                for task in self.tasks:
+                    if task.fields["standing"]:
+                        yield Text(task.fields["standing"])
 
         self.failed = 0
-        self.bar = RichProgress(
+        self.bar = WithStanding(
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TextColumn("{task.fields[left]}"),
             TextColumn("{task.fields[failures]}"),
-            TextColumn("{task.fields[standing]}", markup=False),
             TextColumn("{task.description}", markup=False),
             console=Console(file=stream),
             transient=True,

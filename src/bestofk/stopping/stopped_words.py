@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk.ordering.words.headline import which_you_prefer
@@ -173,11 +174,16 @@ def reason_words(
     return f"{name} stopped after {unit} {runs}: {sure}."
 
 
-def open_line(left: int, out: int, pairs: list[tuple[str, str]]) -> str:
-    """``2 out, 3 left; open: nn against c4.5``, for somebody who watches."""
+def open_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> str:
+    """``2 out (max, nmc), 3 left; open: nn against c4.5``, for somebody who watches."""
     if not pairs:
         return "settled"
-    shown = [f"{a} against {b}" for a, b in pairs[:3]]
-    if len(pairs) > len(shown):
-        shown.append(f"{len(pairs) - len(shown)} more")
-    return f"{out} out, {left} left; open: {', '.join(shown)}"
+    who = f" ({_first(out)})" if out else ""
+    still = _first([f"{a} against {b}" for a, b in pairs])
+    return f"{len(out)} out{who}, {left} left; open: {still}"
+
+
+def _first(words: Sequence[str], most: int = 3) -> str:
+    """As many as fit in a line, and how many more there are."""
+    more = [f"{len(words) - most} more"] if len(words) > most else []
+    return ", ".join([*words[:most], *more])

@@ -288,11 +288,11 @@ class Hears(Progress):
 
 def test_who_watches_hears_who_is_out_and_what_is_open():
     hears = Hears()
-    study = raced(progress=hears)
+    study = raced(progress=hears, target="order")
     assert hears.total == [400]
     assert hears.heard[0].startswith("0 out, 4 left; open: ")
     assert hears.heard[-1] == "settled"
-    assert len(hears.heard) >= 2
+    assert hears.heard[1] == "2 out (naive-bayes, c4.5), 2 left; open: max against nmc"
     assert study.race.settled
 
 

@@ -153,8 +153,8 @@ def _one_race(
         seen.append(Seen(look=look, runs=runs, losses=track.losses(prior, runs)))
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
-            left = int(look.go_on.sum())
-            watch(open_line(left, len(prior) - left, pairs))
+            out = [name for name, on in zip(called, look.go_on, strict=True) if not on]
+            watch(open_line(len(prior) - len(out), out, pairs))
 
     made = {
         "prior": tuple(prior),
