@@ -191,6 +191,7 @@ class _Track:
     def __init__(self, planned: PlannedRace, spec: StudySpec, cells: Cells) -> None:
         self.planned, self.spec, self.cells = planned, spec, cells
         self.results: dict[Place, CellResult] = {}
+        self._known: dict[tuple[int, int, int], float] = {}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Have so many runs of every learner; False: there is no time."""
@@ -261,6 +262,9 @@ class _Track:
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
         """The mean over repetitions, and over all splits of a data set; NaN where one failed."""
+        at = learner, unit, of_unit
+        if at in self._known:
+            return self._known[at]
         each = [
             [
                 self.results[
@@ -271,7 +275,8 @@ class _Track:
             for dataset, run, fold in self.planned.cells(unit, of_unit)
         ]
         # None is NaN, and makes the mean NaN
-        return float(np.array(each, dtype=np.float64).mean(axis=1).mean())
+        self._known[at] = float(np.array(each, dtype=np.float64).mean(axis=1).mean())
+        return self._known[at]
 
     def failed(self, learners: Sequence[int]) -> bool:
         """Whether a fit of one of these learners failed."""
