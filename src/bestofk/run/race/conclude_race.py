@@ -257,6 +257,8 @@ def _reason(
     if sole is None or sole == place:
         return None
     kind: Kind = "preferred" if sole < place else "passed over"
+    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[place]:
+        kind = "smaller mean"
     return StopReason(kind=kind, exact=exact, by=names[sole])
 
 

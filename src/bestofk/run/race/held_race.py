@@ -10,7 +10,7 @@ import numpy as np
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.preference import NO_PREFERENCE, Preference, arrange
+from bestofk.ordering.preference import NO_PREFERENCE, Preference, alike_ranks, arrange
 from bestofk.pairwise.resolution import resolution_of
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Place
@@ -122,6 +122,8 @@ def _one_race(
     settled = decision.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
     places, preference, notes = arrange(names, settled.prior, means)
+    ranks = alike_ranks(names, settled.prior)
+    ranks = None if ranks is None else ranks[places]
     prior = [kept[at] for at in places]
     like = planned.rehearsed.evidence.family
     called = [spec.learners[number].name for number in prior]
@@ -166,7 +168,7 @@ def _one_race(
     try:
         raced = race(
             fill, len(prior), test, family, planned.rule, guard=planned.rehearsed.guard,
-            stated=preference.stated, floor=floor, watch=saw,
+            stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
         open_still = planned.rule.settle == "plan" and not raced.settled and not whole
