@@ -2,26 +2,37 @@
 
     python benchmarks/stopping_datasets.py                      60 tables of each setting
     python benchmarks/stopping_datasets.py --tables 50 --seed 7
+    python benchmarks/stopping_datasets.py --search 5000        look for a counterexample
 
 Six learners on 12 and on 20 data sets, the preference shuffled, Holm's correction. The loss on a
 data set is its difficulty, what the learner adds, and a normal part of its own with a standard
 deviation of 0.03, as an error rate of 200 rows, so that there are ties. *Typical*: two learners
 that are nearly alike and four that are 0.05 to 0.08 worse; *graded*: steps of 0.02; *null*: six
 alike.
+
+The search draws tables of 2 to 5 learners on 6 to 14 data sets, with ties or without, under any
+family, correction, guard, target and preference, until so many have stopped early; then all data
+sets that were not used are replaced by endings made to undo the verdict: differences that are
+tied with those that are there or with each other, differences of 0, all of one sign or not; those
+that come nearest to the level are changed and tried again. See `stopping_exact.py`.
 """
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from bestofk.adjust import CORRECTIONS
 from bestofk.ordering import order_many
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping import StoppingRule, replay
 from bestofk.stopping.planned_units import PlannedUnits
+from stopping_exact import ALPHA, DRAWN, Case, tell  # type: ignore[import-not-found]
 
+Floats = npt.NDArray[np.float64]
 SETTINGS = {
     "typical": [0.0, 0.002, 0.05, 0.06, 0.07, 0.08],
     "graded": [0.0, 0.02, 0.04, 0.06, 0.08, 0.1],
@@ -31,11 +42,94 @@ KINDS = {"wilcoxon": "ranks", "sign": "signs"}
 ROWS = 200
 
 
-def table(rng: np.random.Generator, setting: str, datasets: int) -> npt.NDArray[np.float64]:
+def table(rng: np.random.Generator, setting: str, datasets: int) -> Floats:
     """Losses (learners, data sets), the learners in the order of preference."""
     own = rng.permutation(SETTINGS[setting])[:, np.newaxis]
     rates = 0.2 + 0.1 * rng.random(datasets) + own + rng.normal(0, 0.03, (6, datasets))
     return np.asarray(np.round(np.clip(rates, 0.0, 1.0) * ROWS) / ROWS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSets(Case):  # type: ignore[misc]
+    """A table of data sets; `levels` are the sizes that a loss may have."""
+
+    levels: int
+
+    @property
+    def called(self) -> str:
+        return {kind: test for test, kind in KINDS.items()}[self.kind]
+
+    @property
+    def test(self) -> PlannedUnits:
+        return PlannedUnits(kind=self.kind, runs=self.losses.shape[1], span=1.0)
+
+    def rounded(self, losses: Floats, used: Floats) -> Floats:
+        """What was used, and for the rest losses of so many sizes."""
+        rest = np.round(np.clip(losses, 0.0, 1.0) * self.levels) / self.levels
+        return np.asarray(np.where(np.isnan(used), rest, used))
+
+
+def draw(rng: np.random.Generator) -> DataSets:
+    """A table of any kind."""
+    K, datasets = int(rng.integers(2, 6)), int(rng.integers(6, 15))
+    levels = int(rng.choice([4, 20, 200, 10**6]))
+    own = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.permutation(np.linspace(0, 1, K))
+    rates = 0.3 + 0.2 * rng.random(datasets) + own[:, np.newaxis]
+    rates += rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal((K, datasets))
+    name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
+    corrections = [
+        one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
+    ]
+    case = DataSets(
+        losses=np.full((K, datasets, 1), np.nan),
+        kind=str(rng.choice(list(KINDS.values()))),
+        family=Family(
+            name=name, learners=K, alpha=ALPHA, correction=str(rng.choice(corrections)),
+            control=int(rng.integers(K)) if name == "control" else None,
+        ),
+        guard=bool(rng.integers(2)),
+        stated=name == "prior" or bool(rng.integers(4)),
+        target=str(rng.choice(["best", "order"])),
+        levels=levels,
+    )  # fmt: skip
+    return replace(case, losses=case.rounded(rates[..., np.newaxis], case.losses))
+
+
+def sizes_of(
+    rng: np.random.Generator, case: DataSets, used: Floats, shape: tuple[int, ...]
+) -> Floats:
+    """Differences that are tied with those that are there, of 0, small or large."""
+    there = np.abs(used[:, np.newaxis, :, 0] - used[np.newaxis, :, :, 0]).ravel()
+    there = there[~np.isnan(there)]
+    return rng.choice(np.concatenate([there, [0.0, 1 / case.levels, 0.5, 1.0]]), shape)
+
+
+def first_endings(rng: np.random.Generator, case: DataSets, used: Floats) -> Floats:
+    """(B, K, data sets, 1): everybody against one of them, on one side or on both."""
+    K, datasets, _ = used.shape
+    shape = (2 * DRAWN, K, datasets)
+    sizes = sizes_of(rng, case, used, shape)
+    alike = rng.random((2 * DRAWN, K, 1)) < 0.5
+    sizes = np.where(alike, sizes[:, :, :1], sizes)
+    signs = rng.choice([-1.0, 1.0], shape)
+    signs = np.where(rng.random((2 * DRAWN, K, 1)) < 0.6, signs[:, :, :1], signs)
+    one = rng.integers(K, size=2 * DRAWN)
+    level = np.where(np.isnan(used[one, :, 0]), rng.choice([0.0, 0.5, 1.0]), used[one, :, 0])
+    endings = level[:, np.newaxis] + signs * sizes
+    endings[np.arange(2 * DRAWN), one] = level
+    # and the extremes
+    endings[::8] = rng.integers(0, 2, (len(endings[::8]), K, 1))
+    return case.rounded(endings[..., np.newaxis], used)
+
+
+def changed(rng: np.random.Generator, case: DataSets, used: Floats, endings: Floats) -> Floats:
+    """Endings near to those given: some losses are moved by a difference that is there."""
+    many = np.repeat(endings, DRAWN // len(endings), axis=0)
+    moved = sizes_of(rng, case, used, many.shape) * rng.choice([-1.0, 1.0], many.shape)
+    # to the level of somebody else, or by so much
+    other = np.take(many, rng.integers(many.shape[1], size=many.shape[1]), axis=1)
+    moved = np.where(rng.random(many.shape) < 0.5, many, other) + moved
+    return case.rounded(np.where(rng.random(many.shape) < 0.3, moved, many), used)
 
 
 def main() -> None:
@@ -43,7 +137,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=60)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--search", type=int, help="tables to look for a counterexample in")
     asked = parser.parse_args()
+    if asked.search:
+        tell(asked.search, asked.seed, draw, first_endings, changed)
+        return
     family = Family(learners=6, alpha=0.05, correction="holm")
     for test, kind in KINDS.items():
         for datasets in (12, 20):

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +25,7 @@ import numpy.typing as npt
 from bestofk.ordering import order_many
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping import PlannedT, StoppingRule, replay
+from bestofk.stopping.planned_units import PlannedUnits
 from bestofk.stopping.race import Raced
 
 Floats = npt.NDArray[np.float64]
@@ -45,7 +48,12 @@ class Case:
     target: str
 
     @property
-    def test(self) -> PlannedT:
+    def called(self) -> str:
+        """The test of the full plan."""
+        return "corrected-repeated-kfold-t"
+
+    @property
+    def test(self) -> PlannedT | PlannedUnits:
         _, runs, folds = self.losses.shape
         return PlannedT(
             runs=runs, folds=folds, df=runs * folds - 1, test_share=1 / (folds - 1),
@@ -142,9 +150,9 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     """How many endings are decided otherwise, and how near each comes to that."""
     family = case.family
     decided = order_many(
-        endings,
+        endings[..., 0] if isinstance(case.test, PlannedUnits) else endings,
         prior="listed" if case.stated else None,
-        test="corrected-repeated-kfold-t",
+        test=case.called,
         correction=family.correction,
         family=family.name,
         control=family.control,
@@ -163,7 +171,18 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     return int(differs.sum()), np.nanmin(near.reshape(len(near), -1), axis=1)
 
 
-def search(tables: int, seed: int) -> dict[str, float]:
+Draw = Callable[[np.random.Generator], Case]
+Begin = Callable[[np.random.Generator, Case, Floats], Floats]
+Change = Callable[[np.random.Generator, Case, Floats, Floats], Floats]
+
+
+def search(
+    tables: int,
+    seed: int,
+    draw: Draw = draw,
+    first_endings: Begin = first_endings,
+    changed: Change = changed,
+) -> dict[str, float]:
     """Counterexamples, and what was tried."""
     rng = np.random.default_rng(seed)
     found = dict.fromkeys(("tables", "stopped", "endings", "counterexamples", "saved"), 0.0)
@@ -176,7 +195,7 @@ def search(tables: int, seed: int) -> dict[str, float]:
             # the whole plan was needed, and nothing is left to undo anything
             continue
         found["stopped"] += 1
-        found["saved"] += np.isnan(used).mean()
+        found["saved"] += np.isnan(used).mean() / tables
         endings = first_endings(rng, case, used)
         for _ in range(ROUNDS):
             wrong, near = undone(case, raced, endings)
@@ -187,8 +206,18 @@ def search(tables: int, seed: int) -> dict[str, float]:
                       f"stated {case.stated}, {case.target}, {used.shape}", flush=True)  # fmt: skip
                 break
             endings = changed(rng, case, used, endings[np.argsort(near)[:KEPT]])
-    found["saved"] /= tables
     return found
+
+
+def tell(tables: int, seed: int, *how: Any) -> None:
+    """Search, and print what was found."""
+    begin = time.perf_counter()
+    found = search(tables, seed, *how)
+    print(
+        f"{found['stopped']:.0f} tables stopped early (of {found['tables']:.0f} drawn; "
+        f"{100 * found['saved']:.0f} % saved), {found['endings']:.0f} endings: "
+        f"{found['counterexamples']:.0f} counterexamples; {time.perf_counter() - begin:.0f} s"
+    )
 
 
 def main() -> None:
@@ -196,13 +225,7 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
-    begin = time.perf_counter()
-    found = search(asked.tables, asked.seed)
-    print(
-        f"{found['stopped']:.0f} tables stopped early (of {found['tables']:.0f} drawn), "
-        f"{found['endings']:.0f} endings: {found['counterexamples']:.0f} counterexamples; "
-        f"{time.perf_counter() - begin:.0f} s"
-    )
+    tell(asked.tables, asked.seed)
 
 
 if __name__ == "__main__":

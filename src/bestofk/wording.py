@@ -140,6 +140,12 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+def ordinal(place: int) -> str:
+    """``1st``, ``2nd``, ``3rd``, ``11th``."""
+    end = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
+    return f"{place}{end}"
+
+
 def printable(text: str) -> str:
     r"""Text without characters that print nothing or turn the line about; those become ``�``.
 

@@ -66,6 +66,49 @@ def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stat
     assert not (claims & ~np.triu(verdict.possible)).any()
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.integers(2, 6),
+    family=st.sampled_from(["all", "prior", "control"]),
+    guard=st.booleans(),
+    width=st.floats(0.0, 3.0),
+)
+def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_end(
+    seed, K, family, guard, width
+):
+    rng = np.random.default_rng(seed)
+    control = int(rng.integers(K)) if family == "control" else None
+    ranks = np.sort(rng.integers(0, 3, K)).astype(float)
+    rows, columns = np.triu_indices(K, 1)
+    means = rng.normal(0, 0.1, K)
+    pairs = means[rows] - means[columns]
+    t = 40 * pairs + rng.normal(0, 0.5, len(rows))
+    reach = width * rng.random((4, len(rows)))
+    bounds = Bounds(
+        t_low=t - reach[0], t_high=t + reach[1],
+        mean_low=pairs - 0.05 * reach[2], mean_high=pairs + 0.05 * reach[3],
+    )  # fmt: skip
+    made = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
+    verdict = interval_verdict(bounds, TEST, Family(control=control, **made), guard=guard,
+                               ranks=ranks)  # fmt: skip
+    # the full plan knows all means: its order of preference, and the statistics in that order
+    known = np.lexsort((means, ranks))
+    square = np.zeros((K, K))
+    square[rows, columns] = t
+    square -= square.T
+    at = None if control is None else int(np.flatnonzero(known == control)[0])
+    order, claims = decided(
+        square[np.ix_(known, known)][rows, columns], means[known], Family(control=at, **made),
+        guard=guard, stated=True,
+    )  # fmt: skip
+    assert verdict.candidates()[known[order[0]]]
+    settled, _ = verdict.order()
+    assert settled.tolist() == known[order[: len(settled)]].tolist()
+    for i, j in np.argwhere(claims):
+        assert verdict.possible[known[i], known[j]]
+
+
 def test_a_correction_rejects_no_less_for_smaller_pvalues():
     # the engine rests on it, for every correction that is registered
     rng = np.random.default_rng(7)

@@ -1,5 +1,10 @@
 """Data sets that are left: whatever they bring, the bounds hold and the full plan decides so."""
 
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -134,3 +139,28 @@ def test_a_difference_that_rounding_may_tie_with_another_stays_open():
     bounds = test.exact(a, np.zeros((1, 3, 1)))
     assert bounds.t_low[0] == -np.inf
     assert bounds.t_high[0] == np.inf
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
+    yield importlib.import_module("stopping_datasets")
+    for name in ("stopping_datasets", "stopping_exact"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(
+    searched, monkeypatch, share
+):
+    whole = PlannedUnits.exact
+
+    def narrower(self, a, b):
+        found = whole(self, a, b)
+        return replace(found, t_low=share * found.t_low, t_high=share * found.t_high)
+
+    monkeypatch.setattr(PlannedUnits, "exact", narrower)
+    how = searched.draw, searched.first_endings, searched.changed
+    found = sys.modules["stopping_exact"].search(8, 10, *how)
+    assert found["endings"] > 500
+    assert (found["counterexamples"] == 0) == (share == 1)

@@ -121,3 +121,19 @@ def test_for_the_limit_runs_go_on_beyond_the_plan_as_long_as_the_splits_matter()
         raced = replay(moved, test, family, rule)
         most[shift] = int(raced.runs.max())
     assert most[0.3] <= RUNS < most[0.074] <= 40
+
+
+@pytest.mark.parametrize("risk", [0.0, 0.05])
+def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
+    # the first is ahead in run 1 alone; by their means of all runs the plan prefers the second
+    rng = np.random.default_rng(4)
+    losses = 0.3 + 0.02 * rng.standard_normal((2, 6, 4))
+    losses[0, 0] -= 0.05
+    losses[0, 1:] += 0.02
+    assert losses[0].mean() > losses[1].mean()
+    test = PlannedT(runs=6, folds=4, df=23, test_share=1 / 3, span=1.0)
+    family = Family(learners=2, alpha=0.05, correction="holm")
+    raced = replay(losses, test, family, StoppingRule(risk=risk), ranks=np.zeros(2))
+    assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
+    full = bk.order(losses, prior={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
+    assert full.recommended == 1

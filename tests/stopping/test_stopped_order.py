@@ -109,3 +109,18 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
     assert "losses count." not in page
     assert "stop=&#39;settled&#39;" in page
     assert "Learners were stopped as soon as the recommended learner was settled" in page
+
+
+def test_learners_that_share_a_reason_share_a_sentence(study):
+    race = study.race
+    said = [line for line in study.explain().splitlines() if " stopped after run " in line]
+    assert said == race.reasons()
+    stopped = [one for one in race.learners if one.out_after is not None]
+    assert len(said) == len({(one.cause.kind, one.cause.by) for one in stopped}) < len(stopped)
+    for one in stopped:
+        (own,) = (line for line in said if f"{one.learner} " in line.split(": ")[0] + " ")
+        assert f"after run {one.runs}" in own
+    assert race.renamed({one.learner: one.learner.upper() for one in race.learners}).reasons() == [
+        line for line in race.explain(names=[one.learner.upper() for one in race.learners])
+        .splitlines() if " stopped after run " in line
+    ]  # fmt: skip

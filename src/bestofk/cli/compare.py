@@ -92,7 +92,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     show_default=True,
     help="With --stop: as the plan decides, or as endless runs would, adding runs if unclear.",
 )
-@click.option("--risk", type=float, default=0.05, show_default=True,
+@click.option("--risk", type=float, default=None, show_default="0.05; over data sets none",
               help="With --stop: chance that the plan would decide otherwise.")  # fmt: skip
 @click.option("--max-runs", metavar="N", type=click.IntRange(min=2, max=10_000), default=30,
               show_default=True, help="With --settle limit: no more runs than these.")  # fmt: skip
@@ -149,7 +149,7 @@ def compare(
     stop: str | None,
     stop_target: str,
     settle: str,
-    risk: float,
+    risk: float | None,
     max_runs: int,
     on_failure: str,
     retry_failed: bool,

@@ -98,6 +98,12 @@ def arrange(
     return places_by(ranks, means).tolist(), preference, notes
 
 
+def alike_ranks(names: Sequence[Name], prior: Any) -> Floats | None:
+    """What a stated preference says of every learner, where it leaves some alike; else None."""
+    ranks, preference, _ = preference_ranks(names, prior)
+    return ranks if preference.stated and np.unique(ranks).size < len(ranks) else None
+
+
 def places_by(ranks: Floats, means: Floats) -> Ints:
     """(..., K): learners by their ranks in the preference, equal ranks by their means (..., K)."""
     if np.unique(ranks).size == len(ranks):

@@ -83,9 +83,11 @@ class PairwiseTest(FunctionEntry):
     takes_resolution: bool = False
     """The function takes `resolution`, the step of which all losses are multiples."""
     curtailed: Literal["", "plain", "corrected", "ranks", "signs"] = ""
-    """It is one t statistic of all differences, its variance as it is or corrected for shared rows,
-    so that what is left of a plan can be bounded (`bestofk.stopping`); or it goes by signed
-    ranks or signs of data sets, which can be bounded too; empty: it is not."""
+    """The mean of all differences of several runs or splits over their standard deviation, times a
+    constant (its variance is as it is or corrected for shared rows, its degrees of freedom are
+    given or not), so that what is left of a plan can be bounded and predicted
+    (`bestofk.stopping`); or it goes by signed ranks or signs of data sets, which can be bounded;
+    empty: it is neither, and no race is held for it."""
     subsets: str = ""
     """``"halves"`` or ``"nested"``: the runs on parts of the rows that the test needs. The function
     takes their losses after those of all runs in one axis, or, where `pooled`, not at all."""

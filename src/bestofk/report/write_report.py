@@ -249,7 +249,7 @@ def _verdict(
 
 def _stops(order: Order | None) -> list[str]:
     """When every learner of a race was stopped, and why."""
-    return [one.why for one in order.race.learners] if isinstance(order, StoppedOrder) else []
+    return order.race.reasons() if isinstance(order, StoppedOrder) else []
 
 
 def _lead(text: str, order: Order | None, names: set[object]) -> Markup:

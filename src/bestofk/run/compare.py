@@ -67,7 +67,7 @@ def compare(
     stop: str | None = None,
     target: str = "best",
     settle: str = "plan",
-    risk: float = 0.05,
+    risk: float | None = None,
     max_runs: int = 30,
     on_failure: str = "record",
     retry_failed: bool = False,
@@ -142,9 +142,10 @@ def compare(
     settle : {"plan", "limit"}
         As the full plan would decide; or as endless runs of the same test would, with runs beyond
         the plan where it is unclear.
-    risk : float
-        The chance, given the data, that the plan (or endless runs) would have decided otherwise;
-        0: stop only for what no further result can change.
+    risk : float, optional
+        The chance, given the data, that the plan (or endless runs) would have decided otherwise,
+        by default 0.05; 0: stop only for what no further result can change. Over several data
+        sets no risk is taken.
     max_runs : int
         With ``settle="limit"``, the runs after which what is open depends on the splits.
     on_failure : {"record", "stop"}
@@ -178,13 +179,15 @@ def compare(
     'nmc'
     """
     deadline = deadline_of(budget)
-    rule = stopping_rule(stop, target=target, settle=settle, risk=risk, max_runs=max_runs)
     random_state = whole(random_state, "random_state", at_least=0)
     replicate = whole(replicate, "replicate", at_least=0)
     made = None if plan is None else make_plan(plan, random_state=random_state)
     columns = {"groups": groups, "sample_weight": sample_weight,
                "folds": None if made is None else made.column or None}  # fmt: skip
     datasets = as_datasets(X, y, data, task=task, columns=columns)
+    rule = stopping_rule(
+        stop, target=target, settle=settle, risk=risk, max_runs=max_runs, datasets=len(datasets)
+    )
     contenders = as_contenders(learners, task=datasets[0].task)
     check_task(contenders, datasets)
     names = tuple(contender.name for contender in contenders)

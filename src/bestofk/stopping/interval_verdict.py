@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -32,6 +32,9 @@ class IntervalVerdict:
         struck out has the smaller mean.
     stated : bool
         There is a preference; without one the smallest mean is recommended.
+    ranks : (K,) array or None
+        What the preference says of every learner, the smallest preferred, where it leaves some
+        alike: those come in the order of their means at the end of the plan, which may be open.
     """
 
     sure: Bools
@@ -40,6 +43,7 @@ class IntervalVerdict:
     mean_high: Floats
     guard: bool
     stated: bool
+    ranks: Floats | None = None
 
     @property
     def learners(self) -> int:
@@ -51,6 +55,8 @@ class IntervalVerdict:
         left = np.ones(self.learners, dtype=bool) if among is None else among
         if not self.stated:
             return left & ~((self.mean_high < 0) & left[:, np.newaxis]).any(axis=0)
+        if self.ranks is not None:
+            return self._candidates_of_ranks(left, self.ranks)
         sure, possible = (
             np.triu(edges) & left[np.newaxis, :] for edges in (self.sure, self.possible)
         )
@@ -69,6 +75,26 @@ class IntervalVerdict:
                 return found
         # nobody is sure to end the walk, so that of those passed over one may be taken too
         return left & ~struck
+
+    def _candidates_of_ranks(self, left: Bools, ranks: Floats) -> Bools:
+        """The same where the preference leaves some alike, whose order is that of their means."""
+        earlier = ranks[:, np.newaxis] < ranks
+        alike = ranks[:, np.newaxis] == ranks
+        np.fill_diagonal(alike, False)
+        before = earlier | (alike & (self.mean_high < 0))
+        may_be_before = earlier | (alike & (self.mean_low <= 0))
+        struck = left & (self.sure & before & left).any(axis=1)
+        may_be_struck = left & (self.possible & may_be_before & left).any(axis=1)
+        passed, may_be_passed = (np.zeros(self.learners, dtype=bool) for _ in range(2))
+        if self.guard:
+            passed = ((self.mean_high < 0) & before & struck[:, np.newaxis]).any(axis=0)
+            may_be_passed = (
+                (self.mean_low < 0) & may_be_before & may_be_struck[:, np.newaxis]
+            ).any(axis=0)
+        ends = left & ~may_be_struck & ~may_be_passed
+        if not ends.any():
+            return np.asarray(left & ~struck)
+        return np.asarray(left & ~struck & ~passed & ~(before & ends[:, np.newaxis]).any(axis=0))
 
     def order(self) -> tuple[Ints, bool]:
         """The learners whose place is settled, best first, and whether all of them are."""
@@ -98,11 +124,18 @@ def pairs_of(learners: int) -> tuple[Ints, Ints]:
 
 
 def interval_verdict(
-    bounds: Bounds, test: PlannedTest, family: Family, *, guard: bool = True, stated: bool = True
+    bounds: Bounds,
+    test: PlannedTest,
+    family: Family,
+    *,
+    guard: bool = True,
+    stated: bool = True,
+    ranks: Floats | None = None,
 ) -> IntervalVerdict:
     """The claims that the full plan is sure to make, and those that it may make.
 
-    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``. The corrections
+    `bounds` are of all pairs, in the order of ``numpy.triu_indices(K, 1)``; `ranks` are for a
+    preference that leaves some learners alike. The corrections
     reject more the smaller the p-values are, each of them: what the largest p-values reject is
     rejected by the full plan, and that is within what the smallest reject.
     """
@@ -112,15 +145,22 @@ def interval_verdict(
     place = np.zeros((K, K), dtype=np.int64)
     place[rows, columns] = np.arange(len(rows))
     tested = place[first, second]
+    one_sided = family.alternative != "two-sided"
+    if one_sided and ranks is not None:
+        # which of two that are alike goes first, and so the side, is known at the end
+        bounds = _either_way(bounds, ranks[rows] == ranks[columns])
     smallest, largest = test.pvalues(bounds, family.alternative)
     must = family.adjust(largest[tested]) <= family.alpha
     low, high = bounds.t_low[tested], bounds.t_high[tested]
     sure, possible = (np.zeros((K, K), dtype=bool) for _ in range(2))
     sure[first, second] = must & (low > 0)
     possible[first, second] = _may(test, family, smallest[tested], high)
-    if family.alternative == "two-sided":
+    if not one_sided:
         sure[second, first] = must & (high < 0)
+    if not one_sided or ranks is not None:
         possible[second, first] = _may(test, family, smallest[tested], -low)
+    if one_sided and ranks is not None:
+        possible[second, first] &= ranks[first] == ranks[second]
     mean_low, mean_high = np.zeros((K, K)), np.zeros((K, K))
     mean_low[rows, columns], mean_high[rows, columns] = bounds.mean_low, bounds.mean_high
     mean_low[columns, rows], mean_high[columns, rows] = -bounds.mean_high, -bounds.mean_low
@@ -131,6 +171,17 @@ def interval_verdict(
         mean_high=mean_high,
         guard=guard,
         stated=stated,
+        ranks=ranks,
+    )
+
+
+def _either_way(bounds: Bounds, alike: Bools) -> Bounds:
+    """The statistics of some pairs, whichever of the two goes first."""
+    far = np.maximum(np.abs(bounds.t_low), np.abs(bounds.t_high))
+    return replace(
+        bounds,
+        t_low=np.where(alike, -far, bounds.t_low),
+        t_high=np.where(alike, far, bounds.t_high),
     )
 
 

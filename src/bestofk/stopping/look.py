@@ -55,8 +55,11 @@ class Look:
         """The verdict without any risk."""
         if self.exact_bounds is self.bounds:
             return self.verdict
-        made = {"guard": self.verdict.guard, "stated": self.verdict.stated}
-        return interval_verdict(self.exact_bounds, self.test, self.family, **made)
+        like = self.verdict
+        return interval_verdict(
+            self.exact_bounds, self.test, self.family, guard=like.guard, stated=like.stated,
+            ranks=like.ranks,
+        )  # fmt: skip
 
 
 def look(
@@ -68,13 +71,15 @@ def look(
     guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
+    ranks: Floats | None = None,
     earlier: Predictions | None = None,
 ) -> Look:
     """Look at losses (K, runs, folds) in order of preference, NaN where nothing is known yet.
 
     A run counts for the prediction of a pair when both learners have all its folds, and all
-    runs before it; every single fold counts for what is beyond doubt. `earlier` keeps what
-    looks at fewer runs predicted, which is computed again where it is not given.
+    runs before it; every single fold counts for what is beyond doubt. `ranks` are what a
+    preference says that leaves some learners alike. `earlier` keeps what looks at fewer runs
+    predicted, which is computed again where it is not given.
     """
     K = len(losses)
     rows, columns = pairs_of(K)
@@ -91,7 +96,7 @@ def look(
     if rule.risk > 0 and not isinstance(test, PlannedUnits):
         kept = Predictions(len(rows), test, rule, floor) if earlier is None else earlier
         bounds = kept.bounds(differences).within(exact)
-    verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated)
+    verdict = interval_verdict(bounds, test, family, guard=guard, stated=stated, ranks=ranks)
     left, candidates, settled = still_open(verdict, family, rule.target)
     pairs: tuple[tuple[int, int], ...] = ()
     if not settled:
@@ -205,6 +210,8 @@ def _rivals(
         # it looks overridden: once that is sure, the others need not be asked
         found[:] = False
         found[strongest] = True
+    if verdict.ranks is not None:
+        found |= unranked & candidates & (verdict.ranks == verdict.ranks[one])
     if verdict.guard and free:
         struck = among & (np.triu(verdict.possible) & among).any(axis=1)
         found |= unranked & struck & (np.arange(len(found)) < one)

@@ -53,12 +53,14 @@ def race(
     guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
+    ranks: Floats | None = None,
     watch: Callable[[Look, Ints], None] | None = None,
 ) -> Raced:
     """Run round by round, those learners alone whose results can still matter.
 
     Which cells are asked for depends on losses alone, never on time, so that a race that is
-    broken off and taken up again, or run on more processors, uses the same runs.
+    broken off and taken up again, or run on more processors, uses the same runs. `ranks` are what
+    a preference says that leaves some learners alike.
     """
     most = rule.max_runs if rule.settle == "limit" else test.runs
     wanted = np.ones(learners, dtype=np.int64)
@@ -70,8 +72,9 @@ def race(
         runs = wanted
         losses = fill(runs)
         seen = look(
-            losses, test, family, rule, guard=guard, stated=stated, floor=floor, earlier=earlier
-        )
+            losses, test, family, rule, guard=guard, stated=stated, floor=floor, ranks=ranks,
+            earlier=earlier,
+        )  # fmt: skip
         looks.append(seen)
         if watch is not None:
             watch(seen, runs)

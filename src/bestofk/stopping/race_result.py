@@ -8,6 +8,7 @@ from typing import Any
 
 from bestofk.losses.metric import Metric
 from bestofk.presenting import Presented, json_ready, open_level, renamed, renamed_text
+from bestofk.stopping.stop_reason import StopReason, stop_sentence
 from bestofk.wording import counted, shortened
 
 LISTED = 6
@@ -29,8 +30,8 @@ class RacedLearner(Presented):
         Mean loss over those runs; not to be compared with means over more runs.
     why : str
         Why it was stopped, in a sentence; empty where it was not.
-    reason : str
-        The same in a few words: ``"nmc overrides it"``.
+    cause : StopReason or None
+        The same, as it can be said together with that of others.
     unit : {"run", "data set"}
         What is counted.
     course : tuple of float
@@ -42,9 +43,14 @@ class RacedLearner(Presented):
     out_after: int | None
     mean: float
     why: str = ""
-    reason: str = field(default="", repr=False)
+    cause: StopReason | None = field(default=None, repr=False)
     unit: str = field(default="run", repr=False)
     course: tuple[float, ...] = field(default=(), repr=False)
+
+    @property
+    def reason(self) -> str:
+        """Why, in a few words: ``"nmc overrides it"``."""
+        return "" if self.cause is None else self.cause.clause(although=False)
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The learner in a sentence; `names` may hold its name, `alpha` has no effect."""
@@ -182,8 +188,29 @@ class Race(Presented):
         open_level(alpha)
         if names is not None:
             return self.renamed(renamed(names, [one.learner for one in self.learners])).explain()
-        parts = [self.state(), *(one.why for one in self.learners)]
-        return "\n".join(part for part in parts if part)
+        return "\n".join([self.state(), *self.reasons()])
+
+    def reasons(self) -> list[str]:
+        """Who was stopped when, and why: one sentence for all that share a reason."""
+        groups: dict[object, list[RacedLearner]] = {}
+        for one in self.learners:
+            if one.cause is not None:
+                # what is left to bring anything differs from run to run
+                shared = replace(one.cause, place=0)
+                groups.setdefault((shared, one.runs if shared.exact else 0), []).append(one)
+        return [
+            several[0].why
+            if len(several) == 1 or several[0].cause is None
+            else stop_sentence(
+                [(one.learner, one.runs) for one in several],
+                several[0].cause,
+                planned=self.planned_runs,
+                limit=self.settle == "limit",
+                risk=self.risk_words(),
+                unit=self.unit,
+            )
+            for several in groups.values()
+        ]
 
     def state(self) -> str:
         """How far the race came, what it saved, and what may be claimed of it."""
@@ -200,6 +227,11 @@ class Race(Presented):
             )
         if self.fits >= self.planned_fits:
             return f"All {self.planned_fits:,} fits of the plan were needed."
+        if self.exact and self.unit != "run":
+            return (
+                f"Stopped after {fits}: whatever the {self.unit}s that are left say, all of them "
+                "decide the same. No risk is taken."
+            )
         if self.exact:
             return f"Stopped after {fits}: whatever the rest says, the full plan decides the same."
         return (
@@ -229,7 +261,8 @@ class Race(Presented):
                     one,
                     learner=called[one.learner],
                     why=renamed_text(one.why, called),
-                    reason=renamed_text(one.reason, called),
+                    cause=one.cause
+                    and replace(one.cause, by=called.get(one.cause.by, one.cause.by)),
                 )
                 for one in self.learners
             ),

@@ -20,6 +20,7 @@ def replay(
     guard: bool = True,
     stated: bool = True,
     floor: float = 0.0,
+    ranks: Floats | None = None,
 ) -> Raced:
     """Race on losses (K, runs, folds) that are all known."""
 
@@ -27,4 +28,6 @@ def replay(
         known = np.arange(losses.shape[1]) < runs[:, np.newaxis]
         return np.where(known[:, :, np.newaxis], losses, np.nan)
 
-    return race(fill, len(losses), test, family, rule, guard=guard, stated=stated, floor=floor)
+    return race(
+        fill, len(losses), test, family, rule, guard=guard, stated=stated, floor=floor, ranks=ranks
+    )

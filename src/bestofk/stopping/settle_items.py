@@ -12,7 +12,7 @@ import numpy as np
 from bestofk.checks import Floats, Ints, one_of, probability, refuse, whole
 from bestofk.errors import ArgumentError
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.preference import arrange
+from bestofk.ordering.preference import alike_ranks, arrange
 from bestofk.presenting import Presented, open_level, renamed
 from bestofk.stopping.bounds import PlannedT
 from bestofk.stopping.look import Look
@@ -188,6 +188,7 @@ the same, but for a risk of at most 0.05.
     if not given.all():
         raise ArgumentError(f"losses must hold the first {step} items of every learner.")
     places, preference, _ = arrange(called, prior, blocks[:, 0].mean(axis=1))
+    ranks = alike_ranks(called, prior)
     shown = [called[at] for at in places]
     blocks, given = blocks[places], given[places]
     test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
@@ -213,6 +214,7 @@ the same, but for a risk of at most 0.05.
             stated=preference.stated,
             # one item in one block, as for one row in one fold
             floor=1.0,
+            ranks=None if ranks is None else ranks[places],
             watch=lambda look, runs: seen.append((look, runs)),
         )
     return _found(seen, shown, N, step, target, float(risk))

@@ -54,7 +54,7 @@ def explain_stopped(order: StoppedOrder) -> str:
         order.headline(),
         *standings_of(order),
         _order(order),
-        *(one.why for one in order.race.learners),
+        *order.race.reasons(),
         _preference(order),
         _evidence(order),
         *order.notes,
@@ -145,33 +145,6 @@ def _evidence(order: StoppedOrder) -> str:
         )
         if part
     )
-
-
-def reason_words(
-    name: str,
-    runs: int,
-    planned: int,
-    *,
-    limit: bool,
-    exact: bool,
-    risk: str,
-    what: str,
-    unit: str = "run",
-) -> str:
-    """``nn stopped after run 2: whatever the other 8 runs say, nmc overrides it.``"""
-    left = planned - runs
-    others = f"the other {unit} says" if left == 1 else f"the other {left} {unit}s say"
-    if unit != "run" and left > 1:
-        others = f"the other {left} say"
-    elif unit != "run":
-        others = "the other one says"
-    if limit:
-        sure = f"with endless runs {what}, but for the risk of {risk}"
-    elif exact:
-        sure = f"whatever {others}, {what}"
-    else:
-        sure = f"at the end of the plan {what}, but for the risk of {risk}"
-    return f"{name} stopped after {unit} {runs}: {sure}."
 
 
 def open_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> str:

@@ -9,6 +9,7 @@ from bestofk import multiple, pairwise
 from bestofk.ordering import roc_hull
 from bestofk.report.figures.kinds.rate_curves import Rates
 from bestofk.stopping.race_result import Band, Race, RacedLearner
+from bestofk.stopping.stop_reason import StopReason
 
 SIZES = (2, 5, 6, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"
@@ -75,7 +76,7 @@ def race_of_many(n):
             RacedLearner(
                 learner=name, runs=runs, out_after=None if k < 2 else runs, mean=course[-1],
                 why="" if k < 2 else f"{name} stopped after run {runs}: ...",
-                reason="" if k < 2 else f"{names[0]} overrides it",
+                cause=None if k < 2 else StopReason(kind="overridden", exact=True, by=names[0]),
                 course=tuple(np.cumsum(course) / np.arange(1, runs + 1)),
             )
         )  # fmt: skip

@@ -16,7 +16,7 @@ from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.kinds.interval_bars import layout_intervals
 from bestofk.report.figures.kinds.letters import layout_letters
 from bestofk.report.figures.kinds.loss_points import layout_losses
-from bestofk.report.figures.kinds.multitest_graph import layout_graph, ordinal
+from bestofk.report.figures.kinds.multitest_graph import layout_graph
 from bestofk.report.figures.kinds.multitest_steps import layout_steps
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
@@ -24,6 +24,7 @@ from bestofk.report.figures.kinds.roc_curves import layout_roc
 from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_prior
 from bestofk.report.figures.kinds.text_graph import text_graph
 from bestofk.report.figures.kinds.underlines import layout_underlines
+from bestofk.wording import ordinal
 
 
 @pytest.fixture

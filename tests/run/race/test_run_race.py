@@ -184,6 +184,25 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     assert stopped.order in (full.order, full.order[:1])
 
 
+@pytest.mark.parametrize(("seed", "cost_of_c"), [(1, 1), (2, 2)])
+@pytest.mark.parametrize("family", ["all", "prior"])
+def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_of_c, family):
+    # the first run alone has another one ahead
+    from sklearn.datasets import make_classification
+    from sklearn.naive_bayes import GaussianNB
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = make_classification(60, 4, n_informative=2, n_redundant=0, flip_y=0.3, random_state=seed)
+    learners = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": GaussianNB()}
+    options = {"prior": {"a": 1, "b": 1, "c": cost_of_c}, "plan": "4x5", "family": family,
+               "progress": False, "engine": "serial", "alpha": 0.3}  # fmt: skip
+    full = bk.compare(learners, X, y, **options)
+    for risk in (0.0, 0.05):
+        stopped = bk.compare(learners, X, y, stop="settled", risk=risk, **options)
+        assert stopped.recommended == full.recommended
+        assert set(stopped.decision.claims) <= set(full.decision.claims)
+
+
 def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
     failing = {"max": "max", "nmc": "nmc", "broken": "sklearn.nothing:Nothing()",
                "naive-bayes": "naive-bayes"}  # fmt: skip

@@ -197,7 +197,6 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
-        curtailed="plain",
         caution=_AS_INDEPENDENT.format(share=11),
         family="resampled-t",
         called="the k-fold cross-validated paired t test",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeVar
 
 ResultT = TypeVar("ResultT")
@@ -17,6 +18,8 @@ VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
     "VECLIB_MAXIMUM_THREADS",
 )  # fmt: skip
+_HELD: ContextVar[int | None] = ContextVar("_HELD", default=None)
+"""The number that is set already, by a run of several rounds."""
 
 
 def thread_environment(threads: int) -> dict[str, str]:
@@ -42,11 +45,25 @@ def limited(
 
 
 @contextmanager
+def held_threads(threads: int) -> Iterator[None]:
+    """So many threads for several runs, none of which need set them again."""
+    with limited_threads(threads):
+        token = _HELD.set(threads)
+        try:
+            yield
+        finally:
+            _HELD.reset(token)
+
+
+@contextmanager
 def limited_threads(threads: int) -> Iterator[None]:
     """So many threads in every library of this process; afterwards all is as before.
 
-    Setting them takes milliseconds, so it is done once for a whole run.
+    Setting them takes milliseconds, so it is done once for a whole run, or for all its rounds.
     """
+    if _HELD.get() == threads:
+        yield
+        return
     from threadpoolctl import ThreadpoolController
 
     before = {name: os.environ.get(name) for name in VARIABLES}

@@ -24,16 +24,14 @@ from bestofk.stopping.bounds import PlannedT
 from bestofk.stopping.interval_verdict import IntervalVerdict
 from bestofk.stopping.look import still_open
 from bestofk.stopping.race_result import Band, Race, RacedLearner
+from bestofk.stopping.stop_reason import Kind, StopReason, stop_sentence
 from bestofk.stopping.stopped_order import (
     StoppedOrder,
     evidence_so_far,
     order_so_far,
     stated_order,
 )
-from bestofk.stopping.stopped_words import reason_words
 from bestofk.tails import t_quantile
-
-_ALTHOUGH = ", which is preferred to it,"
 
 
 def conclude_race(
@@ -190,12 +188,22 @@ def _learners(
     verdict = last.look.exact if exact else last.look.verdict
     candidates = np.flatnonzero(verdict.candidates())
     best = int(candidates[0]) if len(candidates) == 1 else None
-    found = []
+    rule, found = held.planned.rule, []
     for place, name in enumerate(names):
         runs = int(last.runs[place])
         ended = runs < held.planned.most and not held.whole
         stopped = ended and not last.look.go_on[place]
-        why, reason = _why(held, names, last, place, best) if stopped else ("", "")
+        cause = _cause(held, names, last, place, best) if stopped else None
+        why = ""
+        if cause is not None:
+            why = stop_sentence(
+                [(name, runs)],
+                cause,
+                planned=held.planned.test.runs,
+                limit=rule.settle == "limit",
+                risk=f"{100 * rule.risk:.4g} %",
+                unit=held.planned.unit,
+            )
         known = last.losses[place, :runs]
         course = tuple(_mean(known[: run + 1]) for run in range(runs))
         found.append(
@@ -205,7 +213,7 @@ def _learners(
                 out_after=runs if stopped else None,
                 mean=_mean(known),
                 why=why,
-                reason=reason,
+                cause=cause,
                 unit=held.planned.unit,
                 course=course,
             )
@@ -213,46 +221,45 @@ def _learners(
     return tuple(found)
 
 
-def _why(
+def _cause(
     held: HeldRace, names: list[str], last: Seen, place: int, best: int | None
-) -> tuple[str, str]:
-    """Why a learner is stopped, in a sentence and in few words; what is beyond doubt goes first."""
-    rule, test = held.planned.rule, held.test
-    assert test is not None
+) -> StopReason | None:
+    """Why a learner is stopped; what is beyond doubt goes first."""
+    whole_order = held.planned.rule.target == "order"
     for verdict, exact in ((last.look.exact, True), (last.look.verdict, False)):
-        what = _reason(verdict, names, place, best)
-        if what:
-            said = reason_words(
-                names[place],
-                int(last.runs[place]),
-                test.runs,
-                limit=rule.settle == "limit",
-                exact=exact,
-                risk=f"{100 * rule.risk:.4g} %",
-                what=what,
-                unit=held.planned.unit,
-            )
-            return said, what.replace(_ALTHOUGH, "")
-    return "", ""
+        if whole_order and last.look.settled:
+            order = verdict.order()[0].tolist()
+            if place in order:
+                return StopReason(kind="placed", exact=exact, place=order.index(place) + 1)
+            continue
+        found = _reason(verdict, names, place, best, exact=exact)
+        if found is not None:
+            return found
+    return None
 
 
-def _reason(verdict: IntervalVerdict, names: list[str], place: int, best: int | None) -> str:
+def _reason(
+    verdict: IntervalVerdict, names: list[str], place: int, best: int | None, *, exact: bool
+) -> StopReason | None:
     alone = np.flatnonzero(verdict.candidates())
     sole = int(alone[0]) if len(alone) == 1 else None
     if sole == place and best == place:
-        return "it is recommended"
+        return StopReason(kind="recommended", exact=exact)
     if not verdict.stated:
         ahead = np.flatnonzero(verdict.mean_high[:, place] < 0)
-        return f"{names[int(ahead[0])]} has the smaller mean" if len(ahead) else ""
+        if not len(ahead):
+            return None
+        return StopReason(kind="smaller mean", exact=exact, by=names[int(ahead[0])])
     over = np.flatnonzero(verdict.sure[place, place + 1 :]) + place + 1
     if len(over):
         winner = best if best is not None and best in over else int(over[0])
-        return f"{names[winner]} overrides it"
+        return StopReason(kind="overridden", exact=exact, by=names[winner])
     if sole is None or sole == place:
-        return ""
-    if sole < place:
-        return f"{names[sole]}{_ALTHOUGH} is recommended"
-    return f"it is passed over for {names[sole]}"
+        return None
+    kind: Kind = "preferred" if sole < place else "passed over"
+    if verdict.ranks is not None and verdict.ranks[sole] == verdict.ranks[place]:
+        kind = "smaller mean"
+    return StopReason(kind=kind, exact=exact, by=names[sole])
 
 
 def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:

@@ -10,7 +10,7 @@ import numpy as np
 from bestofk.checks import Floats, Ints
 from bestofk.ordering.decision import Decision
 from bestofk.ordering.evidence.family import Family
-from bestofk.ordering.preference import NO_PREFERENCE, Preference, arrange
+from bestofk.ordering.preference import NO_PREFERENCE, Preference, alike_ranks, arrange
 from bestofk.pairwise.resolution import resolution_of
 from bestofk.run.cells import CellResult
 from bestofk.run.experiment import Place
@@ -122,6 +122,8 @@ def _one_race(
     settled = decision.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
     places, preference, notes = arrange(names, settled.prior, means)
+    ranks = alike_ranks(names, settled.prior)
+    ranks = None if ranks is None else ranks[places]
     prior = [kept[at] for at in places]
     like = planned.rehearsed.evidence.family
     called = [spec.learners[number].name for number in prior]
@@ -166,7 +168,7 @@ def _one_race(
     try:
         raced = race(
             fill, len(prior), test, family, planned.rule, guard=planned.rehearsed.guard,
-            stated=preference.stated, floor=floor, watch=saw,
+            stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
         open_still = planned.rule.settle == "plan" and not raced.settled and not whole
@@ -191,6 +193,7 @@ class _Track:
     def __init__(self, planned: PlannedRace, spec: StudySpec, cells: Cells) -> None:
         self.planned, self.spec, self.cells = planned, spec, cells
         self.results: dict[Place, CellResult] = {}
+        self._known: dict[tuple[int, int, int], float] = {}
 
     def ask(self, runs: Mapping[int, int]) -> bool:
         """Have so many runs of every learner; False: there is no time."""
@@ -261,6 +264,9 @@ class _Track:
 
     def _loss(self, learner: int, unit: int, of_unit: int) -> float:
         """The mean over repetitions, and over all splits of a data set; NaN where one failed."""
+        at = learner, unit, of_unit
+        if at in self._known:
+            return self._known[at]
         each = [
             [
                 self.results[
@@ -271,7 +277,8 @@ class _Track:
             for dataset, run, fold in self.planned.cells(unit, of_unit)
         ]
         # None is NaN, and makes the mean NaN
-        return float(np.array(each, dtype=np.float64).mean(axis=1).mean())
+        self._known[at] = float(np.array(each, dtype=np.float64).mean(axis=1).mean())
+        return self._known[at]
 
     def failed(self, learners: Sequence[int]) -> bool:
         """Whether a fit of one of these learners failed."""

@@ -25,6 +25,7 @@ from bestofk.stopping import PlannedT, StoppingRule
 from bestofk.stopping.interval_verdict import PlannedTest
 from bestofk.stopping.planned_units import MOST_UNITS, PlannedUnits
 from bestofk.stopping.rule import TARGETS, Settle
+from bestofk.wording import joined
 
 STOPS = ("settled",)
 SETTLES: tuple[str, ...] = get_args(Settle)
@@ -94,14 +95,20 @@ class PlannedRace:
 
 
 def stopping_rule(
-    stop: str | None, *, target: str, settle: str, risk: float, max_runs: int
+    stop: str | None,
+    *,
+    target: str,
+    settle: str,
+    risk: float | None,
+    max_runs: int,
+    datasets: int = 1,
 ) -> StoppingRule | None:
     """The rule that the arguments of `compare` ask for; None: the whole plan is run."""
+    plain = StoppingRule()
     if stop is None:
-        plain = StoppingRule()
         given = {"target": target, "settle": settle, "risk": risk, "max_runs": max_runs}
         for name, value in given.items():
-            if value != getattr(plain, name):
+            if value != (None if name == "risk" else getattr(plain, name)):
                 raise ArgumentError(
                     f"{name} applies to a comparison that stops: add stop='settled' (on the "
                     "command line --stop settled), or leave it out."
@@ -110,12 +117,29 @@ def stopping_rule(
     one_of(stop, "stop", STOPS)
     one_of(target, "target", TARGETS)
     one_of(settle, "settle", SETTLES)
+    if risk is None:
+        risk = 0.0 if datasets > 1 else plain.risk
     if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
         raise refuse("risk", "a chance of at least 0 and below 1", risk)
+    if settle == "limit" and datasets > 1:
+        raise ArgumentError(
+            f"settle='limit' adds runs on one data set; got {datasets}: leave settle out, and "
+            "stop='settled' stops when the data sets that are left cannot change the verdict."
+        )
+    if risk > 0 and datasets > 1:
+        raise ArgumentError(
+            "risk is for runs on one data set; over several nothing is predicted, and no risk is "
+            "taken: leave risk out."
+        )
     if settle == "limit" and risk == 0:
         raise ArgumentError(
             "settle='limit' asks for the verdict of endless runs, of which nothing is sure: give a "
             "risk above 0, such as 0.05."
+        )
+    if settle != "limit" and max_runs != plain.max_runs:
+        raise ArgumentError(
+            "max_runs ends a race for endless runs: add settle='limit' (on the command line "
+            "--settle limit), or leave max_runs out."
         )
     return StoppingRule(
         target=target,  # type: ignore[arg-type]
@@ -171,23 +195,22 @@ def planned_race(
     if design.subsets is not None:
         raise ArgumentError(
             "stop='settled' is for plans without runs on parts of the rows, which are needed in "
-            f"full: give plan={PLAN!r} (--plan {PLAN}), or leave stop out."
+            f"full: {_instead(decision)}."
         )
     if datasets > 1:
         return _over_datasets(names, design, decision, rule, datasets, span)
     if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
         raise ArgumentError(
-            "stop='settled' stops between runs, and the plan has one alone: give "
-            f"plan={PLAN!r} (--plan {PLAN}), or leave stop out."
+            f"stop='settled' stops between runs, and the plan has one alone: {_instead(decision)}."
         )
     planned = _first_runs(design, runs)
     if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
-        raise _uncovered(decision.test_name)
+        raise _uncovered(decision.test_name, decision)
     rehearsed = decide(_made_up(names, planned), _with_costs(decision, names))
     choice = rehearsed.choice
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
-        raise _uncovered(rehearsed.test)
+        raise _uncovered(rehearsed.test, decision)
     told = choice.arguments
     share = None
     if entry.curtailed == "corrected":
@@ -219,16 +242,6 @@ def _over_datasets(
     span: float | None,
 ) -> PlannedRace:
     """The race over data sets: nothing is predicted, so that no risk is taken."""
-    if rule.settle == "limit":
-        raise ArgumentError(
-            f"settle='limit' adds runs on one data set; got {datasets}: leave settle out, and "
-            "stop='settled' stops when the data sets that are left cannot change the verdict."
-        )
-    if rule.risk not in (0.0, StoppingRule().risk):
-        raise ArgumentError(
-            "risk is for runs on one data set; over several nothing is predicted, and no risk is "
-            "taken: leave risk out."
-        )
     if datasets > MOST_UNITS:
         raise ArgumentError(
             f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
@@ -268,12 +281,22 @@ def _cannot(test: Any) -> bool:
     return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
 
 
-def _uncovered(test: str) -> ArgumentError:
-    can = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_RUNS]
+def _uncovered(test: str, decision: Decision) -> ArgumentError:
     return ArgumentError(
         f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
-        f"give plan={PLAN!r} (--plan {PLAN}) and no other test, or one of {', '.join(can)}."
+        f"{_instead(decision)}."
     )
+
+
+def _instead(decision: Decision) -> str:
+    """What can be settled."""
+    named = [
+        name
+        for name, given in (("test", decision.test != "auto"), ("df", decision.df is not None))
+        if given
+    ]
+    without = f" and leave {joined(named)} out" if named else ""
+    return f"give plan={PLAN!r} (--plan {PLAN}){without}, or leave stop out"
 
 
 def _first_runs(design: Design, runs: int) -> Design:

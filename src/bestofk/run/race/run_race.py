@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from bestofk.ordering.decision import Decision
 from bestofk.run.cells import CellResult
+from bestofk.run.engines.thread_count import held_threads
 from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Experiment, Place
@@ -58,7 +59,8 @@ def run_race(
             progress.standing(words=words)
 
         try:
-            held = hold_race(planned, spec, decision, cells, watch)
+            with held_threads(task.threads):
+                held = hold_race(planned, spec, decision, cells, watch)
         finally:
             progress.close()
     return held, kept.shown_url

@@ -11,7 +11,7 @@ from bestofk.report.figures.captions import basis, preferring
 from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.report.figures.picture import Picture, Point, Sheet
 from bestofk.report.figures.text_width import LINE
-from bestofk.wording import printable
+from bestofk.wording import ordinal, printable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -222,12 +222,6 @@ def places_of(order: Order) -> tuple[int, ...]:
         return ()
     at = {name: place for place, name in enumerate(order.order, start=1)}
     return tuple(at[name] for name in order.prior)
-
-
-def ordinal(place: int) -> str:
-    """``1st``, ``2nd``, ``3rd``, ``11th``."""
-    end = "th" if place % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(place % 10, "th")
-    return f"{place}{end}"
 
 
 def arc_height(longest: int, spacing: float) -> float:

@@ -1,0 +1,141 @@
+"""Whether a race decides as its plan does, for every test and plan that it takes.
+
+    python benchmarks/stopping_tests.py                      20 studies of every setting
+    python benchmarks/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
+
+The studies are those of `stopping_rates.py`: six views of 200 rows, the preference shuffled,
+Holm's correction, a risk of 0.05. The plan is decided by `bestofk.ordering.order_many`, and the
+race that `compare` would hold is replayed on the same losses. A test that is calibrated has `df`
+degrees of freedom.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+import bestofk as bk
+from bestofk.learners.predict import predict_plan
+from bestofk.ordering import order_many
+from bestofk.ordering.decision import Decision
+from bestofk.plans.design import Design
+from bestofk.run.race.planned_race import PlannedRace, planned_race
+from bestofk.stopping import StoppingRule, replay
+from bestofk.stopping.rule import TARGETS
+from stopping_rates import SETTINGS, views  # type: ignore[import-not-found]
+
+Floats = npt.NDArray[np.float64]
+FOLDS = ("10x10", "5x2", "10x2", "3x3", "5x5")
+SPLITS = ("resample:50:0.1", "bootstrap:50")
+TESTS = {
+    "corrected-repeated-kfold-t": FOLDS,
+    "use-all-data": FOLDS,
+    "corrected-resampled-t": SPLITS,
+    "resampled-t": SPLITS,
+}
+CALIBRATED = (None, 10)
+PLANS = (*FOLDS, *SPLITS)
+
+
+def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tuple[Floats, Design]:
+    """Losses (K, runs, folds), the learners in a shuffled order."""
+    made, y = views(rng, tuple(rng.permutation(SETTINGS[setting]).tolist()))
+    splits = bk.plan(plan, random_state=int(rng.integers(2**31))).materialise(len(y), y.astype(str))
+    losses = np.zeros((len(made), splits.runs, splits.folds))
+    for one, X in zip(losses, made, strict=True):
+        data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str))
+        predicted = predict_plan(bk.learner(learner), data, splits)
+        for codes, (run, fold, _, test) in zip(predicted, splits, strict=True):
+            one[run, fold] = np.mean(codes != y[test])
+    return losses, splits.design
+
+
+def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRace:
+    """The race that `compare` would hold."""
+    names = [f"view {number}" for number in range(6)]
+    decision = Decision(prior="listed", test=test, df=df)
+    return planned_race(
+        names, design, decision, StoppingRule(target=target), runs=design.runs, span=1.0
+    )
+
+
+def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> tuple[bool, float]:
+    """Whether the plan decides otherwise, and the share of the fits that is saved."""
+    sizes = race.design.n_test
+    assert sizes is not None
+    step = 1.0 / float(np.mean(sizes))
+    units = losses.reshape(len(losses), race.test.runs, race.test.folds)
+    test = bk.stopping.PlannedT(
+        **{
+            name: getattr(race.test, name)
+            for name in ("runs", "folds", "df", "test_share", "span", "units")
+        },
+        # the shares of folds of other sizes are multiples of nothing
+        step=step if len(set(sizes)) == 1 else 0.0,
+    )
+    family = race.rehearsed.evidence.family
+    raced = replay(units, test, family, race.rule, floor=step**2)
+    saved = 1.0 - raced.runs.sum() / (len(losses) * race.test.runs)
+    if not raced.settled:
+        return False, saved
+    verdict = raced.looks[-1].verdict
+    found = verdict.order()[0] if race.rule.target == "order" else verdict.candidates().nonzero()[0]
+    return bool((order[: len(found)] != found).any()), saved
+
+
+def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -> list[str]:
+    """One line per test and target."""
+    rng = np.random.default_rng(seed)
+    # bootstrap samples have sizes of their own; the others are decided all at once
+    alike: dict[Design, list[Floats]] = {}
+    for _ in range(studies):
+        losses, design = study(rng, learner, setting, plan)
+        alike.setdefault(design, []).append(losses)
+    found = []
+    for test, plans in TESTS.items():
+        for df in CALIBRATED if plan in plans else ():
+            wrong, saved = dict.fromkeys(TARGETS, 0), dict.fromkeys(TARGETS, 0.0)
+            for design, tables in alike.items():
+                full = order_many(np.array(tables)[:, :, np.newaxis, :, :, np.newaxis],
+                                  design=design, prior="listed", test=test, df=df)  # fmt: skip
+                for target in TARGETS:
+                    race = race_of(design, test, df, target)
+                    for losses, order in zip(tables, full.order, strict=True):
+                        other, less = differs(losses, race, order)
+                        wrong[target] += other
+                        saved[target] += less
+            called = test if df is None else f"{test}, df {df}"
+            found += [
+                f"{plan}, {called}, {setting}, {learner}, {target}: {wrong[target]} of {studies} "
+                f"differ, {100 * saved[target] / studies:.0f} % saved"
+                for target in TARGETS
+            ]
+    return found
+
+
+def main() -> None:
+    """Print a line for every setting."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", type=int, default=20)
+    parser.add_argument("--plan", choices=PLANS, action="append")
+    parser.add_argument("--learner", choices=["c4.5", "naive-bayes", "nn"], action="append")
+    parser.add_argument("--setting", choices=list(SETTINGS), action="append")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    for plan in asked.plan or PLANS:
+        for learner in asked.learner or ["c4.5", "naive-bayes"]:
+            for setting in asked.setting or list(SETTINGS):
+                begin = time.perf_counter()
+                options = {"studies": asked.studies, "seed": asked.seed}
+                for line in measure(learner, setting, plan, **options):
+                    print(line)
+                print(f"  {time.perf_counter() - begin:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
