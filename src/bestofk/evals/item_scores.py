@@ -145,11 +145,13 @@ def item_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
     )
     _tell_dropped(evals, counts, account)
-    cell = evals.learner[counts].astype(np.int64) * n + evals.item[counts]
+    cell = evals.cell
+    if not counts.all():
+        cell, score = cell[counts], score[counts]
     count = np.bincount(cell, minlength=k * n)
-    total = np.bincount(cell, weights=score[counts], minlength=k * n)
+    total = np.bincount(cell, weights=score, minlength=k * n)
     mean = np.divide(total, count, out=np.full(k * n, np.nan), where=count > 0)
-    squares = np.bincount(cell, weights=(score[counts] - mean[cell]) ** 2, minlength=k * n)
+    squares = np.bincount(cell, weights=(score - mean[cell]) ** 2, minlength=k * n)
     variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
     count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
     keep = np.ones(n, dtype=bool)
@@ -227,7 +229,7 @@ def score_ranges(
             "missing='bounds' needs scores between 0 and 1, so that it is known what the missing "
             f"ones could be; {evals.metric!r} goes from {known.min():g} to {known.max():g}."
         )
-    cell = evals.learner.astype(np.int64) * n + evals.item
+    cell = evals.cell
     count = np.bincount(cell[counts], minlength=k * n)
     total = np.bincount(cell[counts], weights=known, minlength=k * n)
     lacking = np.bincount(cell[~counts], minlength=k * n)

@@ -240,7 +240,7 @@ def _as_evals(
         item_cluster=item_cluster,
         learner=learner,
         item=of["item"],
-        epoch=epoch.astype(np.int32),
+        epoch=epoch,
         score=of["score"],
         cost=cost,
         latency=of["latency"],

@@ -251,12 +251,14 @@ class EvalRows:
         A row that comes twice (the same learner, item and epoch) is kept once where both say the
         same, and is an error where they do not.
         """
-        learner = self.column("learner").astype(np.int64)
         item = self.column("item")
-        epoch = self.column("epoch").astype(np.int64)
-        cell = learner * max(len(self.items), 1) + item
+        epoch = self.column("epoch")
+        cell = self.column("learner").astype(np.int64)
+        cell *= max(len(self.items), 1)
+        cell += item
         open_ = epoch == 0
         if open_.any():
+            epoch = epoch.copy()
             order = np.argsort(cell[open_], kind="stable")
             epoch[np.flatnonzero(open_)[order]] = _turns(cell[open_][order])
             repeated = int((epoch[open_] > 1).sum())
@@ -269,7 +271,11 @@ class EvalRows:
         span = int(epoch.max(initial=1)) + 1
         cells = len(self.learners) * len(self.items)
         if cells * span <= max(16 * len(cell), 1 << 20):
-            if np.bincount(cell * span + epoch).max(initial=0) <= 1:
+            seen = np.zeros(cells * span, dtype=bool)
+            key = cell * span
+            key += epoch
+            seen[key] = True
+            if np.count_nonzero(seen) == len(cell):
                 return epoch, keep
         elif cells < (1 << 62) // span:
             key = np.sort(cell * span + epoch)

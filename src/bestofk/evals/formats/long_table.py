@@ -152,14 +152,14 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
     wanted = np.array([asked.wants_task(name) for name in task_names], dtype=bool)
     keep = slice(None) if wanted.all() else wanted[task_codes]
-    if not wanted[task_codes].any():
+    if not wanted.all() and not np.any(keep):
         return
-    who = np.array([rows.learner(name) for name in learners.names])
+    who = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
     if len(task_names) == 1:
         place, pairs = items.codes, np.arange(len(items.names))
     else:
         place, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
-    codes = np.empty(len(pairs), dtype=np.int64)
+    codes = np.empty(len(pairs), dtype=np.int32)
     at_task, at_item = np.divmod(pairs, len(items.names))
     for task_code in np.unique(at_task).tolist():
         here = np.flatnonzero(at_task == task_code)
@@ -171,7 +171,7 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         who[learners.codes[keep]],
         codes[place],
         epoch=None if epochs is None else epochs[keep],
-        score=_without(np.isin(status, _NO_SCORE), scores)[keep],
+        score=(_without(np.isin(status, _NO_SCORE), scores) if status.any() else scores)[keep],
         status=status[keep],
         **{
             role: _without(~((values >= 0) & np.isfinite(values)), values)[keep]
@@ -269,7 +269,9 @@ def _epochs(table: Table, column: str | None) -> Any:
         and (np.floor(values) == values).all()
         and np.abs(values).max(initial=0) < 1 << 30
     ):
-        return values.astype(np.int64) - min(int(values.min(initial=1)), 1) + 1
+        epochs = values.astype(np.int32)
+        epochs -= min(int(epochs.min(initial=1)), 1) - 1
+        return epochs
     return table.levels(column).codes + 2
 
 
