@@ -167,10 +167,11 @@ class _File:
                 return
 
     def _result(self, value: Mapping[str, Any]) -> _Result:
-        tokens = value.get("tokenUsage")
         response = value.get("response")
-        tokens = tokens if isinstance(tokens, dict) else {}
         response = response if isinstance(response, dict) else {}
+        # version 2 has them with the response alone
+        tokens = value.get("tokenUsage") or response.get("tokenUsage")
+        tokens = tokens if isinstance(tokens, dict) else {}
         failed = value.get("failureReason") == _ERROR or (
             "failureReason" not in value and bool(value.get("error")) and not _graded(value)
         )
