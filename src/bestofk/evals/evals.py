@@ -69,7 +69,7 @@ class Evals:
     >>> from bestofk.evals import example_evals
     >>> evals = example_evals("inspect-sums")
     >>> evals
-    Evals(3 learners x 24 items of 1 task, 2 epochs, match)
+    Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> evals.by_item().means().round(3).tolist()
     [0.917, 0.854, 0.458]
     """
@@ -111,7 +111,7 @@ class Evals:
     def __repr__(self) -> str:
         epochs = int(self.epoch.max(initial=1))
         return (
-            f"Evals({counted(len(self.learners), 'learner')} x {counted(len(self.items), 'item')} "
+            f"Evals({counted(len(self.learners), 'model')} x {counted(len(self.items), 'item')} "
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
 

@@ -159,7 +159,7 @@ def item_scores(
         keep = _kept(evals, count, account)
     if missing == "refuse" and account and (not keep.all() or _some_left_out(evals, counts)):
         raise TableError(
-            f"{account[-1]} With missing='drop' the items that all learners have are compared, "
+            f"{account[-1]} With missing='drop' the items that all models have are compared, "
             "with missing='bounds' it is also said what the others could change."
         )
     at = np.flatnonzero(keep)
@@ -172,7 +172,7 @@ def item_scores(
         least, most = int(epochs[epochs > 0].min()), int(epochs.max())
         account.append(
             f"Epochs are averaged per item ({least if least == most else f'{least} to {most}'} "
-            "each), never paired between learners."
+            "each), never paired between models."
         )
     return ItemScores(
         learners=evals.learners,
@@ -295,16 +295,16 @@ def _kept(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[np.bool_
     if not keep.any():
         empty = [name for name, row in zip(evals.learners, has, strict=True) if not row.any()]
         why = (
-            f"learner {empty[0]!r} has no score at all"
+            f"model {empty[0]!r} has no score at all"
             if empty
-            else "the learners were run on different tasks or items"
+            else "the models were run on different tasks or items"
         )
         raise TableError(
-            f"There is no item for which all {len(evals.learners)} learners have a score "
-            f"({shortened(each, 6)}, of {len(evals.items)}): {why}; choose learners or tasks."
+            f"There is no item for which all {len(evals.learners)} models have a score "
+            f"({shortened(each, 6)}, of {len(evals.items)}): {why}; choose models or tasks."
         )
     account.append(
-        f"{int(keep.sum())} of {len(evals.items)} items have a score of every learner and are "
-        f"compared (by learner: {shortened(each, 12)})."
+        f"{int(keep.sum())} of {len(evals.items)} items have a score of every model and are "
+        f"compared (by model: {shortened(each, 12)})."
     )
     return keep

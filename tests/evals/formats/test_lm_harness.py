@@ -203,7 +203,7 @@ def test_a_document_twice_is_refused_or_kept_once(lm_eval):
     assert len(evals) == 1
     assert any("came twice" in s for s in evals.account)
     path = lm_eval("m", [{"doc_id": 0, "acc": 1.0}, {"doc_id": 0, "acc": 0.0}])
-    with pytest.raises(bk.TableError, match="comes twice for learner 'm' in one epoch"):
+    with pytest.raises(bk.TableError, match="comes twice for model 'm' in one epoch"):
         bk.read_evals(path)
 
 

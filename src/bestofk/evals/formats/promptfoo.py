@@ -104,10 +104,10 @@ def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
     if older:
         rows.note(
             f"{counted(older, 'result')} of an older file left out: a later one has the same "
-            "learner and test."
+            "model and test."
         )
     if len(named) > 1:
-        rows.note(f"{len(named)} prompts: each provider with each prompt is a learner.")
+        rows.note(f"{len(named)} prompts: each provider with each prompt is a model.")
 
 
 def _both(provider: str, prompt: str) -> str:
