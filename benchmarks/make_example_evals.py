@@ -213,22 +213,32 @@ PROVIDER = """module.exports = class {
 
 
 def make_promptfoo(target: Path, main: str) -> None:
-    """Two providers, two prompts, three tests, each twice; one of them fails."""
+    """Two providers, three tests, each twice; one of them fails.
+
+    For a folder ``promptfoo-VERSION`` with one prompt instead of two, and without white space.
+    Before 0.100 there is no JSONL.
+    """
+    older = target.name.startswith("promptfoo-")
     target.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        (here / "promptfooconfig.yaml").write_text(CONFIG, encoding="utf-8")
+        config = CONFIG.replace(", 'Tell {{a}} plus {{b}}'", "") if older else CONFIG
+        (here / "promptfooconfig.yaml").write_text(config, encoding="utf-8")
         (here / "provider.js").write_text(PROVIDER, encoding="utf-8")
         quiet = {"PROMPTFOO_DISABLE_TELEMETRY": "1", "PROMPTFOO_DISABLE_UPDATE": "1",
                  "PROMPTFOO_CONFIG_DIR": str(here / "home")}  # fmt: skip
+        lines = not older or int(target.name.split(".")[1]) >= 100
         subprocess.run(
             ["node", str(Path(main).resolve()), "eval", "-c", "promptfooconfig.yaml",
-             "--no-cache", "--repeat", "2", "-o", "out.json", "-o", "out.jsonl"],
+             "--no-cache", "--repeat", "2", "-o", "out.json",
+             *(["-o", "out.jsonl"] if lines else [])],
             cwd=here, check=False, env={**os.environ, **quiet},
         )  # fmt: skip
-        for name in ("out.json", "out.jsonl"):
-            text = (here / name).read_text(encoding="utf-8")
-            (target / name).write_text(text.replace(str(here), "/data"), encoding="utf-8")
+        for path in sorted(here.glob("*.json*")):
+            text = path.read_text(encoding="utf-8")
+            if older and path.suffix == ".json":
+                text = json.dumps(json.loads(text), separators=(",", ":")) + "\n"
+            (target / path.name).write_text(text.replace(str(here), "/data"), encoding="utf-8")
 
 
 def main() -> None:

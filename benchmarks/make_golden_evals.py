@@ -224,13 +224,46 @@ def make_every_eval_ever(folder: Path) -> None:
                 shutil.copy(path, folder / f"{model}_{path.name}")
 
 
+OLD_HARNESS = """
+import sys, zlib
+import datasets, evaluate
+
+class ExactMatch:  # fetched from the network up to 0.4.2
+    def compute(self, references, predictions, **how):
+        same = [str(a) == str(b) for a, b in zip(references, predictions)]
+        return {"exact_match": sum(same) / len(same)}
+
+evaluate.load = lambda name, *rest, **how: ExactMatch()
+datasets.load_metric = evaluate.load  # imported up to 0.4.1, gone from datasets since
+from lm_eval.models import dummy
+
+def generate_until(self, requests, disable_tqdm=False):  # cannot generate up to 0.4.4
+    answers = []
+    for request in requests:
+        right = str(2 * int(request.args[0].split()[2]))
+        luck = zlib.crc32((MODEL + right).encode()) % 3
+        answers.append((right, right + " I think", "no idea")[luck])
+    return answers
+
+def loglikelihood(self, requests, disable_tqdm=False):  # by chance, and so the same for all
+    return [(-float(zlib.crc32((MODEL + "".join(one.args)).encode()) % 97), False)
+            for one in requests]
+
+MODEL = sys.argv[sys.argv.index("--model_args") + 1]
+dummy.DummyLM.generate_until = generate_until
+dummy.DummyLM.loglikelihood = loglikelihood
+from lm_eval.__main__ import cli_evaluate
+cli_evaluate()
+"""
+
+
 def make_lm_eval(folder: Path) -> None:
     """lm-evaluation-harness of the version that is on the path, for the layouts of old versions.
 
-    ``PYTHONPATH`` leads to the unpacked wheel of that version; the folder is called
-    ``lm-eval-VERSION``. Up to 0.4.3 the dummy model cannot generate, and up to 0.4.2 exact_match is
-    fetched from the network: both were mended in the unpacked copy by a line each. From 0.4.9 on
-    the output path ends in .json.
+    ``PYTHONPATH`` leads to the unpacked wheel of that version (0.4.6 never was one); the folder is
+    called ``lm-eval-VERSION``. The environment is that of today's version, with torch and
+    transformers; the dummy model answers as `OLD_HARNESS` says. For 0.4.9 the output path ends in
+    .json, and up to 0.4.2 it is a folder of the model's own.
     """
     from make_example_evals import TASKS
 
@@ -250,10 +283,11 @@ def make_lm_eval(folder: Path) -> None:
                 f'doc_to_text: "{{{{q}}}}"\n{text}'
             )
         for model in ("org/a", "org/b"):
-            parts = {"0.4.2": model.replace("/", "_"), "0.4.9": "x.json"}
+            own = model.replace("/", "_")
+            parts = {"0.4.0": own, "0.4.1": own, "0.4.2": own, "0.4.9": "x.json"}
             out = here / "out" / parts.get(version, "")
             subprocess.run(
-                [sys.executable, "-m", "lm_eval", "--model", "dummy", "--model_args",
+                [sys.executable, "-c", OLD_HARNESS, "--model", "dummy", "--model_args",
                  f"pretrained={model}", "--tasks", ",".join(TASKS), "--include_path", str(here),
                  "--log_samples", "--output_path", str(out)],
                 check=True, env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(here / "hf")},

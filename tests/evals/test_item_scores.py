@@ -61,10 +61,10 @@ def test_wrong_needs_a_scale(tmp_path):
 
 def test_no_common_item_is_said(tmp_path):
     evals = table(tmp_path, "model,item,score\na,1,1\nb,2,1\n")
-    with pytest.raises(bk.TableError, match="no item for which all 2 learners have a score"):
+    with pytest.raises(bk.TableError, match="no item for which all 2 models have a score"):
         evals.losses()
     evals = table(tmp_path, "model,item,score,status\na,1,1,\nb,1,,error\n")
-    with pytest.raises(bk.TableError, match="learner 'b' has no score at all"):
+    with pytest.raises(bk.TableError, match="model 'b' has no score at all"):
         evals.losses()
 
 

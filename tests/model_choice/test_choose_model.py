@@ -103,8 +103,8 @@ def test_the_bound_covers_the_regret_of_whatever_was_chosen(evals_of):
 @pytest.mark.parametrize(
     ("margin", "verdict", "said"),
     [
-        (0.5, "shown", "is shown not to be worse than the best of them by more than the margin"),
-        (0.001, "not shown", "is not shown to be within the margin"),
+        (0.5, "shown", "is shown not to be worse than the best by more than your margin"),
+        (0.001, "not shown", "may be worse than the best by more than your margin"),
     ],
 )
 def test_margins(evals_of, margin, verdict, said):
@@ -159,7 +159,7 @@ def test_what_was_left_out_is_in_the_verdict(evals_of):
     scores = np.stack([right(0.8, 40, 1), right(0.7, 40, 2)])
     scores[0, :3] = np.nan
     said = bk.choose_model(evals_of(scores)).explain()
-    assert "37 of 40 items have a score of every learner" in said
+    assert "37 of 40 items have a score of every model" in said
     assert "Left out, having no score: 3 unscored (model-0 3)" in said
 
 
@@ -201,7 +201,7 @@ def test_strange_scores_get_a_verdict(evals_of, scores, higher, clusters):
 
 def test_nothing_in_common_is_one_sentence(evals_of):
     scores = np.array([[1.0, np.nan], [np.nan, 1.0]])
-    with pytest.raises(TableError, match="no item for which all 2 learners"):
+    with pytest.raises(TableError, match="no item for which all 2 models"):
         bk.choose_model(evals_of(scores))
 
 

@@ -99,7 +99,7 @@ def test_what_cannot_be_bounded_is_one_sentence(evals_of):
     scores = np.array([[3.0, np.nan, 1.0], [0.0, 2.0, 1.0]])
     with pytest.raises(ArgumentError, match="scores between 0 and 1"):
         bk.choose_model(evals_of(scores), missing="bounds")
-    with pytest.raises(TableError, match="2 of 3 items have a score of every learner"):
+    with pytest.raises(TableError, match="2 of 3 items have a score of every model"):
         bk.choose_model(evals_of(scores), missing="refuse")
     with pytest.raises(ArgumentError, match="not by pass@k"):
         bk.choose_model(evals_of(scores), missing="bounds", pass_at=1)

@@ -116,9 +116,9 @@ def test_what_is_refused_when_it_is_made(given, words):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"prior": ["a", "c"]}, "'c', which is none of the learners: a, b"),
+        ({"prior": ["a", "c"]}, "'c', which is none of those compared: a, b"),
         ({"prior": ["a", "a"]}, "prior names 'a' twice"),
-        ({"prior": {"a": 1}}, "prior must give a price for every learner; got none for 'b'"),
+        ({"prior": {"a": 1}}, "prior must give a price for each of them; got none for 'b'"),
         ({"family": "control", "control": "aa"}, "There is no learner 'aa'"),
     ],
 )

@@ -50,7 +50,7 @@ def test_every_kind_of_preference(prior, order, words):
 @pytest.mark.parametrize(
     ("prior", "words"),
     [
-        (["a", "x"], "'x', which is none of the learners: a, b, c"),
+        (["a", "x"], "'x', which is none of those compared: a, b, c"),
         (["a", "a"], "'a' twice"),
         ("abc", "list of learners"),
         ("fit_time", "costs are measured by compare alone"),
@@ -70,7 +70,7 @@ def test_what_the_preference_is_reaches_the_result(cross_validated):
     for prior, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
         decision = bk.order(table, prior=prior)
         assert str(decision.preference) == decision.to_dict()["preference"] == words
-    assert "names 1 of 3 learners; the others follow" in bk.order(table, prior=["c"]).explain()
+    assert "names 1 of 3; the others follow" in bk.order(table, prior=["c"]).explain()
 
 
 def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):

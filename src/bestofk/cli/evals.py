@@ -62,7 +62,7 @@ def _log_options(command: Command) -> Command:
             ),
             click.option(
                 "--column", "columns", multiple=True, metavar="ROLE=NAME",
-                help="For a table: the column of learner, task, item, cluster, epoch, score, "
+                help="For a table: the column of model, task, item, cluster, epoch, score, "
                 "cost, latency or status.",
             ),
             click.option(

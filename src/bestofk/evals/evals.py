@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Evals:
     >>> from bestofk.evals import example_evals
     >>> evals = example_evals("inspect-sums")
     >>> evals
-    Evals(3 learners x 24 items of 1 task, 2 epochs, match)
+    Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> evals.by_item().means().round(3).tolist()
     [0.917, 0.854, 0.458]
     """
@@ -92,8 +92,13 @@ class Evals:
     metric: str
     higher_is_better: bool
     account: tuple[str, ...] = ()
+    cell: Ints = field(init=False)
+    """For each row the number of its learner and item: learner * items + item."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "cell", self.learner.astype(np.int64) * len(self.items) + self.item
+        )
         for name in (
             "item_task", "item_cluster", "learner", "item", "epoch", "score", "cost", "latency",
             "tokens_in", "tokens_out", "status",
@@ -106,7 +111,7 @@ class Evals:
     def __repr__(self) -> str:
         epochs = int(self.epoch.max(initial=1))
         return (
-            f"Evals({counted(len(self.learners), 'learner')} x {counted(len(self.items), 'item')} "
+            f"Evals({counted(len(self.learners), 'model')} x {counted(len(self.items), 'item')} "
             f"of {counted(len(self.tasks), 'task')}, {counted(epochs, 'epoch')}, {self.metric})"
         )
 
@@ -240,22 +245,20 @@ class Evals:
             NaN for a learner of which nothing is known. Samples that failed cost too.
         """
         one_of(of, "of", MEASURES)
-        values = {
-            "cost": self.cost,
-            "tokens": self.tokens_in + self.tokens_out,
-            "latency": self.latency,
-        }[of]
-        ran = self.status != STATUSES.index("missing")
-        if not np.isfinite(values).any():
+        values = self.tokens_in + self.tokens_out if of == "tokens" else getattr(self, of)
+        finite = np.isfinite(values)
+        if not finite.any():
             return dict.fromkeys(self.learners, float("nan"))
+        ran = self.status != STATUSES.index("missing")
         k, n = len(self.learners), len(self.items)
         # each item counts once, whatever the number of its epochs
-        cell = self.learner.astype(np.int64) * n + self.item
-        there = np.bincount(cell if ran.all() else cell[ran], minlength=k * n) > 0
+        cell = self.cell
+        there = np.zeros(k * n, dtype=bool)
+        there[cell if ran.all() else cell[ran]] = True
         common: Mask = np.all(there.reshape(k, n), axis=0)
         if not common.any():
             common[:] = True
-        rows = ran & np.isfinite(values)
+        rows = ran & finite
         if not common.all():
             rows &= common[self.item]
         if not rows.all():

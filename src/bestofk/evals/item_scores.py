@@ -145,11 +145,13 @@ def item_scores(
         evals, count_errors_as_wrong=count_errors_as_wrong, limits=limits, account=account
     )
     _tell_dropped(evals, counts, account)
-    cell = evals.learner[counts].astype(np.int64) * n + evals.item[counts]
+    cell = evals.cell
+    if not counts.all():
+        cell, score = cell[counts], score[counts]
     count = np.bincount(cell, minlength=k * n)
-    total = np.bincount(cell, weights=score[counts], minlength=k * n)
+    total = np.bincount(cell, weights=score, minlength=k * n)
     mean = np.divide(total, count, out=np.full(k * n, np.nan), where=count > 0)
-    squares = np.bincount(cell, weights=(score[counts] - mean[cell]) ** 2, minlength=k * n)
+    squares = np.bincount(cell, weights=(score - mean[cell]) ** 2, minlength=k * n)
     variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
     count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
     keep = np.ones(n, dtype=bool)
@@ -157,7 +159,7 @@ def item_scores(
         keep = _kept(evals, count, account)
     if missing == "refuse" and account and (not keep.all() or _some_left_out(evals, counts)):
         raise TableError(
-            f"{account[-1]} With missing='drop' the items that all learners have are compared, "
+            f"{account[-1]} With missing='drop' the items that all models have are compared, "
             "with missing='bounds' it is also said what the others could change."
         )
     at = np.flatnonzero(keep)
@@ -170,7 +172,7 @@ def item_scores(
         least, most = int(epochs[epochs > 0].min()), int(epochs.max())
         account.append(
             f"Epochs are averaged per item ({least if least == most else f'{least} to {most}'} "
-            "each), never paired between learners."
+            "each), never paired between models."
         )
     return ItemScores(
         learners=evals.learners,
@@ -227,7 +229,7 @@ def score_ranges(
             "missing='bounds' needs scores between 0 and 1, so that it is known what the missing "
             f"ones could be; {evals.metric!r} goes from {known.min():g} to {known.max():g}."
         )
-    cell = evals.learner.astype(np.int64) * n + evals.item
+    cell = evals.cell
     count = np.bincount(cell[counts], minlength=k * n)
     total = np.bincount(cell[counts], weights=known, minlength=k * n)
     lacking = np.bincount(cell[~counts], minlength=k * n)
@@ -293,16 +295,16 @@ def _kept(evals: Evals, count: Ints, account: list[str]) -> npt.NDArray[np.bool_
     if not keep.any():
         empty = [name for name, row in zip(evals.learners, has, strict=True) if not row.any()]
         why = (
-            f"learner {empty[0]!r} has no score at all"
+            f"model {empty[0]!r} has no score at all"
             if empty
-            else "the learners were run on different tasks or items"
+            else "the models were run on different tasks or items"
         )
         raise TableError(
-            f"There is no item for which all {len(evals.learners)} learners have a score "
-            f"({shortened(each, 6)}, of {len(evals.items)}): {why}; choose learners or tasks."
+            f"There is no item for which all {len(evals.learners)} models have a score "
+            f"({shortened(each, 6)}, of {len(evals.items)}): {why}; choose models or tasks."
         )
     account.append(
-        f"{int(keep.sum())} of {len(evals.items)} items have a score of every learner and are "
-        f"compared (by learner: {shortened(each, 12)})."
+        f"{int(keep.sum())} of {len(evals.items)} items have a score of every model and are "
+        f"compared (by model: {shortened(each, 12)})."
     )
     return keep

@@ -79,14 +79,14 @@ def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
     if not enough.any():
         least = int(np.where(scores.count.min(axis=0) > 0, scores.count.min(axis=0), 0).max())
         raise ArgumentError(
-            f"{name} needs {counted(k, 'epoch')} of every learner on an item; these logs have "
+            f"{name} needs {counted(k, 'epoch')} of every model on an item; these logs have "
             f"{least}: the largest k that they allow is {least}."
         )
     said = [f"{name} of every item, from {scores.metric} in {_epochs(scores, enough)}."]
     if not enough.all():
         lost = int((~enough).sum())
         said.append(
-            f"{counted(lost, 'item')} with fewer than {k} epochs of some learner "
+            f"{counted(lost, 'item')} with fewer than {k} epochs of some model "
             f"{'was' if lost == 1 else 'were'} left out."
         )
     at = np.flatnonzero(enough)

@@ -64,7 +64,7 @@ def read_evals(
     format : str, optional
         The name of a format in `EVAL_FORMATS`, for all files.
     columns : mapping, optional
-        For tables: the column by role, out of learner, task, item, cluster, epoch, score, cost,
+        For tables: the column by role, out of model, task, item, cluster, epoch, score, cost,
         latency, status, tokens_in and tokens_out; those left out are found by their names.
     higher_is_better : bool, optional
         Which way the scores point. None: as the log says, else by the name of the metric, else
@@ -96,7 +96,7 @@ def read_evals(
     ...     prices=example_prices("inspect-sums"),
     ... )
     >>> evals
-    Evals(3 learners x 24 items of 1 task, 2 epochs, match)
+    Evals(3 models x 24 items of 1 task, 2 epochs, match)
     >>> len(evals.clusters)
     8
     >>> bk.order(evals.losses(), prior=evals.costs()).best
@@ -107,7 +107,10 @@ def read_evals(
         task=names_asked(task, "task"),
         filter=names_asked(filter, "filter"),
         cluster=cluster,
-        columns=dict(columns or {}),
+        columns={
+            "learner" if role == "model" else role: column
+            for role, column in (columns or {}).items()
+        },
     )
     price_list = read_prices(prices)
     rows = EvalRows()
@@ -171,7 +174,7 @@ def _by_format(
         called = [entry.called for entry, _ in formats if not entry.any_table]
         raise TableError(
             f"None of {counted(len(sources), 'file')} ({shortened([s.name for s in sources], 4)}) "
-            f"is a log of {', '.join(called)} or a table with one row per learner and item."
+            f"is a log of {', '.join(called)} or a table with one row per model and item."
         )
     if len(found) > 1:
         each = [
@@ -199,6 +202,8 @@ def _not_known(source: Source) -> str:
         return f"{source.name}: the file is empty."
     if source.head[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return f"{source.name} is UTF-16 text: save it as UTF-8."
+    if source.is_binary:
+        return f"{source.name} holds NUL characters: it is no text, or it is damaged."
     names = ", ".join(EVAL_FORMATS)
     return (
         f"{source.name}: the content is of no known format; pass format=... (on the command line "
@@ -240,7 +245,7 @@ def _as_evals(
         item_cluster=item_cluster,
         learner=learner,
         item=of["item"],
-        epoch=epoch.astype(np.int32),
+        epoch=epoch,
         score=of["score"],
         cost=cost,
         latency=of["latency"],

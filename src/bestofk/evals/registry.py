@@ -135,7 +135,7 @@ EVAL_FORMATS: Registry[EvalFormat] = Registry(
     EvalFormat(
         name="table",
         called="table",
-        summary="any CSV, JSONL or Parquet with one row per learner, item and epoch",
+        summary="any CSV, JSONL or Parquet with one row per model, item and epoch",
         names="a CSV, JSONL or Parquet with one row per model, item and epoch",
         recognise=f"{_FORMATS}.long_table:is_long_table",
         function=f"{_FORMATS}.long_table:read_long_table",

@@ -16,6 +16,8 @@ from bestofk.evals.score_values import STATUSES, clean_name
 from bestofk.wording import counted, joined, shortened
 
 NAN = float("nan")
+LARGEST = 1e150
+"""A score beyond this is none: its square would be no number."""
 _CODES = {status: code for code, status in enumerate(STATUSES)}
 SCORED = _CODES["scored"]
 _KINDS = {
@@ -159,7 +161,7 @@ class EvalRows:
     ) -> None:
         """One row; a score that is no number turns ``"scored"`` into ``"unscored"``."""
         code = _CODES[status]
-        if code == SCORED and not -1e308 < score < 1e308:
+        if code == SCORED and not -LARGEST < score < LARGEST:
             code = _CODES["unscored"]
             score = NAN
         to = self._written
@@ -188,7 +190,7 @@ class EvalRows:
             self._blocks.append({name: np.array(held) for name, held in self._written.items()})
             self._written = _empty()
         count = len(score)
-        finite = np.isfinite(score)
+        finite = np.abs(score) < LARGEST
         if not finite.all():
             status = np.where((status == SCORED) & ~finite, _CODES["unscored"], status)
             score = np.where(finite, score, NAN)
@@ -251,25 +253,31 @@ class EvalRows:
         A row that comes twice (the same learner, item and epoch) is kept once where both say the
         same, and is an error where they do not.
         """
-        learner = self.column("learner").astype(np.int64)
         item = self.column("item")
-        epoch = self.column("epoch").astype(np.int64)
-        cell = learner * max(len(self.items), 1) + item
+        epoch = self.column("epoch")
+        cell = self.column("learner").astype(np.int64)
+        cell *= max(len(self.items), 1)
+        cell += item
         open_ = epoch == 0
         if open_.any():
+            epoch = epoch.copy()
             order = np.argsort(cell[open_], kind="stable")
             epoch[np.flatnonzero(open_)[order]] = _turns(cell[open_][order])
             repeated = int((epoch[open_] > 1).sum())
             if repeated:
                 self.note(
-                    f"{counted(repeated, 'row')} repeat a learner and an item: each repetition "
+                    f"{counted(repeated, 'row')} repeat a model and an item: each repetition "
                     "is an epoch of that item."
                 )
         keep = np.ones(len(cell), dtype=bool)
         span = int(epoch.max(initial=1)) + 1
         cells = len(self.learners) * len(self.items)
         if cells * span <= max(16 * len(cell), 1 << 20):
-            if np.bincount(cell * span + epoch).max(initial=0) <= 1:
+            seen = np.zeros(cells * span, dtype=bool)
+            key = cell * span
+            key += epoch
+            seen[key] = True
+            if np.count_nonzero(seen) == len(cell):
                 return epoch, keep
         elif cells < (1 << 62) // span:
             key = np.sort(cell * span + epoch)
@@ -305,7 +313,7 @@ class EvalRows:
         )
         more = f" ({count} such)" if count > 1 else ""
         return TableError(
-            f"item {name!r:.80} of task {list(self.tasks)[task]!r} comes twice for learner "
+            f"item {name!r:.80} of task {list(self.tasks)[task]!r} comes twice for model "
             f"{learner!r:.80} in one epoch, with different scores ({values}){more}: number the "
             "epochs, or leave out the rows that do not count."
         )
@@ -313,7 +321,7 @@ class EvalRows:
     def tell_learners(self) -> None:
         """How many learners there are, by name."""
         names = [repr(name) for name in self.learners]
-        self.note(f"{counted(len(names), 'learner')}: {shortened(names, 12)}.")
+        self.note(f"{counted(len(names), 'model')}: {shortened(names, 12)}.")
 
 
 def _empty() -> dict[str, array[Any]]:

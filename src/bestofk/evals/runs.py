@@ -72,12 +72,12 @@ def chosen_runs(runs: Sequence[EvalRun], note: Callable[[str], None]) -> list[Ch
             )
     for learner, tasks in passed.items():
         shown = "; ".join(tasks[:3]) + (f"; and {len(tasks) - 3} more" if len(tasks) > 3 else "")
-        note(f"Several runs of learner {learner!r}: {shown}.")
+        note(f"Several runs of model {learner!r}: {shown}.")
     for model, keys in told.items():
         if keys:
             note(
                 f"Runs of {model!r} differ in {', '.join(sorted(keys))}: each setting is a "
-                "learner of its own."
+                "model of its own."
             )
     return found
 

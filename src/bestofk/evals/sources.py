@@ -81,6 +81,11 @@ class Source:
             return frozenset()
 
     @cached_property
+    def is_binary(self) -> bool:
+        """Whether the first bytes hold a NUL, and the file is no Parquet."""
+        return b"\0" in self.head[:4096] and self.head[:4] != b"PAR1"
+
+    @cached_property
     def text_head(self) -> str:
         """The first bytes as text; nothing where they are binary."""
         if b"\0" in self.head[:4096]:

@@ -19,7 +19,7 @@ from bestofk.model_choice.clustered_test import ClusteredTest
 from bestofk.model_choice.items_needed import ItemPlan, item_plan, items_for_margin
 from bestofk.model_choice.missing_bounds import MissingBounds, rival_bounds
 from bestofk.model_choice.model_choice import ModelChoice
-from bestofk.ordering.evidence.choose_test import automatic_tests
+from bestofk.ordering.evidence.choose_test import Choice, automatic_tests, smallest_pvalue
 from bestofk.ordering.order import order as decide
 from bestofk.ordering.preference import MeasuredCosts
 from bestofk.ordering.registry import PROCEDURES, decides_by
@@ -91,6 +91,12 @@ def choose_model(
     ('mockllm/medium', 'shown')
     """
     one_of(missing, "missing", ("drop", "refuse", "bounds"))
+    if len(evals.learners) < 2:
+        unused = [said for said in evals.account if said.startswith("Not used")]
+        raise ArgumentError(
+            f"There is only one model in the logs ({evals.learners[0]!r:.80}): add the logs of "
+            f"another one to compare it with. {' '.join(unused)}".rstrip()
+        )
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all are two scores: ask for one of them.")
     if missing == "bounds" and (pass_at is not None or pass_all is not None):
@@ -149,11 +155,27 @@ def _decided(
     if isinstance(asked, ClusteredTest) and options.get("df") is not None:
         raise ArgumentError(f"df does not apply to test {asked.name!r}; leave it out.")
     decision = decide(table, procedure=procedure, test=asked, **arguments, **options)
+    items = counted(len(scores.items), "item")
+    decision = replace(decision, noun="model", design=items)
     if reason and decision.choice is not None:
         entry = asked.entry if isinstance(asked, ClusteredTest) else decision.choice.entry
         chosen = replace(decision.choice, entry=entry, reason=reason)
         decision = replace(decision, choice=chosen, test_reason=reason)
+    if isinstance(asked, ClusteredTest) and decision.choice is not None:
+        decision = _with_units(decision, decision.choice, scores)
     return decision, table, said, unit
+
+
+def _with_units(decision: Order, choice: Choice, scores: ItemScores) -> Order:
+    """Whether so many clusters, or items, could have decided anything."""
+    count = len(np.unique(scores.cluster))
+    least = decision.evidence.family.smallest_adjusted(smallest_pvalue(choice, count))
+    return replace(
+        decision,
+        decidable=least <= decision.alpha,
+        smallest_possible=least,
+        n_clusters=count if scores.clusters else None,
+    )
 
 
 def _missing_bounds(

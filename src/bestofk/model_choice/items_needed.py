@@ -13,7 +13,7 @@ from bestofk.checks import Floats, positive, probability
 from bestofk.pairwise.clustered.cluster_totals import Clusters
 from bestofk.presenting import Presented, without_effect
 from bestofk.tails import normal_quantile
-from bestofk.wording import counted, number
+from bestofk.wording import capitalised, counted, number
 
 POWER = 0.8
 
@@ -99,6 +99,8 @@ class ItemPlan(Presented):
         where it is not known.
     level : float
         The level of the test, after correction.
+    largest : float
+        The largest difference that is possible.
     """
 
     pair: tuple[str, str]
@@ -112,6 +114,7 @@ class ItemPlan(Presented):
     items_to_settle: int | None
     epochs_to_settle: int | None
     level: float
+    largest: float = float("inf")
 
     def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
         """The plan in sentences; `names` may hold the two models."""
@@ -126,6 +129,12 @@ class ItemPlan(Presented):
             f"The smallest difference between {a} and {b} that {counted(self.items, 'item')} would "
             f"show{corrected} with probability {POWER:g} is {number(self.smallest_shown)}."
         )
+        if self.smallest_shown > self.largest:
+            said = (
+                f"{capitalised(counted(self.items, 'item'))} {'is' if self.items == 1 else 'are'} "
+                f"too few to show any difference between {a} and {b}{corrected} with probability "
+                f"{POWER:g}."
+            )
         settle = self.items_to_settle
         if settle is None or settle <= self.items:
             return said
@@ -162,14 +171,14 @@ def item_plan(
     known = np.isfinite(epoch_variance).all(axis=0)
     between = within = float("nan")
     epochs = max(int(np.median(count)), 1)
-    total = error**2 * n  # variance of one item's difference, with what clusters add to it
+    total = error * error * n  # variance of one item's difference, with what clusters add to it
     if known.any() and isfinite(error):
         noise = float((epoch_variance / count)[:, known].sum(axis=0).mean())
         within = float(epoch_variance[:, known].sum(axis=0).mean())
         between = max(total - noise, 0.0)
     settle: int | None = None
     more: int | None = None
-    if abs(mean) > 1e-12 and isfinite(error):
+    if abs(mean) > 1e-12 and isfinite(total):
         settle = items_needed(mean, between=total, alpha=level)
         left = n * (mean / z) ** 2 - between
         if isfinite(within) and within > 0 and left > 0:
@@ -187,6 +196,7 @@ def item_plan(
         items_to_settle=settle,
         epochs_to_settle=more,
         level=level,
+        largest=unit,
     )
 
 

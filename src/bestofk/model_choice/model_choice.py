@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from bestofk.ordering.preference import Name
 
 MARGIN_WORDS = {
-    "shown": "shown not to be worse than the best of them by more than the margin of",
-    "not shown": "not shown to be within the margin of the best of them, which is",
-    "worse": "shown to be worse than another, and not shown to be within the margin of",
+    "shown": "is shown not to be worse than the best by more than your margin",
+    "not shown": "may be worse than the best by more than your margin",
+    "worse": "is shown to be worse than another, perhaps by more than your margin",
 }
 
 
@@ -133,7 +133,7 @@ class ModelChoice(Presented):
         assert self.margin is not None
         assert self.margin_verdict is not None
         words = MARGIN_WORDS[self.margin_verdict]
-        said = f"{self.recommended} is {words} {number(self.margin)}"
+        said = f"{self.recommended} {words} of {number(self.margin)}"
         if self.items_for_margin is not None and self.items_for_margin > len(self.scores.items):
             said += (
                 f"; about {self.items_for_margin:,} items (now {len(self.scores.items):,}) would "

@@ -54,7 +54,8 @@ class Preference:
     def first(self) -> str:
         """The words for the most preferred of several learners."""
         if self.kind == "measured":
-            least = MEASURED.get(self.words, f"the cheapest by {self.words}")
+            fastest = {"latency": "the fastest"}
+            least = (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
             return f"{least} (within a factor of two)"
         if self.kind == "panel":
             return "the simplest"
@@ -148,7 +149,7 @@ def preference_ranks(
     if not left:
         return ranks, Preference(kind="stated", words="list"), ()
     follow = "the other follows by its mean" if left == 1 else "the others follow by their means"
-    note = f"Your preference names {len(wanted)} of {len(names)} learners; {follow}."
+    note = f"Your preference names {len(wanted)} of {len(names)}; {follow}."
     return ranks, Preference(kind="stated", words="part of a list"), (note,)
 
 
@@ -234,7 +235,7 @@ def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
     for place, name in enumerate(wanted):
         if name not in known:
             some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-            raise ArgumentError(f"prior names {name!r}, which is none of the learners: {some}.")
+            raise ArgumentError(f"prior names {name!r}, which is none of those compared: {some}.")
         if name in wanted[:place]:
             raise ArgumentError(f"prior names {name!r} twice.")
 
@@ -242,9 +243,7 @@ def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
 def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
     absent = [name for name in names if name not in prices]
     if absent:
-        raise ArgumentError(
-            f"prior must give {what} for every learner; got none for {absent[0]!r}."
-        )
+        raise ArgumentError(f"prior must give {what} for each of them; got none for {absent[0]!r}.")
 
 
 def prices_of(prior: Mapping[Any, Any]) -> dict[Any, float]:

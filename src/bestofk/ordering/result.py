@@ -155,6 +155,10 @@ class Order(Reported):
     problem: Problem | None = field(default=None, repr=False)
     choice: Choice | None = field(default=None, repr=False)
     options: Decision | None = field(default=None, repr=False)
+    noun: str = field(default="learner", repr=False)
+    """What is compared, in a word."""
+    n_clusters: int | None = field(default=None, repr=False)
+    """Where clusters of items are the units of the test: how many there are."""
     """What was asked of the decision, where it was made by `bestofk.order`."""
 
     @property

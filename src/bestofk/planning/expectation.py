@@ -40,6 +40,9 @@ def expectation(order: Order) -> tuple[str, ...]:
         return ()
     metric = order.metric
     ends = sorted((metric.shown(found.low), metric.shown(found.high)))
+    if ends[0] == ends[1]:
+        # too few numbers that differ: the bootstrap knows nothing
+        return ()
     # the luck of the draw may put it below the mean itself, which is never too bad
     loss = max(found.naive, found.corrected)
     return (

@@ -18,6 +18,10 @@ _LOOKED_AT = 64
 """Differences of each pair by which the unit is found."""
 _WIDTH = 9.0
 """Standard deviations beyond which a binomial count is left out: less than 1e-19 of its mass."""
+_EXPONENT = 500.0
+"""The largest exponent by which shares may be scaled: their product still is a number."""
+_NOTHING = 45.0
+"""Of e to the minus this nothing is left in a sum of shares."""
 SMALLEST = float(np.finfo(np.float64).tiny)
 
 
@@ -112,33 +116,51 @@ def flipped_tails(numbers: Whole, totals: Whole) -> Floats:
     tilts = _tilts(numbers, least, reach)
     with np.errstate(under="ignore"):
         moments = (numbers * (np.logaddexp(0.0, tilts[:, None] * sizes) - np.log(2.0))).sum(axis=1)
+    drawn = [
+        (size, *_tilted_binomials(numbers[:, size - 1], tilts * size))
+        for size in range(1, numbers.shape[1] + 1)
+        if numbers[:, size - 1].any()
+    ]
     found = np.ones(len(numbers))
     for row in np.flatnonzero(totals > -reach).tolist():
         if totals[row] > reach[row]:
             found[row] = 0.0
             continue
         log = moments[row] - tilts[row] * least[row]
-        part = _tilted_tail(numbers[row].tolist(), float(tilts[row]), int(least[row]))
+        part = _tilted_tail(drawn, row, float(tilts[row]), int(least[row]))
         found[row] = max(np.exp(min(log + np.log(part), 0.0)) if part > 0 else 0.0, SMALLEST)
     return found
 
 
-def _tilted_tail(counts: list[int], tilt: float, least: int) -> float:
+def _tilted_tail(
+    drawn: list[tuple[int, Whole, list[Floats]]], row: int, tilt: float, least: int
+) -> float:
     """The sum over x >= least of P(X = x) exp(-tilt (x - least)), X = sum s B_s being tilted."""
     shares = np.ones(1)
     start = 0
-    for size in range(len(counts), 0, -1):
-        if counts[size - 1]:
-            first, drawn = _tilted_binomial(counts[size - 1], tilt * size)
-            start += size * first
-            shares = _spread_out(shares, drawn, size)
-    beyond = max(least - start, 0)
-    shares = shares[beyond:]
-    if not shares.size:
-        return 0.0
+    for size, firsts, counts in drawn[:-1]:
+        start += size * int(firsts[row])
+        shares = _spread_out(shares, counts[row], size)
+    largest, firsts, counts = drawn[-1]
+    last = counts[row]
+    # whatever the count of the largest size, the rest must reach what it leaves
+    left = least - start - largest * (int(firsts[row]) + np.arange(last.size))
+    tails = np.append(_weighted_tails(shares, tilt), 0.0)
     with np.errstate(under="ignore"):
-        weights = np.exp(-tilt * (np.arange(shares.size) + (start + beyond - least)))
-    return float(np.einsum("i,i->", shares, weights))
+        reached = tails[np.clip(left, 0, shares.size)] * np.exp(tilt * np.minimum(left, 0))
+        return float(np.einsum("i,i->", last, reached))
+
+
+def _weighted_tails(shares: Floats, tilt: float) -> Floats:
+    """For every t, the sum over y >= t of shares[y] exp(-tilt (y - t))."""
+    steps = np.arange(shares.size)
+    with np.errstate(under="ignore"):
+        if tilt * shares.size <= _EXPONENT:
+            weights = np.exp(-tilt * steps)
+            found: Floats = np.cumsum((shares * weights)[::-1])[::-1] / weights
+            return found
+        weights = np.exp(-tilt * steps[: int(_NOTHING / tilt) + 1])
+        return np.convolve(shares[::-1], weights)[: shares.size][::-1]
 
 
 def _tilts(numbers: Whole, least: Whole, reach: Whole) -> Floats:
@@ -163,20 +185,29 @@ def _tilts(numbers: Whole, least: Whole, reach: Whole) -> Floats:
     return tilt
 
 
-def _tilted_binomial(count: int, logit: float) -> tuple[int, Floats]:
-    """The first count and the shares of Bin(count, 1 / (1 + exp(-logit))) around its mean."""
-    chance = 1.0 / (1.0 + np.exp(-logit))
-    room = _WIDTH * np.sqrt(count * chance * (1.0 - chance)) + 16.0
-    mode = min(int((count + 1) * chance), count)
-    first, last = max(int(mode - room), 0), min(int(mode + room), count)
-    odds = np.exp(logit)
-    up = np.arange(mode, last, dtype=np.float64)
-    down = np.arange(mode, first, -1, dtype=np.float64)
+def _tilted_binomials(counts: Whole, logits: Floats) -> tuple[Whole, list[Floats]]:
+    """For each row the first count and the shares of Bin(count, 1 / (1 + exp(-logit)))."""
+    chance = 1.0 / (1.0 + np.exp(-logits))
+    room = _WIDTH * np.sqrt(counts * chance * (1.0 - chance)) + 16.0
+    mode = np.minimum(((counts + 1) * chance).astype(np.int64), counts)
+    first = np.maximum((mode - room).astype(np.int64), 0)
+    last = np.minimum((mode + room).astype(np.int64), counts)
+    odds, places = np.exp(logits)[:, None], mode[:, None]
+    up = places + np.arange(int((last - mode).max()))
+    down = places - np.arange(int((mode - first).max()))
     with np.errstate(under="ignore"):
-        above = np.cumprod((count - up) / (up + 1.0) * odds)
-        below = np.cumprod(down / (count - down + 1.0) / odds)
-    shares = np.concatenate([below[::-1], [1.0], above])
-    return first, shares / shares.sum()
+        # beyond the last count, and below 0, a factor is 0
+        above = np.cumprod(np.maximum(counts[:, None] - up, 0) / (up + 1.0) * odds, axis=1)
+        below = np.cumprod(np.maximum(down, 0) / (counts[:, None] - down + 1.0) / odds, axis=1)
+    every = np.concatenate([below[:, ::-1], np.ones((len(counts), 1)), above], axis=1)
+    start = below.shape[1]
+    rows = [
+        one[start + low - at : start + high - at + 1]
+        for one, at, low, high in zip(
+            every, mode.tolist(), first.tolist(), last.tolist(), strict=True
+        )
+    ]
+    return first, [shares / shares.sum() for shares in rows]
 
 
 def _spread_out(shares: Floats, drawn: Floats, step: int) -> Floats:

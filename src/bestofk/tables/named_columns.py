@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from bestofk.tables.table import MISSING_MARKERS, Table, size_words
 
 LARGE = 1 << 20
 """Bytes of a file below which reading every column as text costs nothing."""
-_BLOCK = 1 << 24
+_BLOCK = 1 << 20
 _SAMPLE = 1 << 16
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
@@ -72,27 +73,28 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
     from pyarrow import csv
 
     suffix = path.suffix.lower()
-    data = path.read_bytes()
-    if suffix not in (".csv", ".tsv", ".tab", ".txt") or not _plain(data):
+    if suffix not in (".csv", ".tsv", ".tab", ".txt"):
         return None
-    delimiter = sniff(data, prefer="\t" if suffix in (".tsv", ".tab") else None)
-    header = header_of(data, delimiter)
+    look = _look_through(path)
+    if look is None:
+        return None
+    delimiter = sniff(look.head, prefer="\t" if suffix in (".tsv", ".tab") else None)
+    header = header_of(look.head, delimiter)
     if header is None:
         return None
     check_columns(source, len(header))
     wanted = choose(header)
     places = {name: str(header.index(name)) for name in wanted.all()}
     words = pa.dictionary(pa.int32(), pa.string())
-    quoted = b'"' in data
     table = csv.read_csv(
-        pa.BufferReader(data),
+        path,
         read_options=csv.ReadOptions(
             column_names=[str(i) for i in range(len(header))],
             skip_rows=1,
             block_size=_BLOCK,
             use_threads=False,
         ),
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=quoted),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=look.quoted),
         convert_options=csv.ConvertOptions(
             include_columns=list(places.values()),
             column_types={
@@ -110,19 +112,44 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
     )  # fmt: skip
 
 
-def _plain(data: bytes) -> bool:
-    """Whether the text is UTF-8 without anything that only looking closer would tell."""
-    if data[:_SAMPLE].isascii() and data[:_SAMPLE].translate(None, _PRINTED):
+class _Look(NamedTuple):
+    """What going once through a text shows."""
+
+    head: bytes
+    quoted: bool
+
+
+def _look_through(path: Path) -> _Look | None:
+    """None unless the text is UTF-8 without anything that only looking closer would tell.
+
+    A part at a time, in one place: new memory costs more than the looking.
+    """
+    decoder = getincrementaldecoder("utf-8")()
+    part = bytearray(_BLOCK)
+    head, quotes, ascii_ = b"", 0, True
+    with path.open("rb", buffering=0) as file:
+        while read := file.readinto(part):
+            seen = part if read == len(part) else part[:read]
+            if not head:
+                head = bytes(seen)
+                if not _plain_start(head):
+                    return None
+            quotes += seen.count(b'"')
+            if seen.find(0) >= 0:
+                return None
+            ascii_ = ascii_ and seen.isascii()
+            if not ascii_:
+                decoder.decode(seen)
+    decoder.decode(b"", final=True)
+    return None if quotes % 2 else _Look(head, quotes > 0)
+
+
+def _plain_start(head: bytes) -> bool:
+    """Whether the text begins with letters, not with a mark of another encoding or format."""
+    if head[:_SAMPLE].isascii() and head[:_SAMPLE].translate(None, _PRINTED):
         return False
-    if data[:1] in (b"{", b"[", b"@", b"%", b"\n", b"\r", b" ") or data.count(b'"') % 2:
-        return False
-    if data.isascii():
-        return b"\0" not in data
-    # a mark of the order of bytes, or of another encoding
-    if data[:1] > b"\x7f" or b"\0" in data:
-        return False
-    data.decode("utf-8")
-    return True
+    # a mark of the order of bytes, or of another encoding, goes beyond ASCII
+    return head[:1] <= b"\x7f" and head[:1] not in (b"{", b"[", b"@", b"%", b"\n", b"\r", b" ")
 
 
 def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:

@@ -50,9 +50,9 @@ def parse_numbers(column: Any, missing: npt.NDArray[np.bool_], *, delimiter: str
     if kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_decimal(kind):
         floats = column.cast(pa.float64())
         floats = floats.fill_null(np.nan) if floats.null_count else floats
-        values = np.array(floats.to_numpy(zero_copy_only=False), dtype=np.float64)
+        values = floats.to_numpy(zero_copy_only=False)
         if missing.any():
-            values[missing] = np.nan
+            values = np.where(missing, np.nan, values)
         return Numbers(values, ".", None, "")
     if kinds.is_boolean(kind):
         values = column.cast(pa.int8()).cast(pa.float64()).fill_null(np.nan)

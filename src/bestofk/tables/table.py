@@ -17,6 +17,7 @@ from bestofk.tables.numerals import DecimalMark, Form, parse_numbers
 MISSING_MARKERS = ("", "?", "na", "n/a", "nan", "null", "none")
 """What stands for a missing cell, in any case of letters and with blanks around it."""
 
+_PART = 1 << 16
 Objects = npt.NDArray[np.object_]
 Codes = npt.NDArray[np.int64]
 
@@ -223,13 +224,14 @@ class Table:
         # text once for each distinct cell, whatever the number of rows
         encoded = held if hasattr(held, "dictionary") else held.dictionary_encode()
         codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+        cells = [(cell or "").strip() for cell in as_text(encoded.dictionary).to_pylist()]
+        if _in_turn(codes, len(cells)) and all(cells) and len(set(cells)) == len(cells):
+            return Levels(codes, tuple(cells))
         names: dict[str, int] = {}
-        new = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)
-        cells = as_text(encoded.dictionary).to_pylist()
+        new = np.full(len(cells) + 1, -1, dtype=np.int64)
         for old in _as_they_come(codes, len(cells)):
-            stripped = (cells[old] or "").strip()
-            if stripped:
-                new[old] = names.setdefault(stripped, len(names))
+            if cells[old]:
+                new[old] = names.setdefault(cells[old], len(names))
         return Levels(new[codes], tuple(names))
 
     def numbers(self, column: str) -> Floats:
@@ -277,6 +279,18 @@ class Table:
         return parse_numbers(
             self._column(column), self.missing(column), delimiter=self.delimiter
         ).form
+
+
+def _in_turn(codes: Codes, count: int) -> bool:
+    """Whether the codes first appear as 0, 1, 2, ... and all of them do."""
+    largest = -1
+    for start in range(0, len(codes), _PART):
+        part = codes[start : start + _PART]
+        seen = np.maximum.accumulate(part)
+        if seen[0] > largest + 1 or (seen[1:] > np.maximum(seen[:-1], largest) + 1).any():
+            return False
+        largest = max(largest, int(seen[-1]))
+    return largest == count - 1
 
 
 def _as_they_come(codes: Codes, count: int) -> list[int]:

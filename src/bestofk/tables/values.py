@@ -155,6 +155,11 @@ def is_missing(column: Any, markers: tuple[str, ...]) -> npt.NDArray[np.bool_]:
     kind = column.type
     if kinds.is_null(kind):
         return np.ones(len(column), dtype=np.bool_)
+    if not column.null_count:
+        if kinds.is_integer(kind) or kinds.is_boolean(kind):
+            return np.zeros(len(column), dtype=np.bool_)
+        if kinds.is_floating(kind):
+            return np.asarray(np.isnan(column.to_numpy(zero_copy_only=False)))
     if kinds.is_floating(kind):
         mask = pc.is_null(column, nan_is_null=True)
     elif kinds.is_string(kind):

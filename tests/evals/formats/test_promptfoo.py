@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import bestofk as bk
@@ -35,6 +36,34 @@ def test_json_and_jsonl_of_one_run_say_the_same(golden):
     assert (one.score == 0).sum() == 8
     assert one.count("error").sum() == 4
     assert one.epoch.max() == 2
+
+
+@pytest.mark.parametrize("name", ["0.57.1/out.json", "0.123.1/out.json", "0.123.1/out.jsonl"])
+def test_the_counts_are_those_that_promptfoo_states(name, golden):
+    """Version 2 of the summary counts errors as failures, version 3 counts them apart."""
+    folder = golden(f"promptfoo-{name.partition('/')[0]}")
+    summary = json.loads((folder / "out.json").read_text(encoding="utf-8"))["results"]
+    told = summary["stats"]
+    evals = bk.read_evals(golden(f"promptfoo-{name}"))
+    failed = int(evals.count("error").sum())
+    assert (evals.score == 1).sum() == told["successes"] == 6
+    assert (evals.score == 0).sum() + (failed if summary["version"] == 2 else 0) == told["failures"]
+    assert failed == told.get("errors", 2)
+    assert np.nansum(evals.tokens_in) == told["tokenUsage"]["prompt"]
+    assert np.nansum(evals.tokens_out) == told["tokenUsage"]["completion"]
+    assert (len(evals.learners), len(evals.items), evals.epoch.max()) == (2, 3, 2)
+
+
+def test_version_4_stands_around_the_summary(golden, document):
+    """What `toResultsFile` of promptfoo writes (models/eval): no release writes it by --output."""
+    told = json.loads(golden("promptfoo-0.123.1/out.json").read_text(encoding="utf-8"))
+    path = document("shared.json", {
+        "version": 4, "createdAt": "2026-11-16T23:41:00.000Z", "results": told["results"],
+        "config": told["config"], "author": None, "prompts": told["results"]["prompts"],
+        "datasetId": None,
+    })  # fmt: skip
+    ours, theirs = (bk.read_evals(one) for one in (path, golden("promptfoo-0.123.1/out.json")))
+    assert ours.to_frame().equals(theirs.to_frame())
 
 
 def test_an_error_is_not_a_wrong_answer(document):

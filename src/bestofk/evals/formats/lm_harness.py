@@ -248,7 +248,7 @@ class _Prompts:
         if self.differ:
             rows.warn(
                 f"The prompts of {counted(len(self.differ), 'item')} of {len(self.first)} differ "
-                "between learners (prompt_hash; chat templates do that): the questions are the "
+                "between models (prompt_hash; chat templates do that): the questions are the "
                 "same, the words around them are not."
             )
 

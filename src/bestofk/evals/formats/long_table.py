@@ -6,6 +6,7 @@ latency, status, tokens_in, tokens_out.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -48,7 +49,8 @@ ROLES: dict[str, tuple[str, ...]] = {
 AMOUNTS = ("cost", "latency", "tokens_in", "tokens_out")
 _NEEDED = ("learner", "item", "score")
 _NO_SCORE = (STATUSES.index("error"), STATUSES.index("missing"))
-_SUFFIXES = (".csv", ".tsv", ".tab", ".parquet", ".pq", ".jsonl", ".ndjson", ".json", ".gz")
+_TABLES = (".csv", ".tsv", ".tab", ".parquet", ".pq")
+_SUFFIXES = (*_TABLES, ".jsonl", ".ndjson", ".json")
 _WORDS = {
     "ok": "scored", "success": "scored", "done": "scored", "completed": "scored",
     "failed": "error", "failure": "error", "timeout": "limit", "truncated": "limit",
@@ -58,12 +60,21 @@ _WORDS = {
 
 def is_long_table(source: Source) -> bool:
     """A named table, or one in a folder whose columns have the names of the roles."""
-    if not any(source.path.name.lower().endswith(end) for end in _SUFFIXES):
+    name = source.path.name.lower().removesuffix(".gz")
+    if not name.endswith(_SUFFIXES):
         return False
+    if source.named and name.endswith(_TABLES) and source.size and not source.is_binary:
+        # what is missing is said by name
+        return True
     try:
         return set(_NEEDED) <= set(_roles(_columns(source), {}))
     except TableError:
         return False
+
+
+def spoken(role: str) -> str:
+    """The word for a role: the learners of a log are models."""
+    return "model" if role == "learner" else role
 
 
 def _columns(source: Source) -> Sequence[str]:
@@ -79,7 +90,7 @@ def _columns(source: Source) -> Sequence[str]:
         return read_table(source.path).columns
     if source.keys:
         return list(source.keys)
-    first = source.text_head.lstrip().split("\n", 1)[0].rstrip("\r")
+    first = re.split(r"[\r\n]", source.text_head.lstrip(), maxsplit=1)[0]
     mark = max(",;\t|", key=first.count)
     return [cell.strip().strip('"') for cell in first.split(mark)]
 
@@ -112,6 +123,12 @@ def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRow
             quick = None
         _read(read_table(source.path), asked, rows, tasks)
     if asked.task and not len(rows):
+        if not tasks:
+            raise TableError(
+                f"The table has no column of tasks, so that task {asked.task[0]!r} cannot be "
+                "taken: name it, such as columns={'task': 'NAME'} (on the command line --column "
+                "task=NAME), or leave out the task."
+            )
         raise nothing_asked_for(asked.task, sorted(tasks), "task", "the table")
 
 
@@ -129,7 +146,7 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     rows.account += [sentence for sentence in table.account if sentence not in rows.account]
     rows.note(
         f"{table.source}: "
-        + joined([f"{role} from {column!r}" for role, column in roles.items()])
+        + joined([f"{spoken(role)} from {column!r}" for role, column in roles.items()])
         + "."
     )
     rows.metric(roles["score"])
@@ -137,7 +154,9 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
     for role, levels in (("learner", learners), ("item", items)):
         if (levels.codes < 0).any():
             row = int((levels.codes < 0).argmax())
-            raise TableError(f"{table.place(row, roles[role])} must name the {role}; it is empty.")
+            raise TableError(
+                f"{table.place(row, roles[role])} must name the {spoken(role)}; it is empty."
+            )
     task = table.levels(roles["task"]) if "task" in roles else None
     cluster = table.levels(roles["cluster"]) if "cluster" in roles else None
     scores = _scores(table, roles["score"])
@@ -152,14 +171,14 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
     wanted = np.array([asked.wants_task(name) for name in task_names], dtype=bool)
     keep = slice(None) if wanted.all() else wanted[task_codes]
-    if not wanted[task_codes].any():
+    if not wanted.all() and not np.any(keep):
         return
-    who = np.array([rows.learner(name) for name in learners.names])
+    who = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
     if len(task_names) == 1:
         place, pairs = items.codes, np.arange(len(items.names))
     else:
         place, pairs = pd.factorize(task_codes[keep] * len(items.names) + items.codes[keep])
-    codes = np.empty(len(pairs), dtype=np.int64)
+    codes = np.empty(len(pairs), dtype=np.int32)
     at_task, at_item = np.divmod(pairs, len(items.names))
     for task_code in np.unique(at_task).tolist():
         here = np.flatnonzero(at_task == task_code)
@@ -171,7 +190,7 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         who[learners.codes[keep]],
         codes[place],
         epoch=None if epochs is None else epochs[keep],
-        score=_without(np.isin(status, _NO_SCORE), scores)[keep],
+        score=(_without(np.isin(status, _NO_SCORE), scores) if status.any() else scores)[keep],
         status=status[keep],
         **{
             role: _without(~((values >= 0) & np.isfinite(values)), values)[keep]
@@ -208,7 +227,7 @@ def _asked_roles(columns: tuple[str, ...], source: str, asked: AskedOfLogs) -> d
     given: dict[str, str] = {}
     for role, column in asked.columns.items():
         if role not in ROLES:
-            raise UnknownNameError("role of a column", role, ROLES)
+            raise UnknownNameError("role of a column", role, [spoken(name) for name in ROLES])
         if column not in columns:
             raise UnknownNameError("column", column, columns, source)
         given[role] = column
@@ -224,12 +243,13 @@ def _asked_roles(columns: tuple[str, ...], source: str, asked: AskedOfLogs) -> d
     if len(set(given.values())) < len(given):
         raise ArgumentError(f"columns must be one for each role; got {given!r:.200}.")
     roles = _roles(columns, given)
-    absent = [role for role in _NEEDED if role not in roles]
+    absent = [spoken(role) for role in _NEEDED if role not in roles]
     if absent:
         raise TableError(
             f"{source}: no column for {joined(absent)} among "
             f"{shortened([repr(c) for c in columns], 12)}; name it, such as "
-            f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME)."
+            f"columns={{{absent[0]!r}: 'NAME'}} (on the command line --column {absent[0]}=NAME); "
+            "tables with one row per fold or data set are for 'bestofk order'."
         )
     if asked.cluster is None:
         roles.pop("cluster", None)
@@ -251,8 +271,10 @@ def _scores(table: Table, column: str) -> Any:
             known[cell] = number_of(cell)
         value = known[cell]
         if value is None:
+            again = " (the header again: keep one where files are joined)" if cell == column else ""
             raise TableError(
-                f"{table.place(row, column)} must be a number, or true or false; got {cell!r:.60}."
+                f"{table.place(row, column)} must be a number, or true or false; got "
+                f"{cell!r:.60}{again}."
             )
         found[row] = value
     return found
@@ -269,7 +291,9 @@ def _epochs(table: Table, column: str | None) -> Any:
         and (np.floor(values) == values).all()
         and np.abs(values).max(initial=0) < 1 << 30
     ):
-        return values.astype(np.int64) - min(int(values.min(initial=1)), 1) + 1
+        epochs = values.astype(np.int32)
+        epochs -= min(int(epochs.min(initial=1)), 1) - 1
+        return epochs
     return table.levels(column).codes + 2
 
 

@@ -104,10 +104,10 @@ def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
     if older:
         rows.note(
             f"{counted(older, 'result')} of an older file left out: a later one has the same "
-            "learner and test."
+            "model and test."
         )
     if len(named) > 1:
-        rows.note(f"{len(named)} prompts: each provider with each prompt is a learner.")
+        rows.note(f"{len(named)} prompts: each provider with each prompt is a model.")
 
 
 def _both(provider: str, prompt: str) -> str:
@@ -167,10 +167,11 @@ class _File:
                 return
 
     def _result(self, value: Mapping[str, Any]) -> _Result:
-        tokens = value.get("tokenUsage")
         response = value.get("response")
-        tokens = tokens if isinstance(tokens, dict) else {}
         response = response if isinstance(response, dict) else {}
+        # version 2 has them with the response alone
+        tokens = value.get("tokenUsage") or response.get("tokenUsage")
+        tokens = tokens if isinstance(tokens, dict) else {}
         failed = value.get("failureReason") == _ERROR or (
             "failureReason" not in value and bool(value.get("error")) and not _graded(value)
         )

@@ -28,6 +28,7 @@ _PREFERRED = {
     "size": ("is smaller in memory", "are smaller in memory"),
     "complexity": ("is simpler", "are simpler"),
     "prices": ("costs less", "cost less"),
+    "latency": ("is faster", "are faster"),
 }
 _MOST_UNITS = 10_000
 
@@ -60,14 +61,15 @@ def undecidable(order: Order) -> str:
     problem, choice = order.problem, order.choice
     if problem is None or choice is None or choice.entry is None:
         return ""
-    n = units(problem)
-    several = problem.n_datasets > 1
-    what = "data set" if several else "test instance"
+    n = units(problem) if order.n_clusters is None else order.n_clusters
+    what = "data set" if problem.n_datasets > 1 else "test instance"
+    if order.noun == "model":
+        what = "item" if order.n_clusters is None else "cluster"
     adjusted = "adjusted " if order.evidence.family.size > 1 else ""
     sentence = (
         f"{in_words(n).capitalize()} {what}{'' if n == 1 else 's'} cannot decide between "
-        f"{in_words(len(order.prior))} learners by the {order.test} test: the smallest {adjusted}"
-        f"p-value possible is {pvalue_words(order.smallest_possible, order.alpha)[4:]}."
+        f"{in_words(len(order.prior))} {order.noun}s by the {order.test} test: the smallest "
+        f"{adjusted}p-value possible is {pvalue_words(order.smallest_possible, order.alpha)[4:]}."
     )
     needed = units_needed(order)
     if needed is None:
@@ -85,7 +87,8 @@ def units_needed(order: Order) -> int | None:
     assert order.problem is not None
     assert order.choice is not None
     evidence = order.evidence
-    for m in range(units(order.problem), _MOST_UNITS):
+    now = units(order.problem) if order.n_clusters is None else order.n_clusters
+    for m in range(now, _MOST_UNITS):
         smallest = smallest_pvalue(order.choice, m)
         if evidence.family.smallest_adjusted(smallest, evidence.alternative) <= order.alpha:
             return m
@@ -138,7 +141,7 @@ def _all_equal(order: Order) -> str:
     assert best is not None
     count = len(order.prior)
     all_of_them = "Both" if count == 2 else f"All {in_words(count)}"
-    return f"{all_of_them} learners have the same {order.metric.mean} ({_shown(order, best)})."
+    return f"{all_of_them} {order.noun}s have the same {order.metric.mean} ({_shown(order, best)})."
 
 
 def _by_mean(order: Order) -> list[str]:
@@ -205,7 +208,11 @@ def _units_word(order: Order) -> str:
     problem = order.problem
     if problem is not None and problem.n_datasets > 1:
         return "data sets"
-    return "folds" if problem is None or problem.design.kind != "test-set" else "instances"
+    if problem is None or problem.design.kind != "test-set":
+        return "folds"
+    if order.n_clusters is not None:
+        return "clusters"
+    return "items" if order.noun == "model" else "instances"
 
 
 def which_you_prefer(order: Order, names: Sequence[Name]) -> str:
@@ -256,9 +263,9 @@ def _beats(order: Order, beaten: Sequence[Name], same: Sequence[Name], *, smalle
     end = "."
     if smallest:
         end = f", and it {_has_smallest(order, same)}."
-    elif others and not _groups(order).get("better"):
-        who = "the other" if others == 1 else f"none of the other {in_words(others)}"
-        end = f", and {who} is {'not ' if others == 1 else ''}shown to be better."
+    elif others > 1 and not _groups(order).get("better"):
+        # of a single other one the next sentence speaks
+        end = f", and none of the other {in_words(others)} is shown to be better."
     return (
         f"Use {called(order.recommended)}. It is significantly better than {named(beaten)}, "
         f"{which_you_prefer(order, beaten)}{end}"
@@ -357,8 +364,8 @@ def _cheapest_adequate(order: Order) -> list[str]:
         none = "neither" if two else "none"
         others = "the other" if two else "any other"
         return [
-            f"No learner can be recommended yet: {none} is shown to be good enough, that is, not "
-            f"worse than {others} by more than {margin}.",
+            f"No {order.noun} can be recommended yet: {none} is shown to be good enough, that is, "
+            f"not worse than {others} by more than {margin}.",
             f"{called(smallest)} {smallest_words}.",
         ]
     sentences = [

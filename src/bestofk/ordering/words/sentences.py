@@ -33,6 +33,7 @@ _QUALITIES = {
     "predict_time": "are quicker to predict with",
     "size": "are smaller in memory",
     "complexity": "are simpler",
+    "latency": "are faster",
 }
 """What is preferred where a cost is measured."""
 
@@ -272,8 +273,8 @@ def _preference_sentence(order: Order) -> str:
         prior = f"The panel comes with a preference, simpler learners first: {chain(order.prior)}."
     elif kind == "measured":
         prior = (
-            f"You prefer learners that {_QUALITIES.get(words, f'have less {words}')} (within a "
-            f"factor of two the {order.metric.smaller} {order.metric.mean} goes first): "
+            f"You prefer {order.noun}s that {_QUALITIES.get(words, f'have less {words}')} (within "
+            f"a factor of two the {order.metric.smaller} {order.metric.mean} goes first): "
             f"{chain(order.prior)}."
         )
     elif words == "prices":
@@ -299,7 +300,9 @@ def _evidence_sentence(order: Order) -> str:
     evidence = order.evidence
     level = f"alpha = {order.alpha:g}"
     if order.choice is None:
-        return f"Evidence: {order.test}, one test of all learners, {level}, from {order.design}."
+        return (
+            f"Evidence: {order.test}, one test of all {order.noun}s, {level}, from {order.design}."
+        )
     if not len(evidence):
         return f"Evidence: the means alone, from {order.design}; no pair had to be tested."
     promised = promise(order)
@@ -407,6 +410,6 @@ def _promise_of_test_first(order: Order, hold: str, at_most: str) -> str:
     if order.correction != PROCEDURES[order.procedure].proved_with:
         return "With this correction no error rate is proved for TestFirst."
     return (
-        f"{hold}the chance that TestFirst chooses a learner that is not better than all "
+        f"{hold}the chance that TestFirst chooses a {order.noun} that is not better than all "
         f"those preferred to it {at_most}."
     )

@@ -121,6 +121,9 @@ def clustered_rule(held: Clusters, unit: float | None) -> Any:
             result.losses[0], result.losses[1], held, unit=unit,
             outside=tail_level(level, result.alternative),
         )  # fmt: skip
+        if unit is not None:
+            # no mean of differences is further from 0 than the largest of them
+            low, high = np.clip(low, -unit, unit), np.clip(high, -unit, unit)
         d = result.losses[0] - result.losses[1]
         return agreeing_interval(
             result, level, low, high, least=d.min(axis=-1), most=d.max(axis=-1)

@@ -74,7 +74,9 @@ class Clusters:
         welch = np.zeros(totals.shape[:-1])
         for code in range(int(self.stratum.max()) + 1):
             here = self.stratum == code
-            part, sizes = totals[..., here], self.sizes[here]
+            part, sizes = (
+                (totals, self.sizes) if here.all() else (totals[..., here], self.sizes[here])
+            )
             if sizes.size == 1:
                 variance = np.full_like(variance, np.inf)
                 continue
@@ -115,6 +117,8 @@ def degrees_of_freedom(sizes: Floats) -> float:
     >>> round(degrees_of_freedom(np.arange(1.0, 11.0)), 2)
     5.93
     """
+    if (sizes == sizes[0]).all():
+        return float(len(sizes) - 1)
     n = float(sizes.sum())
     grown = 1.0 / (1.0 - sizes / n)
     found = 1.0
@@ -139,12 +143,16 @@ def clusters_of(clusters: Any, n: int, strata: Any = None) -> Clusters:
     Strata of which a cluster has instances in two, or that hold only one cluster, cannot be told
     apart by their variance: all of them are taken as one.
     """
-    labels = np.arange(n) if clusters is None else _labels(clusters, n, "clusters")
-    names, codes = np.unique(labels, return_inverse=True)
-    order = np.argsort(codes, kind="stable")
-    starts = np.searchsorted(codes[order], np.arange(len(names)))
-    sizes = np.bincount(codes, minlength=len(names)).astype(np.float64)
-    stratum = np.zeros(len(names), dtype=np.int64)
+    each = np.arange(n)
+    labels = each if clusters is None else _labels(clusters, n, "clusters")
+    if labels.dtype.kind == "i" and np.array_equal(labels, each):
+        order, starts, sizes = each, each, np.ones(n)
+    else:
+        names, codes = np.unique(labels, return_inverse=True)
+        order = np.argsort(codes, kind="stable")
+        starts = np.searchsorted(codes[order], np.arange(len(names)))
+        sizes = np.bincount(codes, minlength=len(names)).astype(np.float64)
+    stratum = np.zeros(len(starts), dtype=np.int64)
     if strata is not None:
         layer = np.unique(_labels(strata, n, "strata"), return_inverse=True)[1][order]
         low, high = np.minimum.reduceat(layer, starts), np.maximum.reduceat(layer, starts)

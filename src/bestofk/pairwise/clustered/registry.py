@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bestofk.pairwise.entry import PairwiseTest
+from bestofk.pairwise.smallest_pvalue import smallest_pvalue
 from bestofk.registry import Assumption, Registry
 
 _CLUSTERS = Assumption(
@@ -37,6 +38,7 @@ CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
         interval=_INTERVAL,
         power="unknown",
         discrete=True,
+        smallest_pvalue=smallest_pvalue,
     ),
     PairwiseTest(
         name="obuchowski",
