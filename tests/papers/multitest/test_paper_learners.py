@@ -172,6 +172,10 @@ def made(kind, n_classes, seed, n=90):
     values = np.array(columns, dtype=float).T
     if kind == "unknown":
         values[rng.random(values.shape) < 0.1] = np.nan
+    if kind == "below zero":
+        # what is filled in, a sum over too many rows, is above all that is known, and tells
+        values[:, 0] -= 100
+        values[(y == 0) & (rng.random(n) < 0.8), 0] = np.nan
     whole = np.zeros(len(sizes), dtype=bool)
     whole[1] = sizes[1] == 0
     return Prepared(
@@ -181,7 +185,7 @@ def made(kind, n_classes, seed, n=90):
 
 
 @pytest.mark.parametrize("learner", PLAIN)
-@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed", "unknown"])
+@pytest.mark.parametrize("kind", ["numeric", "nominal", "mixed", "unknown", "below zero"])
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_errors_are_those_of_the_plain_learner(learner, kind, n_classes):
     data = made(kind, n_classes, seed=n_classes)
@@ -205,6 +209,19 @@ def test_errors_are_those_of_the_plain_learner(learner, kind, n_classes):
         assert np.abs(found - expected).sum() <= 6
     else:
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5, 6, 7])
+def test_many_rows_and_classes_of_the_logistic_classifier(n_classes):
+    # several chunks of rows and sums of them; classes that are no multiple of those done at once
+    data = made("mixed", n_classes, seed=3, n=1201)
+    marks = (np.arange(data.n) % 2 == 1)[None]
+    found = count_errors(data, "LGC", marks, np.zeros((1, 2), dtype=np.uint32))
+    for fold in (0, 1):
+        test, train = np.arange(fold, data.n, 2), np.arange(1 - fold, data.n, 2)
+        wrong = lgc(data, train, test, 0) != data.y[test]
+        # other starts, single precision: a row near the border may change sides
+        assert abs(found[0, fold] - wrong.sum()) <= 4
 
 
 @pytest.mark.parametrize("kind", ["numeric", "nominal", "lacking"])

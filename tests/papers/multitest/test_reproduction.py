@@ -36,16 +36,17 @@ def test_one_run_is_near_the_print():
 
 
 @needs_data
-def test_a_store_and_processes_change_nothing(tmp_path):
+def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_OF_A_BLOCK", 2)
     wanted = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
-    first = reproduce(Request(**wanted, runs=27)).to_dict()
+    first = reproduce(Request(**wanted, runs=3)).to_dict()
     store = str(tmp_path / "kept.db")
-    reproduce(Request(**wanted, runs=25, store=store))
+    reproduce(Request(**wanted, runs=2, store=store))
     lines = []
-    again = reproduce(Request(**wanted, runs=27, store=store, jobs=2, say=lines.append)).to_dict()
+    again = reproduce(Request(**wanted, runs=3, store=store, jobs=2, say=lines.append)).to_dict()
     assert again == first
-    # four learners have a finished piece of 25 runs; the nearest neighbour's has grown
-    assert lines[0] == "4 of 9 pieces were in the store"
+    # each of the five learners has a finished piece of two runs, and needs one of a single run
+    assert lines[0] == "5 of 10 pieces were in the store"
 
 
 @needs_data

@@ -317,8 +317,8 @@ EXPORT i64 multitest_logistic(const double *values, const i64 *cardinality, cons
                               i64 splits, i64 *errors);
 EXPORT i64 multitest_tree(const double *values, const i64 *cardinality, const bool *whole,
                           i64 unknown, const i64 *y, i64 n, i64 d, i64 n_classes,
-                          const i64 *order, const i64 *known, const i64 *ranks,
-                          const uint32_t *seeds, const bool *marks, i64 splits, i64 *errors);
+                          const uint32_t *sorted, const i64 *known, const uint32_t *seeds,
+                          const bool *marks, i64 splits, i64 *errors);
 
 /* weka_learners.c */
 EXPORT i64 weka_first_double(i64 seed, double *first);

@@ -5,29 +5,44 @@
 
 Halves halves_of(const double *values, const i64 *cardinality, const bool *whole, i64 unknown,
                  const i64 *y, i64 n, i64 d, i64 n_classes, const bool *marks, i64 splits) {
-    i64 most = 1;
+    i64 most = 1, indicators = 0;
     for (i64 j = 0; j < d; j++) {
         most = most_of(most, cardinality[j]);
+        indicators += cardinality[j];
     }
-    Halves halves = {values, cardinality, y, whole, marks, n, d, n_classes, splits, most,
-                     unknown != 0};
+    Halves halves = {values, cardinality, y, whole, marks, NULL, n, d, n_classes, splits, most,
+                     indicators, unknown != 0};
     return halves;
+}
+
+/* note which columns lack a value, and copy the values to where they will be filled in */
+void begin_filling(Halves *halves, bool *lacking, double *filled) {
+    i64 n = halves->n, d = halves->d;
+    memcpy(filled, halves->values, (size_t)(n * d) * sizeof *filled);
+    for (i64 i = 0; i < n && halves->unknown; i++) {
+        for (i64 j = 0; j < d; j++) {
+            lacking[j] |= isnan(filled[i * d + j]) != 0;
+        }
+    }
+    halves->lacking = lacking;
 }
 
 /* rows that train and test, ascending; return how many train */
 i64 split_rows(const bool *mark, i64 n, i64 fold, i64 *train, i64 *test) {
     i64 a = 0, b = 0;
     for (i64 i = 0; i < n; i++) {
-        if (mark[i] == (fold == 1)) {
-            test[b++] = i;
-        } else {
-            train[a++] = i;
-        }
+        /* both written, one counted: no branch to guess; `a` and `b` stay below n until the end */
+        i64 tests = mark[i] == (fold == 1);
+        train[a] = i;
+        test[b] = i;
+        a += 1 - tests;
+        b += tests;
     }
     return a;
 }
 
-/* Copy the values, unknowns filled in from the training rows; `fills` takes what was put there.
+/* Fill in what is unknown from the training rows; `fills` takes what was put there, and 0 of the
+ * columns that lack nothing.
  *
  * Nominal: the most frequent value, the first of ties. Numeric: the sum of the known divided by
  * the number of all training rows (a slip of the original), cut to a whole number in columns of
@@ -36,6 +51,10 @@ void fill_unknown(const Halves *halves, const i64 *train, i64 n_train, i64 *coun
                   double *filled, double *fills) {
     i64 d = halves->d;
     for (i64 j = 0; j < d; j++) {
+        fills[j] = 0.0;
+        if (!halves->lacking[j]) {
+            continue;
+        }
         if (halves->cardinality[j] == 0) {
             double total = 0.0;
             for (i64 r = 0; r < n_train; r++) {
@@ -59,36 +78,46 @@ void fill_unknown(const Halves *halves, const i64 *train, i64 n_train, i64 *coun
             fills[j] = (double)argmax_i64(counts, halves->cardinality[j]);
         }
         for (i64 i = 0; i < halves->n; i++) {
-            double value = halves->values[i * d + j];
-            filled[i * d + j] = isnan(value) ? fills[j] : value;
+            if (isnan(halves->values[i * d + j])) {
+                filled[i * d + j] = fills[j];
+            }
         }
     }
 }
 
-/* mean and standard deviation (n - 1) of the numeric columns; 1 where a column is constant */
+/* Mean and standard deviation (n - 1) of the numeric columns; 1 where a column is constant.
+ *
+ * Row by row, all columns at once; nominal ones are summed too, and what comes out is not used. */
 void column_deviations(const double *filled, i64 d, const i64 *cardinality, const i64 *train,
-                       i64 n, double *mean, double *deviation) {
+                       i64 n, double *RESTRICT mean, double *RESTRICT deviation) {
+    memset(mean, 0, (size_t)d * sizeof *mean);
+    memset(deviation, 0, (size_t)d * sizeof *deviation);
+    for (i64 r = 0; r < n; r++) {
+        const double *cells = filled + train[r] * d;
+        for (i64 j = 0; j < d; j++) {
+            mean[j] += cells[j];
+        }
+    }
     for (i64 j = 0; j < d; j++) {
-        mean[j] = 0.0;
-        deviation[j] = 1.0;
+        mean[j] /= (double)n;
+    }
+    for (i64 r = 0; r < n; r++) {
+        const double *cells = filled + train[r] * d;
+        for (i64 j = 0; j < d; j++) {
+            deviation[j] += (cells[j] - mean[j]) * (cells[j] - mean[j]);
+        }
+    }
+    for (i64 j = 0; j < d; j++) {
+        i64 r = 1;
         if (cardinality[j] > 0) {
-            continue;
+            mean[j] = 0.0;
+        } else {
+            while (r < n && filled[train[r] * d + j] == filled[train[0] * d + j]) {
+                r++;
+            }
         }
-        double total = 0.0, squares = 0.0, first = filled[train[0] * d + j];
-        for (i64 r = 0; r < n; r++) {
-            total += filled[train[r] * d + j];
-        }
-        double m = total / (double)n;
-        bool constant = true;
-        for (i64 r = 0; r < n; r++) {
-            double value = filled[train[r] * d + j];
-            constant &= value == first;
-            squares += (value - m) * (value - m);
-        }
-        mean[j] = m;
-        if (!constant && n > 1) {
-            deviation[j] = sqrt(squares / (double)(n - 1));
-        }
+        bool constant = cardinality[j] > 0 || r >= n;
+        deviation[j] = constant ? 1.0 : sqrt(deviation[j] / (double)(n - 1));
     }
 }
 
@@ -97,10 +126,12 @@ i64 multitest_fill(const double *values, const i64 *cardinality, const bool *who
     Halves halves = halves_of(values, cardinality, whole, 1, NULL, n, d, 0, NULL, 0);
     Scratch scratch = {0};
     i64 *counts = TAKE(&scratch, i64, halves.most_values);
+    bool *lacking = TAKE(&scratch, bool, d);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
+    begin_filling(&halves, lacking, filled);
     fill_unknown(&halves, train, n_train, counts, filled, fills);
     scratch_free(&scratch);
     return 0;
@@ -119,17 +150,13 @@ i64 multitest_modes_agree(const double *values, const i64 *cardinality, const bo
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    for (i64 at = 0; at < n * d; at++) {
-        lacking[at % d] |= isnan(values[at]) != 0;
-    }
+    begin_filling(&halves, lacking, filled);
     i64 agree = 1;
     for (i64 s = 0; s < 2 * splits && agree; s++) {
         i64 m = split_rows(marks + s / 2 * n, n, s % 2, train, test);
         fill_unknown(&halves, train, m, counts, filled, fills);
         for (i64 j = 0; j < d; j++) {
-            if (fills[j] != wanted[j] && lacking[j]) {
-                agree = 0;
-            }
+            agree &= fills[j] == wanted[j] || !lacking[j];
         }
     }
     scratch_free(&scratch);

@@ -3,6 +3,69 @@
  * errors. */
 #include "multitest.h"
 
+/* rows that are compared at once */
+#define BLOCK 32
+
+/* The centres of the classes (n_classes, d): means, and modes of nominal columns. `sizes` takes the
+ * number of rows of each class; `counts` is scratch (n_classes, all values of nominal columns). */
+static void find_centres(const Halves *halves, const double *filled, const i64 *train, i64 m,
+                         const double *mean, double *centres, i64 *sizes, i64 *counts) {
+    i64 d = halves->d, n_classes = halves->n_classes, values = halves->all_values;
+    memset(sizes, 0, (size_t)n_classes * sizeof *sizes);
+    memset(centres, 0, (size_t)(n_classes * d) * sizeof *centres);
+    memset(counts, 0, (size_t)(n_classes * values) * sizeof *counts);
+    for (i64 r = 0; r < m; r++) {
+        const double *RESTRICT cells = filled + train[r] * d;
+        i64 c = halves->y[train[r]];
+        double *RESTRICT centre = centres + c * d;
+        sizes[c]++;
+        for (i64 j = 0; j < d; j++) {
+            centre[j] += cells[j] - mean[j];
+        }
+        i64 *count = counts + c * values;
+        for (i64 j = 0; j < d && values > 0; j++) {
+            if (halves->cardinality[j] > 0) {
+                count[(i64)cells[j]]++;
+                count += halves->cardinality[j];
+            }
+        }
+    }
+    for (i64 c = 0; c < n_classes; c++) {
+        const i64 *count = counts + c * values;
+        for (i64 j = 0; j < d; j++) {
+            double *centre = centres + c * d + j;
+            if (halves->cardinality[j] > 0) {
+                *centre = (double)argmax_i64(count, halves->cardinality[j]);
+                count += halves->cardinality[j];
+            } else {
+                *centre = (sizes[c] > 0 ? *centre / (double)sizes[c] : 0.0) + mean[j];
+            }
+        }
+    }
+}
+
+/* distances of the rows of a block (d, BLOCK) from a centre */
+static void block_distances(const Halves *halves, const double *block, const double *centre,
+                            const double *weight, double *RESTRICT totals) {
+    for (i64 r = 0; r < BLOCK; r++) {
+        totals[r] = 0.0;
+    }
+    for (i64 j = 0; j < halves->d; j++) {
+        const double *RESTRICT column = block + j * BLOCK;
+        double middle = centre[j], by = weight[j];
+        if (halves->cardinality[j] == 0) {
+            for (i64 r = 0; r < BLOCK; r++) {
+                double difference = column[r] - middle;
+                totals[r] += difference * difference * by;
+            }
+        } else {
+            for (i64 r = 0; r < BLOCK; r++) {
+                totals[r] += column[r] != middle ? 1.0 : 0.0;
+            }
+        }
+    }
+}
+
 /* Class means of z-scores, class modes of nominal columns (the first of ties), squared distance, 1
  * for another value. A class that no training row holds competes all the same, with zeros and the
  * first values: a slip of the original that nursery and ecoli show. */
@@ -11,74 +74,51 @@ i64 multitest_nearest_mean(const double *values, const i64 *cardinality, const b
                            const bool *marks, i64 splits, i64 *errors) {
     Halves halves = halves_of(values, cardinality, whole, unknown, y, n, d, n_classes, marks,
                               splits);
-    i64 most = halves.most_values;
     Scratch scratch = {0};
     i64 *train = TAKE(&scratch, i64, n), *test = TAKE(&scratch, i64, n);
     double *filled = TAKE(&scratch, double, n *d), *fills = TAKE(&scratch, double, d);
     double *mean = TAKE(&scratch, double, d), *deviation = TAKE(&scratch, double, d);
     double *centres = TAKE(&scratch, double, n_classes *d), *weight = TAKE(&scratch, double, d);
-    i64 *sizes = TAKE(&scratch, i64, n_classes), *modes = TAKE(&scratch, i64, most);
-    i64 *counts = TAKE(&scratch, i64, n_classes *most);
+    double *block = TAKE(&scratch, double, d *BLOCK);
+    i64 *sizes = TAKE(&scratch, i64, n_classes), *modes = TAKE(&scratch, i64, halves.most_values);
+    i64 *counts = TAKE(&scratch, i64, n_classes *halves.all_values);
+    bool *lacking = TAKE(&scratch, bool, d);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    memcpy(filled, values, (size_t)(n * d) * sizeof *filled);
+    begin_filling(&halves, lacking, filled);
     for (i64 s = 0; s < 2 * splits; s++) {
         i64 m = split_rows(marks + s / 2 * n, n, s % 2, train, test), wrong = 0;
         if (halves.unknown) {
             fill_unknown(&halves, train, m, modes, filled, fills);
         }
         column_deviations(filled, d, cardinality, train, m, mean, deviation);
-        memset(sizes, 0, (size_t)n_classes * sizeof *sizes);
-        for (i64 r = 0; r < m; r++) {
-            sizes[y[train[r]]]++;
-        }
+        find_centres(&halves, filled, train, m, mean, centres, sizes, counts);
         for (i64 j = 0; j < d; j++) {
             weight[j] = 1.0 / (deviation[j] * deviation[j]);
-            if (cardinality[j] == 0) {
-                for (i64 c = 0; c < n_classes; c++) {
-                    centres[c * d + j] = 0.0;
-                }
-                for (i64 r = 0; r < m; r++) {
-                    centres[y[train[r]] * d + j] += filled[train[r] * d + j] - mean[j];
-                }
-                for (i64 c = 0; c < n_classes; c++) {
-                    if (sizes[c] > 0) {
-                        centres[c * d + j] /= (double)sizes[c];
-                    }
-                    centres[c * d + j] += mean[j];
-                }
-            } else {
-                memset(counts, 0, (size_t)(n_classes * most) * sizeof *counts);
-                for (i64 r = 0; r < m; r++) {
-                    counts[y[train[r]] * most + (i64)filled[train[r] * d + j]]++;
-                }
-                for (i64 c = 0; c < n_classes; c++) {
-                    centres[c * d + j] = (double)argmax_i64(counts + c * most, most);
-                }
-            }
         }
-        for (i64 r = 0; r < n - m; r++) {
-            const double *cells = filled + test[r] * d;
-            double best = INFINITY;
-            i64 choice = 0;
-            for (i64 c = 0; c < n_classes; c++) {
-                double total = 0.0;
+        for (i64 begin = 0; begin < n - m; begin += BLOCK) {
+            i64 count = least_of(BLOCK, n - m - begin), choice[BLOCK] = {0};
+            double best[BLOCK], totals[BLOCK];
+            for (i64 r = 0; r < count; r++) {
                 for (i64 j = 0; j < d; j++) {
-                    double difference = cells[j] - centres[c * d + j];
-                    if (cardinality[j] == 0) {
-                        total += difference * difference * weight[j];
-                    } else if (difference != 0.0) {
-                        total += 1.0;
-                    }
-                }
-                if (total < best) {
-                    best = total;
-                    choice = c;
+                    block[j * BLOCK + r] = filled[test[begin + r] * d + j];
                 }
             }
-            wrong += choice != y[test[r]];
+            for (i64 r = 0; r < BLOCK; r++) {
+                best[r] = INFINITY;
+            }
+            for (i64 c = 0; c < n_classes; c++) {
+                block_distances(&halves, block, centres + c * d, weight, totals);
+                for (i64 r = 0; r < BLOCK; r++) {
+                    choice[r] = totals[r] < best[r] ? c : choice[r];
+                    best[r] = totals[r] < best[r] ? totals[r] : best[r];
+                }
+            }
+            for (i64 r = 0; r < count; r++) {
+                wrong += choice[r] != y[test[begin + r]];
+            }
         }
         errors[s] = wrong;
     }
@@ -112,6 +152,28 @@ i64 multitest_majority(const i64 *y, i64 n, i64 n_classes, const bool *marks, i6
     return 0;
 }
 
+/* distances of a row from those of a block (d, BLOCK) */
+static void z_distances(const Halves *halves, const double *block, const double *cells,
+                        double *RESTRICT distance) {
+    double sums[BLOCK] = {0};
+    for (i64 j = 0; j < halves->d; j++) {
+        const double *RESTRICT column = block + j * BLOCK;
+        double x = cells[j];
+        if (halves->cardinality[j] == 0) {
+            for (i64 r = 0; r < BLOCK; r++) {
+                double difference = column[r] - x;
+                /* rounded once: ties among z-scores depend on it */
+                sums[r] = fma(difference, difference, sums[r]);
+            }
+        } else {
+            for (i64 r = 0; r < BLOCK; r++) {
+                sums[r] += column[r] == x ? 0.0 : 1.0;
+            }
+        }
+    }
+    memcpy(distance, sums, sizeof sums);
+}
+
 /* z-scores, squared distance, 1 for another value; the first row of ties */
 i64 multitest_first_nearest(const double *values, const i64 *cardinality, const bool *whole,
                             i64 unknown, const i64 *y, i64 n, i64 d, const bool *marks,
@@ -122,48 +184,42 @@ i64 multitest_first_nearest(const double *values, const i64 *cardinality, const 
     i64 *modes = TAKE(&scratch, i64, halves.most_values);
     double *filled = TAKE(&scratch, double, n *d), *fills = TAKE(&scratch, double, d);
     double *mean = TAKE(&scratch, double, d), *deviation = TAKE(&scratch, double, d);
-    double *columns = TAKE(&scratch, double, n *d), *distances = TAKE(&scratch, double, n);
+    double *columns = TAKE(&scratch, double, (n + BLOCK) * d), *cells = TAKE(&scratch, double, d);
+    bool *lacking = TAKE(&scratch, bool, d);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    memcpy(filled, values, (size_t)(n * d) * sizeof *filled);
+    begin_filling(&halves, lacking, filled);
     for (i64 s = 0; s < 2 * splits; s++) {
         i64 m = split_rows(marks + s / 2 * n, n, s % 2, train, test), wrong = 0;
         if (halves.unknown) {
             fill_unknown(&halves, train, m, modes, filled, fills);
         }
         column_deviations(filled, d, cardinality, train, m, mean, deviation);
-        for (i64 j = 0; j < d; j++) {
-            for (i64 r = 0; r < m; r++) {
-                columns[j * n + r] = (filled[train[r] * d + j] - mean[j]) / deviation[j];
+        for (i64 r = 0; r < m; r++) {
+            double *block = columns + r / BLOCK * BLOCK * d + r % BLOCK;
+            for (i64 j = 0; j < d; j++) {
+                block[j * BLOCK] = (filled[train[r] * d + j] - mean[j]) / deviation[j];
             }
         }
         for (i64 t = 0; t < n - m; t++) {
-            i64 i = test[t];
-            double *RESTRICT distance = distances;
-            for (i64 r = 0; r < m; r++) {
-                distance[r] = 0.0;
-            }
+            i64 i = test[t], nearest = 0;
+            double best = INFINITY, distance[BLOCK];
             for (i64 j = 0; j < d; j++) {
-                const double *RESTRICT column = columns + j * n;
-                double x = (filled[i * d + j] - mean[j]) / deviation[j];
-                if (cardinality[j] == 0) {
-                    for (i64 r = 0; r < m; r++) {
-                        double difference = column[r] - x;
-                        /* rounded once: ties among z-scores depend on it */
-                        distance[r] = fma(difference, difference, distance[r]);
-                    }
-                } else {
-                    for (i64 r = 0; r < m; r++) {
-                        distance[r] += column[r] == x ? 0.0 : 1.0;
-                    }
-                }
+                cells[j] = (filled[i * d + j] - mean[j]) / deviation[j];
             }
-            i64 nearest = 0;
-            for (i64 r = 1; r < m; r++) {
-                if (distance[r] < distance[nearest]) {
-                    nearest = r;
+            for (i64 begin = 0; begin < m; begin += BLOCK) {
+                i64 nearer = 0;
+                z_distances(&halves, columns + begin * d, cells, distance);
+                for (i64 r = 0; r < BLOCK; r++) {
+                    nearer |= distance[r] < best;
+                }
+                for (i64 r = 0; nearer && r < least_of(BLOCK, m - begin); r++) {
+                    if (distance[r] < best) {
+                        best = distance[r];
+                        nearest = begin + r;
+                    }
                 }
             }
             wrong += y[train[nearest]] != y[i];

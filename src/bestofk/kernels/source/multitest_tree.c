@@ -19,14 +19,16 @@
 typedef struct {
     i64 n, d, n_classes, most, wide;
     const double *values, *filled;
-    const i64 *cardinality, *y, *order, *known, *ranks;
-    /* the growing rows */
-    i64 *grown, *local, *listed;
+    const i64 *cardinality, *y, *known;
+    const uint32_t *sorted; /* (d, n): entries by value, then those without one */
+    /* the growing rows; which of them each row is, or -1 */
+    i64 *grown, *listed;
+    int32_t *local;
     uint8_t *codes, *classes, *side;
     uint32_t *lists, *rows, *spare;
     const double *log, *step;
     /* scratch */
-    i64 *left, *right, *counts, *table, *stack, *first, *own;
+    i64 *right, *counts, *table, *stack, *first, *own;
     int32_t *borders;
     /* the tree: (nodes, 3) the column or LEAF, the first child, the class */
     i64 *nodes;
@@ -34,50 +36,62 @@ typedef struct {
 } Trees;
 
 /* list a row, unless its value is the lowest of the column */
-static i64 enter(uint32_t *list, i64 count, i64 rank, i64 row, i64 lowest) {
-    list[count] = (uint32_t)rank << RANK | (uint32_t)row;
+static i64 enter(uint32_t *list, i64 count, uint32_t rank, i64 row, uint32_t lowest) {
+    list[count] = rank << RANK | (uint32_t)row;
     return count + (rank > lowest);
 }
 
+/* The growing rows by value in a column that lacks none; return how many are listed. */
+static i64 list_complete(const Trees *t, i64 j) {
+    const uint32_t *sorted = t->sorted + j * t->n;
+    uint32_t *RESTRICT list = t->lists + j * t->wide;
+    i64 count = 0, r = 0;
+    while (r < t->n && t->local[sorted[r] & ROW_BITS] < 0) {
+        r++;
+    }
+    if (r < t->n) {
+        uint32_t lowest = sorted[r] >> RANK;
+        while (r < t->n && sorted[r] >> RANK == lowest) {
+            r++;
+        }
+    }
+    for (; r < t->n; r++) {
+        int32_t row = t->local[sorted[r] & ROW_BITS];
+        /* written in any case, counted where the row grows: no branch to guess */
+        list[count] = (sorted[r] & ~ROW_BITS) | ((uint32_t)row & ROW_BITS);
+        count += row >= 0;
+    }
+    return count;
+}
+
 /* The growing rows by value in column j; return how many are listed. What is filled in takes the
- * odd rank between its neighbours, or the rank of the value it equals. */
+ * even rank between its neighbours, or the rank of the value it equals. */
 static i64 list_column(const Trees *t, i64 j, double filled_in) {
-    const i64 *order = t->order + j * t->n, *ranks = t->ranks + j * t->n;
-    uint32_t *list = t->lists + j * t->wide;
-    i64 count = 0, lowest = 0, known = t->known[j];
-    bool first = true, waiting = known < t->n;
+    const uint32_t *sorted = t->sorted + j * t->n;
+    uint32_t *list = t->lists + j * t->wide, lowest = 0;
+    i64 count = 0, known = t->known[j];
+    bool first = true, waiting = true;
     for (i64 r = 0; r <= known; r++) {
-        if (waiting && (r == known || t->values[order[r] * t->d + j] >= filled_in)) {
-            i64 rank;
+        double value = r < known ? t->values[(sorted[r] & ROW_BITS) * t->d + j] : INFINITY;
+        if (waiting && (r == known || value >= filled_in)) {
+            uint32_t rank = r < known ? (sorted[r] >> RANK) - (value > filled_in)
+                            : r > 0   ? (sorted[r - 1] >> RANK) + 1
+                                      : 0;
             waiting = false;
-            if (r == known) {
-                rank = r > 0 ? ranks[order[r - 1]] + 1 : 0;
-            } else {
-                bool equal = t->values[order[r] * t->d + j] == filled_in;
-                /* ranks of known values are shifted by one, so that there is room below */
-                rank = equal ? ranks[order[r]] + 1 : ranks[order[r]];
-            }
             for (i64 u = known; u < t->n; u++) {
-                i64 row = t->local[order[u]];
+                i64 row = t->local[sorted[u] & ROW_BITS];
                 if (row >= 0) {
-                    if (first) {
-                        lowest = rank;
-                        first = false;
-                    }
+                    lowest = first ? rank : lowest;
+                    first = false;
                     count = enter(list, count, rank, row, lowest);
                 }
             }
         }
-        if (r == known) {
-            break;
-        }
-        i64 row = t->local[order[r]];
+        i64 row = r < known ? t->local[sorted[r] & ROW_BITS] : -1;
         if (row >= 0) {
-            i64 rank = ranks[order[r]] + 1;
-            if (first) {
-                lowest = rank;
-                first = false;
-            }
+            uint32_t rank = sorted[r] >> RANK;
+            lowest = first ? rank : lowest;
+            first = false;
             count = enter(list, count, rank, row, lowest);
         }
     }
@@ -91,7 +105,8 @@ static i64 list_column(const Trees *t, i64 j, double filled_in) {
  * largest value down; of equal gains the lower cut, which is the first, wins. */
 static double best_cut(const Trees *t, i64 j, i64 start, i64 stop, i64 size, i64 *at) {
     const uint32_t *list = t->lists + j * t->wide;
-    i64 *RESTRICT left = t->left, *RESTRICT right = t->right;
+    i64 *RESTRICT right = t->right;
+    const i64 *RESTRICT counts = t->counts;
     const double *RESTRICT log = t->log, *RESTRICT step = t->step;
     double best = NOTHING, inside = 0.0;
     *at = -1;
@@ -99,17 +114,15 @@ static double best_cut(const Trees *t, i64 j, i64 start, i64 stop, i64 size, i64
         return best;
     }
     for (i64 c = 0; c < t->n_classes; c++) {
-        left[c] = t->counts[c];
         right[c] = 0;
-        inside += log[t->counts[c]];
+        inside += log[counts[c]];
     }
     bool unlisted = size > stop - start;
     uint32_t here = list[stop - 1] >> RANK;
     for (i64 r = stop - 1; r >= start; r--) {
         uint8_t c = t->classes[list[r] & ROW_BITS];
-        left[c]--;
-        inside += step[right[c]] - step[left[c]];
-        right[c]++;
+        i64 moved_of_class = right[c]++;
+        inside += step[moved_of_class] - step[counts[c] - moved_of_class - 1];
         if (r > start) {
             uint32_t following = list[r - 1] >> RANK;
             if (following == here) {
@@ -261,8 +274,10 @@ static i64 grow(const Trees *t, i64 m) {
         if (t->cardinality[chosen] == 0) {
             t->cut[node] = threshold(t, chosen, at, start, stop);
             for (i64 r = start; r < stop; r++) {
-                uint32_t row = t->rows[r];
-                t->side[row] = t->filled[t->grown[row] * d + chosen] > t->cut[node];
+                t->side[t->rows[r]] = 0;
+            }
+            for (i64 r = at; r < own[2 * chosen + 1]; r++) {
+                t->side[t->lists[chosen * t->wide + r] & ROW_BITS] = 1;
             }
         } else {
             branches = t->cardinality[chosen];
@@ -345,11 +360,12 @@ static void prune(const Trees *t, const i64 *pruning, i64 n_pruning, i64 n_nodes
     }
 }
 
-/* Errors of every half; order (d, n), known (d) and even ranks (d, n) of the numeric columns. Ranks
- * (two for each row) and rows must fit into 16 bits each. */
+/* Errors of every half. Of the numeric columns `known` (d) says how many rows have a value, `sorted`
+ * (d, n) which, by value, with odd ranks from 1 on: rank << 16 | row, and 16 bits must do for each;
+ * then come the rows without one. */
 i64 multitest_tree(const double *values, const i64 *cardinality, const bool *whole, i64 unknown,
-                   const i64 *y, i64 n, i64 d, i64 n_classes, const i64 *order, const i64 *known,
-                   const i64 *ranks, const uint32_t *seeds, const bool *marks, i64 splits,
+                   const i64 *y, i64 n, i64 d, i64 n_classes, const uint32_t *sorted,
+                   const i64 *known, const uint32_t *seeds, const bool *marks, i64 splits,
                    i64 *errors) {
     Halves halves = halves_of(values, cardinality, whole, unknown, y, n, d, n_classes, marks,
                               splits);
@@ -362,17 +378,18 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
     double *filled = TAKE(&scratch, double, n *d), *fills = TAKE(&scratch, double, d);
     double *log_terms = TAKE(&scratch, double, n + 1), *steps = TAKE(&scratch, double, n + 1);
     Twister *twister = TAKE(&scratch, Twister, 1);
+    bool *lacking = TAKE(&scratch, bool, d);
     Trees t = {
         .n = n, .d = d, .n_classes = n_classes, .most = most, .wide = n + 1,
         .values = values, .filled = filled, .cardinality = cardinality, .y = y,
-        .order = order, .known = known, .ranks = ranks,
-        .grown = TAKE(&scratch, i64, n), .local = TAKE(&scratch, i64, n),
+        .known = known, .sorted = sorted,
+        .grown = TAKE(&scratch, i64, n), .local = TAKE(&scratch, int32_t, n),
         .listed = TAKE(&scratch, i64, d), .codes = TAKE(&scratch, uint8_t, d *n),
         .classes = TAKE(&scratch, uint8_t, n), .side = TAKE(&scratch, uint8_t, n),
         .lists = TAKE(&scratch, uint32_t, d *(n + 1)), .rows = TAKE(&scratch, uint32_t, n + 1),
         .spare = TAKE(&scratch, uint32_t, n + 1), .log = log_terms, .step = steps,
-        .left = TAKE(&scratch, i64, n_classes), .right = TAKE(&scratch, i64, n_classes),
-        .counts = TAKE(&scratch, i64, n_classes), .table = TAKE(&scratch, i64, most *n_classes),
+        .right = TAKE(&scratch, i64, n_classes), .counts = TAKE(&scratch, i64, n_classes),
+        .table = TAKE(&scratch, i64, most *n_classes),
         .stack = TAKE(&scratch, i64, 3 * high), .first = TAKE(&scratch, i64, most + 1),
         .own = TAKE(&scratch, i64, 2 * d), .borders = TAKE(&scratch, int32_t, high *d * 2),
         .nodes = TAKE(&scratch, i64, 3 * limit), .cut = TAKE(&scratch, double, limit),
@@ -381,7 +398,7 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    memcpy(filled, values, (size_t)(n * d) * sizeof *filled);
+    begin_filling(&halves, lacking, filled);
     for (i64 k = 1; k <= n; k++) {
         log_terms[k] = (double)k * log((double)k);
         steps[k - 1] = log_terms[k] - log_terms[k - 1];
@@ -407,7 +424,7 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
         for (i64 r = 0; r < m; r++) {
             i64 i = train[r];
             if (t.local[i] == 0) {
-                t.local[i] = size;
+                t.local[i] = (int32_t)size;
                 t.grown[size] = i;
                 t.classes[size] = (uint8_t)y[i];
                 t.rows[size] = (uint32_t)size;
@@ -416,7 +433,7 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
         }
         for (i64 j = 0; j < d; j++) {
             if (cardinality[j] == 0) {
-                t.listed[j] = list_column(&t, j, fills[j]);
+                t.listed[j] = known[j] == n ? list_complete(&t, j) : list_column(&t, j, fills[j]);
             } else {
                 for (i64 r = 0; r < size; r++) {
                     t.codes[j * n + r] = (uint8_t)filled[t.grown[r] * d + j];

@@ -8,6 +8,7 @@ comparisons use ``"shared"``.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -50,20 +51,34 @@ def halves(
         One for each fit.
     """
     n = len(y)
-    marks = np.empty((len(runs), REPLICATIONS, n), dtype=bool)
-    seeds = np.empty((len(runs), REPLICATIONS, 2), dtype=np.uint32)
-    for place, run in enumerate(runs):
-        stream = [seed, crc32(name.encode()), run]
-        if design == "own" and learner == "LGC":
-            marks[place] = _stratified(np.random.default_rng([*stream, _STRATIFIED]), y)
-        else:
-            marks[place] = _random(np.random.default_rng([*stream, _SHARED]), n)
-            if design == "own" and learner == "C4.5":
+    streams = [[seed, crc32(name.encode()), run] for run in runs]
+    if design == "own" and learner == "LGC":
+        found = [
+            _stratified(np.random.default_rng([*stream, _STRATIFIED]), y) for stream in streams
+        ]
+        marks = np.stack(found)
+    else:
+        marks = _shared(name, n, runs, seed)
+        if design == "own" and learner == "C4.5":
+            marks = marks.copy()
+            for place, stream in enumerate(streams):
                 own = _random(np.random.default_rng([*stream, _OWN]), n)
                 marks[place, 1:] = own[1:]
+    seeds = np.empty((len(runs), REPLICATIONS, 2), dtype=np.uint32)
+    for place, stream in enumerate(streams):
         draws = np.random.default_rng([*stream, _LEARNER, crc32(learner.encode())])
         seeds[place] = draws.integers(0, 2**32, size=(REPLICATIONS, 2), dtype=np.uint32)
     return marks.reshape(-1, n), seeds.reshape(-1, 2)
+
+
+@lru_cache(maxsize=2)
+def _shared(name: str, n: int, runs: range, seed: int) -> Marks:
+    """The halves that learners share, (runs, replications, n); drawn once for all of them."""
+    stream = seed, crc32(name.encode())
+    drawn = [_random(np.random.default_rng([*stream, run, _SHARED]), n) for run in runs]
+    marks = np.stack(drawn)
+    marks.flags.writeable = False
+    return marks
 
 
 def _random(rng: np.random.Generator, n: int) -> Marks:
@@ -76,6 +91,7 @@ def _random(rng: np.random.Generator, n: int) -> Marks:
 def _stratified(rng: np.random.Generator, y: Codes) -> Marks:
     """Halves that hold equally many of each class, but for one: shuffled rows dealt by class."""
     marks = np.zeros((REPLICATIONS, len(y)), dtype=bool)
+    y = y.astype(np.min_scalar_type(int(y.max())))  # few bits are sorted fast
     for replication in range(REPLICATIONS):
         shuffled = rng.permutation(len(y))
         dealt = shuffled[np.argsort(y[shuffled], kind="stable")]

@@ -26,7 +26,7 @@ _MAJORITY = Kernel("multitest_majority", "*i64 i64 i64 *bool i64 &i64")
 _FIRST_NEAREST = Kernel("multitest_first_nearest", f"{_DATA} *bool i64 &i64")
 _EXP = Kernel("multitest_exp", "*f32 i64 &f32")
 _LOGISTIC = Kernel("multitest_logistic", f"{_DATA} i64 f64 *u32 *bool i64 &i64")
-_TREE = Kernel("multitest_tree", f"{_DATA} i64 *i64 *i64 *i64 *u32 *bool i64 &i64")
+_TREE = Kernel("multitest_tree", f"{_DATA} i64 *u32 *i64 *u32 *bool i64 &i64")
 
 
 def _arguments(data: Prepared) -> tuple[object, ...]:
@@ -77,27 +77,27 @@ def tree_errors(data: Prepared, marks: Marks, seeds: Seeds) -> Counts:
             f"The paper's tree takes at most {MOST_ROWS} rows and 256 classes and values; got "
             f"{data.n}, {data.n_classes} and {data.cardinality.max()}."
         )
-    order, known, ranks = _ranks(data.values, data.cardinality)
+    by_value, known = _sorted(data.values, data.cardinality)
     errors = np.zeros((len(marks), 2), dtype=np.int64)
     _TREE(
-        *_arguments(data), data.n_classes, order, known, ranks,
+        *_arguments(data), data.n_classes, by_value, known,
         np.ascontiguousarray(seeds, dtype=np.uint32), marks, len(marks), errors,
     )  # fmt: skip
     return errors
 
 
-def _ranks(values: Floats, cardinality: Codes) -> tuple[Codes, Codes, Codes]:
-    """Rows of each numeric column by value, how many have one, and even ranks."""
+def _sorted(values: Floats, cardinality: Codes) -> tuple[npt.NDArray[np.uint32], Codes]:
+    """Rows of each numeric column by value, with odd ranks above them, and how many have one."""
     n, d = values.shape
-    order, ranks = np.zeros((d, n), dtype=np.int64), np.zeros((d, n), dtype=np.int64)
-    known = np.zeros(d, dtype=np.int64)
+    entries, known = np.zeros((d, n), dtype=np.uint32), np.zeros(d, dtype=np.int64)
     for j in np.flatnonzero(cardinality == 0):
-        order[j] = np.argsort(values[:, j], kind="stable")
+        order = np.argsort(values[:, j], kind="stable")
         known[j] = np.count_nonzero(~np.isnan(values[:, j]))
-        rows = order[j, : known[j]]
-        steps = np.diff(values[rows, j]) != 0
-        ranks[j, rows] = 2 * np.concatenate(([0], np.cumsum(steps)))[: known[j]]
-    return order, known, ranks
+        steps = np.diff(values[order[: known[j]], j]) != 0
+        ranks = np.ones(n, dtype=np.int64)
+        ranks[1 : known[j]] += 2 * np.cumsum(steps)
+        entries[j] = ranks << 16 | order
+    return entries, known
 
 
 def fill(data: Prepared, train: Codes) -> tuple[Floats, Floats]:
