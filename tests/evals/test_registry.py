@@ -1,5 +1,6 @@
 """One law over all formats: a mutilated log gives what is left of it, or one sentence."""
 
+import gzip
 import json
 import random
 import shutil
@@ -165,6 +166,72 @@ def test_changed_bytes_never_end_in_a_traceback(name, mutilate):
                 data[draw.randrange(len(data))] = draw.randrange(256)
             refused += mutilate(name, path, bytes(data)) is None
     assert refused > 0
+
+
+def in_form(data, form):
+    """The same text as other programs save it."""
+    return {
+        "BOM": b"\xef\xbb\xbf" + data,
+        "CRLF": data.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"),
+        "gzip": gzip.compress(data),
+    }[form]
+
+
+@pytest.mark.parametrize("form", ["BOM", "CRLF", "gzip"])
+@pytest.mark.parametrize("name", LOGS)
+def test_the_same_log_as_other_programs_save_it(name, form, tmp_path):
+    """Files with a byte order mark, with line ends of Windows, and packed ones say the same."""
+    folder = tmp_path / name
+    shutil.copytree(GOLDEN / name, folder)
+    for path in [p for p in folder.rglob("*.*") if p.suffix in (".json", ".jsonl")]:
+        packed = path.with_name(path.name + ".gz") if form == "gzip" else path
+        data = in_form(path.read_bytes(), form)
+        path.unlink()
+        packed.write_bytes(data)
+    if form == "gzip" and name in ("helm", "every-eval-ever"):
+        # their files are found by their names
+        pytest.skip("the harness itself reads no packed files")
+    assert read(folder, HOW.get(name, {})) == read(GOLDEN / name, HOW.get(name, {}))
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_the_same_log_in_two_folders_counts_once(name, tmp_path):
+    for copy in ("one", "two"):
+        shutil.copytree(GOLDEN / name, tmp_path / copy)
+    how = HOW.get(name, {})
+    assert read(tmp_path, how) == read(tmp_path / "one", how)
+
+
+EVIL = {
+    "lm-eval": ['"org/a"'], "inspect": ['"mockllm/b"'], "helm": ['"made/good"'],
+    "promptfoo": ['"fake-model"'], "every-eval-ever": ['"org/a"'], "livebench": ['"model-a"'],
+}  # fmt: skip
+"""How the name of a model stands in the golden logs; the others have it in the name of a file."""
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_names_in_logs_are_data(name, tmp_path):
+    """Line breaks, colours of a terminal and HTML in the names of models reach no page."""
+    folder = tmp_path / name
+    shutil.copytree(GOLDEN / name, folder)
+    evil = "x\\n\\u001b[31m<script>alert(1)</script>"
+    seen = 0
+    for path in [p for p in folder.rglob("*.*") if p.suffix in (".json", ".jsonl")]:
+        text = path.read_text(encoding="utf-8")
+        for old in EVIL[name]:
+            seen += text.count(old)
+            text = text.replace(old, old[:-1] + evil + old[-1])
+        path.write_text(text, encoding="utf-8")
+    assert seen
+    evals = bk.read_evals(folder, **HOW.get(name, {}))
+    assert any("script" in one for one in evals.learners)
+    choice = bk.choose_model(evals)
+    said = choice.explain()
+    assert "\x1b" not in said
+    page = choice.report(tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    assert "\x1b" not in page
+    json.dumps(choice.to_dict(), allow_nan=False)
 
 
 def test_the_page_lists_every_format():

@@ -1,6 +1,7 @@
 """The verdict about language models: test, bound, margin, weights, and what cannot be shown."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -219,3 +220,33 @@ def test_equal_models_are_told_apart_by_pooled_rows_only():
     # so many rejections or more come in one of a thousand runs of a test that keeps its level
     most = stats.binom.ppf(0.999, sets, 0.05)
     assert found["clusters: sign flips"] <= most < found["rows: McNemar"]
+
+
+def test_the_fastest_is_not_called_the_cheapest(evals_of):
+    scores = np.random.default_rng(7).random((2, 60)) / 10 + [[0.5], [0.502]]
+    evals = evals_of(scores)
+    evals = replace(evals, latency=np.where(evals.learner == 0, 1.0, 4.0))
+    said = bk.choose_model(evals, prefer="latency").explain()
+    assert "the fastest (within a factor of two)" in said
+    assert "You prefer models that are faster" in said
+    assert "cheap" not in said
+    assert "learner" not in said
+
+
+def test_one_cluster_decides_nothing(evals_of):
+    choice = bk.choose_model(evals_of([[1.0] * 20, [0.0] * 20], clusters=["p"] * 20))
+    assert not choice.order.decidable
+    said = choice.headline()
+    assert "One cluster cannot decide between two models" in said
+    # 2^(1 - 6) = 0.03 is the first below 0.05
+    assert "At least 6 are needed" in said
+    assert "if you prefer it" not in said
+
+
+def test_nothing_is_said_beyond_the_largest_difference(evals_of):
+    """Two items in two epochs: the t interval alone would reach from -38 to 39."""
+    choice = bk.choose_model(evals_of(np.array([[1.0, 1.0], [0.0, 0.5]])))
+    for pair in choice.order.evidence:
+        assert -1.0 <= pair.low <= pair.high <= 1.0
+    assert "2 items are too few to show any difference" in choice.explain()
+    assert "interval 1 to 1" not in choice.explain()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.errors import TableError
-from bestofk.evals.score_values import STATUSES, clean_name
+from bestofk.evals.score_values import STATUSES, clean_name, model_name
 from bestofk.wording import counted, joined, shortened
 
 NAN = float("nan")
@@ -35,6 +35,7 @@ class EvalRows:
         self.learners: dict[str, int] = {}
         self.models: dict[str, str] = {}
         """The model behind a learner, where its label says more."""
+        self._raw_names: dict[str, str] = {}
         self.tasks: dict[str, int] = {}
         self.items: dict[tuple[int, str], int] = {}
         self.clusters: dict[str, int] = {}
@@ -65,7 +66,11 @@ class EvalRows:
 
     def learner(self, name: Any, *, model: str | None = None) -> int:
         """The code of a learner, a new one where the name is new."""
-        label = clean_name(name)
+        raw = clean_name(name)
+        label = model_name(raw)
+        while self._raw_names.setdefault(label, raw) != raw:
+            # two names that differ in what is not shown
+            label += "'"
         if model is not None:
             self.models.setdefault(label, clean_name(model))
         return self.learners.setdefault(label, len(self.learners))

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+from bestofk.wording import printable
+
 STATUSES = ("scored", "error", "limit", "unscored", "missing")
 """What became of a sample.
 
@@ -88,6 +90,18 @@ def clean_name(value: Any) -> str:
         # NUL, and halves of surrogate pairs, which no file holds
         text = _UNHELD.sub("\ufffd", text)
     return text or "(no name)"
+
+
+def model_name(value: Any) -> str:
+    r"""The name of a model, which sentences, tables and pages show: on one line, without controls.
+
+    Examples
+    --------
+    >>> model_name("a\nb"), model_name("\x1b[31mred")
+    ('a b', '�[31mred')
+    """
+    text = clean_name(value)
+    return text if text.isprintable() else printable(" ".join(text.split()))
 
 
 def value_at(record: Any, path: str) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from filecmp import cmp
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,21 @@ class Source:
     def sibling(self, name: str) -> Source:
         """A file next to this one."""
         return Source(self.path.with_name(name), named=False, root=self.root)
+
+
+def without_copies(sources: Sequence[Source], note: Callable[[str], None]) -> list[Source]:
+    """The files whose content is not that of one before, for formats whose rows name the model."""
+    by_size: dict[int, list[Source]] = {}
+    kept = []
+    for source in sources:
+        same_size = by_size.setdefault(source.size, [])
+        twin = next((one for one in same_size if cmp(one.path, source.path, shallow=False)), None)
+        if twin is None:
+            same_size.append(source)
+            kept.append(source)
+        else:
+            note(f"{source.name} is a copy of {twin.name} and was left out.")
+    return kept
 
 
 def _keys(text: str) -> dict[str, frozenset[str]]:

@@ -137,7 +137,7 @@ class ModelChoice(Presented):
         if self.items_for_margin is not None and self.items_for_margin > len(self.scores.items):
             said += (
                 f"; about {self.items_for_margin:,} items (now {len(self.scores.items):,}) would "
-                "show it if the means stay as they are"
+                "show that it is not, if the means stay as they are"
             )
         return said + "."
 

@@ -19,7 +19,7 @@ from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
 from bestofk.evals.json_text import each_line, loads
 from bestofk.evals.rows import NAN, EvalRows
 from bestofk.evals.score_values import amount, number_of, value_at
-from bestofk.evals.sources import Source
+from bestofk.evals.sources import Source, without_copies
 
 _SCORE, _CORRECT = "score", "is_correct"
 
@@ -48,6 +48,7 @@ class _Seen:
 
 def read_every_eval_ever(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
     """Write the rows of instance files; aggregates name metrics and say which way they point."""
+    sources = without_copies(sources, rows.note)
     results = _Results([source for source in sources if _aggregate(source)])
     seen = _Seen()
     for source in sources:

@@ -20,7 +20,7 @@ from bestofk.errors import ArgumentError, BestOfKError, TableError, UnknownNameE
 from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
 from bestofk.evals.rows import NAN, EvalRows
 from bestofk.evals.score_values import STATUSES, number_of
-from bestofk.evals.sources import Source
+from bestofk.evals.sources import Source, without_copies
 from bestofk.losses.roles import normal
 from bestofk.tables.named_columns import Wanted, read_named_columns
 from bestofk.tables.read_table import read_table
@@ -111,6 +111,7 @@ def _roles(columns: Sequence[str], given: dict[str, str]) -> dict[str, str]:
 
 def read_long_table(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
     """Write the rows of tables."""
+    sources = without_copies(sources, rows.note)
     tasks: set[str] = set()
     for source in sources:
         quick = read_named_columns(source.path, partial(_columns_to_read, asked=asked))

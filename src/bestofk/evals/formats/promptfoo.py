@@ -17,7 +17,7 @@ from bestofk.errors import TableError
 from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
 from bestofk.evals.json_text import JsonParts, each_line
 from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import amount, clean_name, number_of, value_at
+from bestofk.evals.score_values import amount, clean_name, model_name, number_of, value_at
 from bestofk.evals.sources import Source
 from bestofk.wording import counted
 
@@ -112,7 +112,7 @@ def read_promptfoo(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows
 
 def _both(provider: str, prompt: str) -> str:
     """A name for now, until all prompts are known."""
-    return clean_name(f"{provider} | {prompt}")
+    return model_name(f"{provider} | {prompt}")
 
 
 def _time(source: Source) -> str:
@@ -234,7 +234,7 @@ def _provider(value: Mapping[str, Any]) -> str:
     provider = value.get("provider")
     if isinstance(provider, dict):
         provider = provider.get("label") or provider.get("id")
-    return clean_name(provider) if provider else "(no provider)"
+    return model_name(provider) if provider else "(no provider)"
 
 
 def _prompt(value: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from bestofk.errors import TableError
 from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
 from bestofk.evals.rows import EvalRows
-from bestofk.evals.sources import Source
+from bestofk.evals.sources import Source, without_copies
 from bestofk.wording import counted
 
 _TASK = "SWE-bench"
@@ -37,6 +37,7 @@ def _is_run(source: Source) -> bool:
 
 def read_swe_bench(sources: Sequence[Source], asked: AskedOfLogs, rows: EvalRows) -> None:
     """Write the rows of reports."""
+    sources = without_copies(sources, rows.note)
     if not asked.wants_task(_TASK):
         raise nothing_asked_for(asked.task, [_TASK], "task", "the logs")
     if chosen(asked.metric, [_METRIC], what="metric", where=sources[0].name) is None:
