@@ -30,7 +30,7 @@ from bestofk.ordering import order_many
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping import StoppingRule, replay
 from bestofk.stopping.planned_units import PlannedUnits
-from stopping_exact import ALPHA, DRAWN, Case, tell  # type: ignore[import-not-found]
+from stopping_exact import ALPHA, DRAWN, Case, drawn_ranks, tell  # type: ignore[import-not-found]
 
 Floats = npt.NDArray[np.float64]
 SETTINGS = {
@@ -80,6 +80,7 @@ def draw(rng: np.random.Generator) -> DataSets:
     corrections = [
         one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
     ]
+    stated = name == "prior" or bool(rng.integers(4))
     case = DataSets(
         losses=np.full((K, datasets, 1), np.nan),
         kind=str(rng.choice(list(KINDS.values()))),
@@ -88,7 +89,8 @@ def draw(rng: np.random.Generator) -> DataSets:
             control=int(rng.integers(K)) if name == "control" else None,
         ),
         guard=bool(rng.integers(2)),
-        stated=name == "prior" or bool(rng.integers(4)),
+        stated=stated,
+        ranks=drawn_ranks(rng, K) if stated else None,
         target=str(rng.choice(["best", "order"])),
         levels=levels,
     )  # fmt: skip

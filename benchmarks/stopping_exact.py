@@ -46,6 +46,15 @@ class Case:
     guard: bool
     stated: bool
     target: str
+    ranks: Floats | None = None
+    """Of a preference that leaves some learners alike."""
+
+    @property
+    def prior(self) -> Any:
+        """The preference of the full plan."""
+        if self.ranks is not None:
+            return dict(enumerate(self.ranks.tolist()))
+        return "listed" if self.stated else None
 
     @property
     def called(self) -> str:
@@ -64,8 +73,9 @@ class Case:
     def raced(self) -> Raced:
         rule = StoppingRule(risk=0.0, target=self.target)  # type: ignore[arg-type]
         return replay(
-            self.losses, self.test, self.family, rule, guard=self.guard, stated=self.stated
-        )
+            self.losses, self.test, self.family, rule, guard=self.guard, stated=self.stated,
+            ranks=self.ranks,
+        )  # fmt: skip
 
 
 def draw(rng: np.random.Generator) -> Case:
@@ -85,6 +95,7 @@ def draw(rng: np.random.Generator) -> Case:
     name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
     corrections = CORRECTIONS if name == "all" else ("holm", "bonferroni", "hochberg")
     control = int(rng.integers(K)) if name == "control" else None
+    stated = name == "prior" or bool(rng.integers(4))
     return Case(
         losses=losses,
         kind=kind,
@@ -93,9 +104,16 @@ def draw(rng: np.random.Generator) -> Case:
             control=control,
         ),
         guard=bool(rng.integers(2)),
-        stated=name == "prior" or bool(rng.integers(4)),
+        stated=stated,
         target=str(rng.choice(["best", "order"])),
+        ranks=drawn_ranks(rng, K) if stated else None,
     )  # fmt: skip
+
+
+def drawn_ranks(rng: np.random.Generator, learners: int) -> Floats | None:
+    """What a preference says that leaves some alike, in a third of the cases."""
+    ranks = np.sort(rng.integers(0, 3, learners)).astype(np.float64)
+    return ranks if len(set(ranks.tolist())) < learners and rng.random() < 1 / 3 else None
 
 
 def first_endings(rng: np.random.Generator, case: Case, used: Floats) -> Floats:
@@ -151,7 +169,7 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     family = case.family
     decided = order_many(
         endings[..., 0] if isinstance(case.test, PlannedUnits) else endings,
-        prior="listed" if case.stated else None,
+        prior=case.prior,
         test=case.called,
         correction=family.correction,
         family=family.name,

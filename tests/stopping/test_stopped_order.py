@@ -104,6 +104,10 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
     for kind in ("race", "funnel", "fits"):
         assert f'id="figure-{kind}"' in page
     assert 'id="figure-alpha"' not in page
+    # means over different numbers of runs are not ranked
+    assert 'id="figure-frontier"' not in page
+    assert "Smallest mean error" not in page
+    assert f"over {study.race.runs[study.recommended]} runs" in page
     assert 'id="evidence-data"' not in page
     assert "Not settled" in page
     assert "losses count." not in page

@@ -18,7 +18,8 @@ from bestofk.report.figures.captions import minus
 from bestofk.report.names import html_name, html_sentence
 from bestofk.report.verdict_groups import two_digits
 from bestofk.run.study import Study
-from bestofk.stopping.stopped_words import NOT_SETTLED
+from bestofk.stopping.stopped_order import StoppedOrder
+from bestofk.stopping.stopped_words import NOT_SETTLED, mean_and_runs
 from bestofk.wording import counted, interval_words, number, pvalue_words
 
 _VERDICTS = {
@@ -76,32 +77,36 @@ def card_of(
 
 
 def _decision(order: Order) -> list[Row]:
-    metric, best, smallest = order.metric, order.recommended, order.smallest_mean
-    label = f"{metric.smallest} {metric.mean}".capitalize()
-    of_smallest = number(metric.shown(order.means[smallest]))
+    metric, best = order.metric, order.recommended
     rows = []
     if best is None:
         rows.append(Row(label="Recommended", value="nobody"))
     else:
-        shown = number(metric.shown(order.means[best]))
-        rows.append(
-            Row(
-                label="Recommended",
-                value=html_name(best),
-                notes=(f"{metric.mean} {shown}", *_unproved(order)),
-            )
+        shown = (
+            mean_and_runs(order, best)
+            if isinstance(order, StoppedOrder)
+            else number(metric.shown(order.means[best]))
         )
-    if best == smallest:
-        rows.append(Row(label=label, notes=("the recommended one",)))
-    else:
-        who = Markup("{} ({})").format(html_name(smallest), of_smallest)
-        rows.append(Row(label=label, notes=(who,)))
-    gap = _gap(order)
-    if gap is not None:
-        rows.append(gap)
-    notes = tuple(html_sentence(line, order.prior) for line in _preference(order))
-    rows.append(Row(label="Preference", notes=notes))
+        notes = (f"{metric.mean} {shown}", *_unproved(order))
+        rows.append(Row(label="Recommended", value=html_name(best), notes=notes))
+    if not (isinstance(order, StoppedOrder) and len(set(order.race.runs.values())) > 1):
+        # means over different numbers of runs are not to be ranked
+        rows += _means(order)
+    preferred = tuple(html_sentence(line, order.prior) for line in _preference(order))
+    rows.append(Row(label="Preference", notes=preferred))
     return rows
+
+
+def _means(order: Order) -> list[Row]:
+    """Who has the smallest mean, and how far it is from there to the recommended learner."""
+    metric, smallest = order.metric, order.smallest_mean
+    who: Markup | str = "the recommended one"
+    if order.recommended != smallest:
+        shown = number(metric.shown(order.means[smallest]))
+        who = Markup("{} ({})").format(html_name(smallest), shown)
+    rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(who,))]
+    gap = _gap(order)
+    return rows if gap is None else [*rows, gap]
 
 
 def _unproved(order: Order) -> tuple[str, ...]:

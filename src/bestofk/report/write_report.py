@@ -287,8 +287,8 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
     from bestofk.report.figures.kinds.cost_frontier import layout_frontier
 
     race = value.race if isinstance(value, Study) else None
-    # means over other data sets are not to be ranked
-    apart = race is not None and race.unit != "run" and len(set(race.runs.values())) > 1
+    # means over other runs or data sets are not to be ranked
+    apart = race is not None and len(set(race.runs.values())) > 1
     if value is None or apart:
         return []
     try:

@@ -11,6 +11,10 @@ from bestofk.tails import pvalue_of_t, t_quantile
 
 SLACK = 1e-9
 """Rounding, in shares: bounds are widened by it, so that equality decides nothing."""
+SINGLE_CELLS = 8.0
+"""Random splits are as independent as they are taken to be, so that the limit towards 0, beyond
+which the skewed statistic falls more often than a t quantile says, gets this part of its chance.
+Found by simulation (``python benchmarks/stopping_band.py --splits``)."""
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -258,7 +262,11 @@ def _reach_of_run(influence: Floats, risk: float, skewness: Floats) -> tuple[Flo
     quantile = -t_quantile(risk, float(max(cells - 1, 1)))
     seen = _skewness(influence.reshape(len(influence), -1))
     less = np.where(seen * skewness > 0, np.minimum(np.abs(seen), np.abs(skewness)), 0.0)
-    back, away = by_folds * quantile, by_folds * _unskewed(quantile, less / np.sqrt(cells))
+    away = by_folds * _unskewed(quantile, less / np.sqrt(cells))
+    if folds == 1:
+        # nothing is overstated here
+        quantile = -t_quantile(risk / SINGLE_CELLS, float(max(cells - 1, 1)))
+    back = by_folds * quantile
     if m > 1 and folds > 1:
         runs = influence.mean(axis=2)
         by_runs = runs.std(axis=1, ddof=1)

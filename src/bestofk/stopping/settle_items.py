@@ -91,7 +91,8 @@ class SettledItems(Presented):
         sure = (
             "whatever the rest says, all of them decide the same"
             if self.exact
-            else f"all of them would decide the same, but for a risk of at most {self.risk:.4g}"
+            else "all of them would decide the same, but for a risk of at most "
+            f"{100 * self.risk:.4g} %"
         )
         return (
             f"Use {called[self.recommended]}. Settled after {most:,} of {self.planned:,} items "
@@ -159,7 +160,7 @@ def settle_items(
     >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prior="listed")
     >>> print(found.explain())
     Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all of them would decide \
-the same, but for a risk of at most 0.05.
+the same, but for a risk of at most 5 %.
     """
     values = np.asarray(losses, dtype=np.float64)
     if values.ndim != 2 or len(values) < 2:

@@ -35,6 +35,7 @@ _BY_RUNS = ("plain", "corrected")
 """Tests of which the runs on one data set can be bounded."""
 _BY_DATASETS = ("ranks", "signs")
 """Tests of which the data sets can be bounded."""
+_WILCOXON = "give test='wilcoxon' (on the command line --test wilcoxon)"
 _SPLITS = ("resample", "bootstrap")
 """Designs without runs: every split is a unit of its own."""
 
@@ -161,7 +162,7 @@ def long_enough(plan: Plan, rule: StoppingRule) -> Plan:
     if plan.kind != "cv" or plan.source is not None:
         raise ArgumentError(
             f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
-            f"add: give plan={PLAN!r} (--plan {PLAN}), or leave settle out."
+            f"add: give plan={PLAN!r} (on the command line --plan {PLAN}), or leave settle out."
         )
     if rule.max_runs < plan.runs:
         raise ArgumentError(
@@ -249,7 +250,7 @@ def _over_datasets(
     by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
     can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
     if callable(decision.test):
-        raise ArgumentError(f"{can}: give test='wilcoxon' (--test wilcoxon), or leave stop out.")
+        raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
     rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
     needed = _datasets_needed(rehearsed.evidence.family)
     if datasets < needed:
@@ -259,10 +260,7 @@ def _over_datasets(
         )
     entry = None if rehearsed.choice is None else rehearsed.choice.entry
     if entry is None or entry.curtailed not in _BY_DATASETS:
-        raise ArgumentError(
-            f"{can}, not for {rehearsed.test}: give test='wilcoxon' (--test wilcoxon), or leave "
-            "stop out."
-        )
+        raise ArgumentError(f"{can}, not for {rehearsed.test}: {_WILCOXON}, or leave stop out.")
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
     return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
 
@@ -296,7 +294,7 @@ def _instead(decision: Decision) -> str:
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""
-    return f"give plan={PLAN!r} (--plan {PLAN}){without}, or leave stop out"
+    return f"give plan={PLAN!r} (on the command line --plan {PLAN}){without}, or leave stop out"
 
 
 def _first_runs(design: Design, runs: int) -> Design:
