@@ -253,15 +253,10 @@ class Evals:
         k, n = len(self.learners), len(self.items)
         # each item counts once, whatever the number of its epochs
         cell = self.cell
-        there = np.zeros(k * n, dtype=bool)
-        there[cell if ran.all() else cell[ran]] = True
-        common: Mask = np.all(there.reshape(k, n), axis=0)
-        if not common.any():
-            common[:] = True
         rows = ran & finite
-        if not common.all():
-            rows &= common[self.item]
         if not rows.all():
+            there = np.bincount(cell[ran], minlength=k * n) > 0
+            rows = _of_common_items(rows, there.reshape(k, n), self.item)
             cell, values = cell[rows], values[rows]
         total = np.bincount(cell, weights=values, minlength=k * n).reshape(k, n)
         count = np.bincount(cell, minlength=k * n).reshape(k, n)
@@ -353,6 +348,12 @@ def _places(names: str | Sequence[str] | None, known: tuple[str, ...], what: str
     if not wanted or len(set(wanted)) != len(wanted):
         raise ArgumentError(f"{what}s must be named once each; got {wanted!r:.80}.")
     return [known.index(name) for name in wanted]
+
+
+def _of_common_items(rows: Mask, there: Mask, item: Codes) -> Mask:
+    """The rows of items that all learners ran; all of them where there is no such item."""
+    common: Mask = np.all(there, axis=0)
+    return rows & common[item] if common.any() and not common.all() else rows
 
 
 def _inverse(places: Any, size: int) -> Codes:

@@ -151,7 +151,9 @@ def item_scores(
     count = np.bincount(cell, minlength=k * n)
     total = np.bincount(cell, weights=score, minlength=k * n)
     mean = np.divide(total, count, out=np.full(k * n, np.nan), where=count > 0)
-    squares = np.bincount(cell, weights=(score - mean[cell]) ** 2, minlength=k * n)
+    apart = mean[cell]
+    np.square(np.subtract(score, apart, out=apart), out=apart)
+    squares = np.bincount(cell, weights=apart, minlength=k * n)
     variance = np.divide(squares, count - 1, out=np.full(k * n, np.nan), where=count > 1)
     count, mean, variance = (each.reshape(k, n) for each in (count, mean, variance))
     keep = np.ones(n, dtype=bool)

@@ -16,8 +16,8 @@ MOST_STEPS = 64
 """The largest difference, in units, for which counting sizes is worth while."""
 _LOOKED_AT = 64
 """Differences of each pair by which the unit is found."""
-_WIDTH = 9.0
-"""Standard deviations beyond which a binomial count is left out: less than 1e-19 of its mass."""
+_WIDTH = 8.5
+"""Standard deviations beyond which a binomial count is left out: less than 1e-16 of its mass."""
 _EXPONENT = 500.0
 """The largest exponent by which shares may be scaled: their product still is a number."""
 _NOTHING = 45.0
@@ -63,8 +63,8 @@ def on_a_lattice(a: Floats, b: Floats) -> Lattice | None:
     """The differences of `a` and `b`, of shape (pairs, n), where all are multiples of one unit."""
     d = a - b
     pairs, n = d.shape
-    largest = float(np.abs(d).max(initial=0.0))
-    scale = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)))
+    largest = _furthest(d)
+    scale = max(_furthest(a), _furthest(b))
     if not 0.0 < largest < np.inf or not n:
         return None
     noise = 2 * NOISE * scale
@@ -73,15 +73,21 @@ def on_a_lattice(a: Floats, b: Floats) -> Lattice | None:
     unit = common_unit(some, smallest=largest / (2 * MOST_STEPS), noise=noise)
     if unit is None or largest > MOST_STEPS * unit:
         return None
-    steps = np.rint(d / unit)
-    d -= steps * unit
-    if float(np.abs(d, out=d).max()) > 4 * noise:
+    d /= unit
+    steps = np.rint(d)
+    d -= steps
+    if _furthest(d) * unit > 4 * noise:
         return None
     m = int(np.rint(largest / unit))
-    places = steps.astype(np.int64)
-    places += m + np.arange(pairs)[:, None] * (2 * m + 1)
+    steps += m + np.arange(pairs)[:, None] * (2 * m + 1)
+    places = steps.astype(np.intp)
     counts = np.bincount(places.ravel(), minlength=pairs * (2 * m + 1))
     return Lattice(unit=unit, counts=counts.reshape(pairs, 2 * m + 1))
+
+
+def _furthest(values: Floats) -> float:
+    """The largest size, without an array of sizes."""
+    return max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
 
 
 def flipped_tails(numbers: Whole, totals: Whole) -> Floats:

@@ -116,21 +116,21 @@ def _units(problem: Problem) -> str:
     return "windows" if problem.design.kind == "time" else "instances"
 
 
-def _same_splits(_: Order, problem: Problem) -> CheckedAssumption:
+def _same_splits(order: Order, problem: Problem) -> CheckedAssumption:
     blocks = "data sets" if problem.n_datasets > 1 else "splits"
     if problem.design.kind == "test-set":
-        blocks = "test instances"
+        blocks = "items" if order.noun == "model" else "test instances"
     if problem.bare or problem.design.kind == "scores":
         return CheckedAssumption(
-            claim=f"All learners met the same {blocks}.",
+            claim=f"All {order.noun}s met the same {blocks}.",
             state="cannot be checked",
             why="The numbers came without a record of how they were made; they are taken as "
             "paired, column by column.",
         )
     return CheckedAssumption(
-        claim=f"All learners met the same {blocks}.",
+        claim=f"All {order.noun}s met the same {blocks}.",
         state="by design",
-        why=f"The table holds one loss of every learner for each of the {blocks}.",
+        why=f"The table holds one loss of every {order.noun} for each of the {blocks}.",
     )
 
 

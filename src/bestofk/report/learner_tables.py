@@ -87,7 +87,7 @@ def learners_table(
         title = f"With a margin of {number(order.margin or 0.0)}"
         columns.append(Column(key="margin", title=title, kind="text", cells=cells))
     columns += _cost_columns([str(name) for name in names], costs)
-    caption = "The learners, best first" if ranked else "The learners"
+    caption = f"The {order.noun}s, best first" if ranked else f"The {order.noun}s"
     if standings and any(count is not None for count in runs):
         both = f"over the {order.run_noun}s of both"
         caption += f"; worse by: how much worse than the recommended one, {both}"

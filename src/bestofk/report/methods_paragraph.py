@@ -74,7 +74,7 @@ def _cite(one: Cited, cited: Bibliography) -> str:
 
 def _what(order: Order | None, losses: Losses | None, study: Study | None) -> str:
     names = [str(name) for name in order.prior] if order else list(losses.algorithms)  # type: ignore[union-attr]
-    who = f"{counted(len(names), 'learner')} ({shortened(names, 12)})"
+    who = f"{counted(len(names), order.noun if order else 'learner')} ({shortened(names, 12)})"
     if losses is None:
         return f"We compared {who}."
     where = (
@@ -84,10 +84,12 @@ def _what(order: Order | None, losses: Losses | None, study: Study | None) -> st
     )
     if losses.datasets == ("data",):
         where = ""
-    design = losses.design.describe()
+    model = order is not None and order.noun == "model"
+    design = order.design if order is not None and model else losses.design.describe()
     what = "" if losses.loss_name == "loss" else f"; the metric was {losses.metric.name}"
     seed = f", seed {study.random_state}" if study is not None else ""
-    return f"We compared {' '.join(filter(None, [who, where]))} by {design}{what}{seed}."
+    by = "on the basis of" if model else "by"
+    return f"We compared {' '.join(filter(None, [who, where]))} {by} {design}{what}{seed}."
 
 
 def _stopping(race: Race) -> str:
@@ -133,21 +135,21 @@ def _how(order: Order, cited: Bibliography) -> list[str]:
     else:
         correction = _cite(cited_correction(order.correction), cited)
         adjusted = f"with p-values adjusted by {correction} over {family}"
-    sentences = [f"Pairs of learners were compared by {test}, {sides}, {adjusted}."]
+    sentences = [f"Pairs of {order.noun}s were compared by {test}, {sides}, {adjusted}."]
     if decides_by(order.procedure) == "steps" and not order.preference.stated:
         sentences.append(
-            f"The learner with the {order.metric.smallest} {order.metric.mean} was recommended; "
-            f"claims of significance are at level {order.alpha:g} over all of them."
+            f"The {order.noun} with the {order.metric.smallest} {order.metric.mean} was "
+            f"recommended; claims of significance are at level {order.alpha:g} over all of them."
         )
     else:
         verb = "ordered" if len(order.order) > 1 else "chosen from"
         sentences.append(
-            f"The learners were {verb} by {procedure} at level {order.alpha:g} {prior}."
+            f"The {order.noun}s were {verb} by {procedure} at level {order.alpha:g} {prior}."
         )
         if decides_by(order.procedure) == "steps" and order.guard:
             sentences.append(
-                "A candidate was passed over where a preferred learner that was struck out had "
-                f"the {order.metric.smaller} {order.metric.mean}."
+                f"A candidate was passed over where a preferred {order.noun} that was struck out "
+                f"had the {order.metric.smaller} {order.metric.mean}."
             )
     if order.margin is not None:
         sentences.append(f"Differences of up to {order.margin:g} were taken not to matter.")

@@ -161,8 +161,8 @@ FIGURES = (
     _Figure(
         name="graph",
         title="Where the data override the preference",
-        caption="The learners by preference, the most preferred first. An arrow leads from a "
-        "learner to one that is shown to be better.",
+        caption="By preference, the most preferred first. An arrow leads to one that is shown to "
+        "be better.",
         layout=f"{_ROOM}multitest_graph:layout_graph",
         belongs=_graph,
     ),
@@ -190,7 +190,7 @@ FIGURES = (
     _Figure(
         name="alpha",
         title="The order at every alpha",
-        caption="The recommended learner and those below it, whatever alpha had been chosen.",
+        caption="The recommended one and those below it, whatever alpha had been chosen.",
         layout=f"{_ROOM}sensitivity:layout_alpha",
         belongs=_multitest,
     ),

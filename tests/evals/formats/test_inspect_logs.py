@@ -29,6 +29,32 @@ def test_the_means_are_those_that_inspect_printed(version, suffix, learner, gold
         assert evals.clusters == ("p0",)
 
 
+def test_summaries_that_lack_something_are_filled_from_the_samples(golden, tmp_path):
+    """Older summaries have no usage, and those of samples with large scores no scores."""
+
+    def poorer(name, data):
+        if name != "summaries.json":
+            return name, data
+        kept = ("id", "epoch", "input", "target")
+        return name, json.dumps([{key: one[key] for key in kept} for one in json.loads(data)])
+
+    whole = golden("inspect/whole_0-3-285.eval")
+    path = rewrite(whole, tmp_path / "c.eval", poorer)
+    how = {"metric": "match", "cluster": "passage"}
+    assert bk.read_evals(path, **how).to_frame().equals(bk.read_evals(whole, **how).to_frame())
+
+
+def test_not_a_number_stands_bare(tmp_path):
+    """Python's json module writes NaN as it is, which is no JSON; the sample is unscored."""
+    sample = {"id": 1, "epoch": 1, "scores": {"s": {"value": float("nan")}}, "working_time": 1}
+    log = {"version": 2, "status": "success", "eval": {"task": "t", "model": "m"},
+           "samples": [sample, sample | {"id": 2, "scores": {"s": {"value": 0.5}}}]}  # fmt: skip
+    path = tmp_path / "l.json"
+    path.write_text(json.dumps(log), encoding="utf-8")
+    assert '"value": NaN' in path.read_text(encoding="utf-8")
+    assert bk.read_evals(path).statuses.tolist() == ["unscored", "scored"]
+
+
 def test_two_scorers_must_be_chosen(golden):
     with pytest.raises(bk.ArgumentError, match=r"match and includes.*--metric match"):
         bk.read_evals(golden("inspect/whole_0-3-285.eval"))
@@ -154,6 +180,7 @@ def test_error_limit_unscored_and_wrong_are_four_things(inspect_log):
 
 def test_the_usage_of_graders_is_not_counted(inspect_log):
     usage = {
+        "first-grader": {"input_tokens": 7, "output_tokens": 7, "total_cost": 7.0},
         "m": {"input_tokens": 10, "output_tokens": 3, "input_tokens_cache_read": 5,
               "total_cost": 0.25},
         "grader": {"input_tokens": 1000, "output_tokens": 1000, "total_cost": 9.0},

@@ -152,6 +152,9 @@ def test_pairs_and_lists_are_refused(value, lm_eval):
     for metric in (None, "f1"):
         with pytest.raises(bk.TableError, match="'f1' is a pair or a list for each sample"):
             bk.read_evals(path, metric=metric)
+    path = lm_eval("a", [{"doc_id": 0, "f1": 1.0}, {"doc_id": 1, "f1": value}], task="late")
+    with pytest.raises(bk.TableError, match="line 2: 'f1' is a pair or a list"):
+        bk.read_evals(path)
     path = lm_eval("a", [{"doc_id": 0, "f1": value, "acc": 1}], task="two")
     assert bk.read_evals(path).metric == "acc"
 

@@ -109,7 +109,9 @@ def test_other_assertions_are_another_item(document):
 
 
 def test_cached_rows_have_no_latency(document):
-    path = document("a.json", output(result(response={"cached": True}), result(vars={"a": 2})))
+    path = document("a.json", output(
+        result(response={"cached": True}, latencyMs=3), result(vars={"a": 2}),
+    ))  # fmt: skip
     evals = bk.read_evals(path)
     assert evals.costs("latency") == {"p": 1.0}
     assert any("1 results came from promptfoo's cache" in s for s in evals.account)

@@ -171,8 +171,8 @@ def _read(table: Table, asked: AskedOfLogs, rows: EvalRows, tasks: set[str]) -> 
         task_names.append("task")
         task_codes = np.where(task_codes < 0, len(task_names) - 1, task_codes)
     wanted = np.array([asked.wants_task(name) for name in task_names], dtype=bool)
-    keep = slice(None) if wanted.all() else wanted[task_codes]
-    if not wanted.all() and not np.any(keep):
+    keep: Any = slice(None) if wanted.all() else wanted[task_codes]
+    if not wanted.all() and not keep.any():
         return
     who = np.array([rows.learner(name) for name in learners.names], dtype=np.int32)
     if len(task_names) == 1:

@@ -12,9 +12,11 @@ from bestofk.losses.formats.mlflow_runs import METRIC, PARAM, TAG
 from bestofk.losses.formats.sqlite_tables import is_sqlite, sqlite_tables, unfinished_journal
 from bestofk.losses.formats.tool_columns import noted
 from bestofk.tables.table import Table
+from bestofk.wording import shortened
 
 _STATES = {"1": "RUNNING", "2": "SCHEDULED", "3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 _META = "meta.yaml"
+_STEPPED = "metrics with several steps"
 _MOST_FILES = 500_000
 _LONGEST = 1 << 16
 Run = dict[str, Any]
@@ -49,10 +51,19 @@ def _table(runs: list[Run], source: str) -> Table:
     if not runs:
         raise TableError(f"{source}: there are no runs of MLflow.")
     runs.sort(key=lambda run: str(run["start_time"]))
+    stepped = sorted({name for run in runs for name in run.pop(_STEPPED, ())})
     names = list(dict.fromkeys(name for run in runs for name in run))
-    return Table.from_columns(
+    table = Table.from_columns(
         {name: [run.get(name) for run in runs] for name in names}, source=source
     )
+    if stepped:
+        table = noted(
+            table,
+            f"Of the steps of {shortened([repr(name) for name in stepped], 4)} the last was taken, "
+            "as MLflow shows it: steps may be epochs of training, so they are not read as folds; "
+            "log every fold as a child run.",
+        )
+    return table
 
 
 def _is_store(folder: Path) -> bool:
@@ -90,7 +101,11 @@ def _folder_runs(folder: Path) -> Iterator[Run]:
                     count += 1
                     if count > _MOST_FILES:
                         raise TableError(f"{folder.name}: more than {_MOST_FILES} files of runs.")
-                    run[prefix + name] = _latest(path) if part == "metrics" else _text(path).strip()
+                    if part == "metrics":
+                        run[prefix + name], several = _latest(path)
+                        run.setdefault(_STEPPED, []).extend([name] if several else [])
+                    else:
+                        run[prefix + name] = _text(path).strip()
             if meta.get("run_name"):
                 run.setdefault(f"{TAG}mlflow.runName", meta["run_name"])
             yield run
@@ -127,8 +142,12 @@ def _meta(path: Path) -> Mapping[str, str]:
     return found
 
 
-def _latest(path: Path) -> float | None:
-    """The last value of a metric, which is what MLflow itself shows: lines of time, value, step."""
+def _latest(path: Path) -> tuple[float | None, bool]:
+    """The last value of a metric, which is what MLflow itself shows, and whether it has steps.
+
+    Lines hold a time, a value and a step.
+    """
+    steps = set()
     best: tuple[int, int, float] | None = None
     for number, line in enumerate(_text(path).splitlines(), start=1):
         words = line.split()
@@ -142,9 +161,11 @@ def _latest(path: Path) -> float | None:
                 f"metric {path.name!r}: line {number} must be a time, a value and a step; got "
                 f"{line[:60]!r}."
             ) from None
+        steps.add(step)
         if best is None or (step, time, value) >= best:
             best = (step, time, value)
-    return None if best is None or best[2] != best[2] else best[2]
+    value = None if best is None or best[2] != best[2] else best[2]
+    return value, len(steps) > 1
 
 
 def _sqlite_runs(tables: Any) -> list[Run]:
@@ -171,6 +192,9 @@ def _sqlite_runs(tables: Any) -> list[Run]:
         if run in runs:
             number = isinstance(value, int | float) and not is_nan
             runs[run][f"{METRIC}{key}"] = float(value) if number else None
+    for key, step, run in tables.rows("latest_metrics", "key", "step", "run_uuid"):
+        if run in runs and step:
+            runs[run].setdefault(_STEPPED, []).append(key)
     for table, prefix in (("params", PARAM), ("tags", TAG)):
         for key, value, run in tables.rows(table, "key", "value", "run_uuid"):
             if run in runs:

@@ -34,10 +34,16 @@ def open_openml(source: Any) -> Table | None:
                 return None
             rows = [row for folder in folders for row in _run(folder)]
             return _table(rows, path.resolve().name, f"{counted(len(folders), 'run')} of OpenML.")
-        if not path.is_file() or not _is_of_run(path):
+        is_json = path.is_file() and _is_json_of_run(path)
+        if not is_json and (not path.is_file() or not _is_of_run(path)):
             return None
     except (OSError, ValueError):
         return None
+    if is_json:
+        raise TableError(
+            f"{path.name} is a run of OpenML as JSON, which states no evaluations by fold: "
+            "download its XML (https://www.openml.org/api/v1/run/ID) or its predictions.arff."
+        )
     if path.suffix.lower() == ".arff":
         return _table(list(_from_predictions(path, _Described())), path.name, "A run of OpenML.")
     return _table(list(_from_xml(path)), path.name, "A run of OpenML.")
@@ -63,6 +69,14 @@ def _is_of_run(path: Path) -> bool:
     if path.suffix.lower() == ".arff":
         return b"openml_task_" in head.lower() and b"prediction" in head.lower()
     return b"<oml:run" in head and b"http://openml.org/openml" in head
+
+
+def _is_json_of_run(path: Path) -> bool:
+    """The JSON of a run holds its means over all folds, and nothing to test."""
+    if path.suffix.lower() != ".json":
+        return False
+    with path.open("rb") as file:
+        return b"".join(file.read(4096).split()).startswith(b'{"run":{"run_id"')
 
 
 def _table(rows: list[Row], source: str, said: str) -> Table:

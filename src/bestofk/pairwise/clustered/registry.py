@@ -13,7 +13,7 @@ _CLUSTERS = Assumption(
     "clusters, each instance counts as one.",
 )
 _SYMMETRIC = Assumption(
-    claim="Between equal learners, either is as likely to be ahead by as much on a cluster.",
+    claim="Of two that are equal, either is as likely to be ahead by as much on a cluster.",
     check="cannot be checked",
     why="It is so when equal means that their answers could be exchanged.",
 )

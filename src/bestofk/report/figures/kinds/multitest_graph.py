@@ -307,9 +307,9 @@ def draw_nodes(
 def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
     arrows = "No arrows: the data override the preference nowhere"
     if len(edges) == 1:
-        arrows = "1 arrow: from a preferred learner to one that is significantly better"
+        arrows = f"1 arrow: from a preferred {order.noun} to one that is significantly better"
     elif edges:
-        arrows = f"{len(edges)} arrows: from preferred learners to significantly better ones"
+        arrows = f"{len(edges)} arrows: from preferred {order.noun}s to significantly better ones"
     found = "; below each, its place in the order found" if places_of(order) else ""
     return (
         f"Left to right by preference{found}. {arrows}. Thick: none is significantly better. "
@@ -320,4 +320,4 @@ def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
 def _alt(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
     shown = listing(f"{j} over {i}" for i, j in order.edges)
     said = f"the data put {shown}" if edges else "the data override the preference nowhere"
-    return printable(f"Graph of {len(order.prior)} learners by preference: {said}.")
+    return printable(f"Graph of {len(order.prior)} {order.noun}s by preference: {said}.")

@@ -244,13 +244,13 @@ def _rows(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
 
 def _reading(order: Order) -> str:
     passed = (
-        " A candidate is passed over (struck through) while a learner preferred to it that is out "
-        f"has the {order.metric.smaller} mean."
+        f" A candidate is passed over (struck through) while a {order.noun} preferred to it that "
+        f"is out has the {order.metric.smaller} mean."
         if any(step.passed_over for step in order.steps)
         else ""
     )
     return (
-        "At every step the candidates (thick) are those that no remaining learner is "
+        f"At every step the candidates (thick) are those that no remaining {order.noun} is "
         "significantly better than; the most preferred of them is taken (shaded)."
         f"{passed} {basis(order)}"
     )
