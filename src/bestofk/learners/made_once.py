@@ -39,3 +39,8 @@ def made_once(
         kept[key] = make(encoded, *settings)
     made: MadeT = kept[key]
     return made
+
+
+def forget() -> None:
+    """Keep nothing of what was made, as benchmarks do that measure the making too."""
+    _kept.clear()
