@@ -59,8 +59,8 @@ def seconds_of_peer(make, data, splits, *, standardised: bool) -> float:
 
 
 def compare(name: str, make, *, standardised: bool) -> tuple[str, float, float, float]:
+    from bestofk.data.made_once import forget
     from bestofk.learners import learner, predict_plan
-    from bestofk.learners.made_once import forget
     from bestofk.plans.plan import plan
 
     ours = peer = 0.0

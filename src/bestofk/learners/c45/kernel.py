@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.made_once import made_once
 from bestofk.kernels.library import Kernel
 from bestofk.learners.c45.c45 import Settings, Tree
-from bestofk.learners.made_once import made_once
 from bestofk.learners.sorted_columns import columns_by_value, sort_columns
 from bestofk.learners.split_marks import SplitMarks
 

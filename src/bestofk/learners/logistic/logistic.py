@@ -12,9 +12,9 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, positive
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.made_once import made_once
 from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.learners.logistic.solver import TOLERANCE, Nearby, Solution, solve_from_zero
-from bestofk.learners.made_once import made_once
 
 if TYPE_CHECKING:
     from bestofk.learners.split_rows import SplitRows

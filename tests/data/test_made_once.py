@@ -6,10 +6,10 @@ import weakref
 import numpy as np
 import pytest
 
+from bestofk.data import made_once as module
 from bestofk.data.encoded import Encoded
-from bestofk.learners import made_once as module
+from bestofk.data.made_once import made_once
 from bestofk.learners.logistic.solver import Nearby
-from bestofk.learners.made_once import made_once
 from bestofk.learners.specification import parse_learner
 from bestofk.plans.plan import plan
 
