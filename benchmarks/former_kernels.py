@@ -22,6 +22,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -65,8 +66,9 @@ def one_side(learner: str) -> None:
                 model._predict_plan(data, splits)
                 best = float("inf")
                 for _ in range(3):
+                    fresh = replace(data)  # nothing is known of it
                     begin = process_time()
-                    predicted = model._predict_plan(data, splits)
+                    predicted = model._predict_plan(fresh, splits)
                     best = min(best, process_time() - begin)
                 digest = hashlib.sha256()
                 for codes in predicted:

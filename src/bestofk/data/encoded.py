@@ -14,7 +14,7 @@ from bestofk.errors import ArgumentError
 Codes = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
 class Encoded:
     """A data set of n rows and d columns, ready for a kernel.
 

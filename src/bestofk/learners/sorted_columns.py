@@ -1,11 +1,17 @@
-"""Numeric columns sorted once, by numpy."""
+"""Numeric columns sorted by numpy, once for a data set."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from bestofk.checks import Floats
-from bestofk.data.encoded import Codes
+from bestofk.data.encoded import Codes, Encoded
+
+
+def columns_by_value(encoded: Encoded) -> tuple[Floats, Codes, Codes]:
+    """The columns of all rows, and what `sort_columns` says of them."""
+    columns = np.ascontiguousarray(encoded.values.T)
+    return columns, *sort_columns(columns, encoded.cardinality)
 
 
 def sort_columns(columns: Floats, cardinality: Codes) -> tuple[Codes, Codes]:

@@ -62,9 +62,16 @@ class Block(Generic[ItemT]):
 
 
 class Pace:
-    """How many items make a block of about half a second, as far as results tell."""
+    """How many items make a block of about half a second, as far as results tell.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    workers : int
+        Processes or threads that the blocks are for.
+    """
+
+    def __init__(self, *, workers: int = 1) -> None:
+        self.workers = workers
         self._done = 0
         self._first = 0.0
         self._at_once = 1

@@ -211,6 +211,24 @@ def test_errors_are_those_of_the_plain_learner(learner, kind, n_classes):
         np.testing.assert_array_equal(found, expected)
 
 
+def test_a_deep_tree_of_many_wide_columns():
+    # every column tells one row from the others, and leaves 99 branches that wait
+    n, wide = 48, 100
+    values = np.full((n, n + 1), wide - 1.0)
+    np.fill_diagonal(values, 0)
+    data = Prepared(
+        name="made", values=values, cardinality=np.repeat([wide, 0], [n, 1]),
+        whole=np.zeros(n + 1, dtype=bool), y=np.arange(n) // 2 % 2, n_classes=2,
+        learning_rate=0.01,
+    )  # fmt: skip
+    marks, seeds = (np.arange(n) % 2 == 1)[None], np.array([[3, 4]], dtype=np.uint32)
+    found = count_errors(data, "C4.5", marks, seeds)
+    for fold in (0, 1):
+        test, train = np.arange(fold, n, 2), np.arange(1 - fold, n, 2)
+        wrong = c45(data, train, test, seeds[0, fold]) != data.y[test]
+        assert found[0, fold] == wrong.sum()
+
+
 @pytest.mark.parametrize("n_classes", [2, 3, 5, 6, 7])
 def test_many_rows_and_classes_of_the_logistic_classifier(n_classes):
     # several chunks of rows and sums of them; classes that are no multiple of those done at once

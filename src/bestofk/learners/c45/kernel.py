@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.made_once import made_once
 from bestofk.kernels.library import Kernel
 from bestofk.learners.c45.c45 import Settings, Tree
-from bestofk.learners.sorted_columns import sort_columns
+from bestofk.learners.sorted_columns import columns_by_value, sort_columns
 from bestofk.learners.split_marks import SplitMarks
 
 _FIT = Kernel(
@@ -107,13 +108,13 @@ def predict_lists(
 
     ``held_masks[held_at[size]]`` says which rows a training set of this size holds out.
     """
-    columns = np.ascontiguousarray(encoded.values.T)
+    columns, order, n_known = made_once(encoded, columns_by_value)
     terms = entropy_terms(encoded.n)
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)
     _PLAN(
         columns, encoded.cardinality, encoded.y, *columns.shape, encoded.n_classes,
-        *sort_columns(columns, encoded.cardinality), marks.marks, marks.wanted,
-        len(marks.wanted), held_at, held_masks, *settings, terms, len(terms), predicted,
+        order, n_known, marks.marks, marks.wanted, len(marks.wanted), held_at, held_masks,
+        *settings, terms, len(terms), predicted,
     )  # fmt: skip
     return predicted
 

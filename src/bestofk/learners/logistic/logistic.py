@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats, positive
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.made_once import made_once
 from bestofk.learners.base import ProbabilisticClassifier
 from bestofk.learners.logistic.solver import TOLERANCE, Nearby, Solution, solve_from_zero
 
@@ -115,12 +118,14 @@ class Logistic(ProbabilisticClassifier):
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         from bestofk.learners.split_rows import SplitRows
 
-        nearby = _NearbyByClasses(encoded, positive(self.C, "C"))
+        starts = made_once(encoded, Starts.of, positive(self.C, "C"))
+        times: Counter[bytes] = Counter()
         for batch in SplitRows.batches(splits):
-            nearby.count(batch)
+            present = batch.labels_trained(encoded.y, encoded.n_classes)
+            times.update(line.tobytes() for line in present)
         predictions: list[Codes] = []
         for batch in SplitRows.batches(splits):
-            for split, chosen in enumerate(nearby.predict(batch)):
+            for split, chosen in enumerate(starts.predict(batch, times)):
                 if chosen is None:
                     rows = encoded.take(batch.train(split))
                     model = Logistic(C=self.C).fit_encoded(rows)
@@ -133,30 +138,40 @@ class Logistic(ProbabilisticClassifier):
         return len(self.classes_) * (int(self.coef_.shape[1]) + 1)
 
 
-class _NearbyByClasses:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Starts:
     """Solutions to start from, one for each set of classes that two or more splits train on."""
 
-    def __init__(self, encoded: Encoded, strength: float) -> None:
-        self.encoded, self.strength = encoded, strength
-        self.design = inputs_of(encoded.values, encoded.cardinality)
-        self.found: dict[bytes, tuple[Nearby, Codes]] = {}
-        self.times: Counter[bytes] = Counter()
+    design: Floats
+    y: Codes
+    n_classes: int
+    strength: float
+    found: dict[bytes, tuple[Nearby, Codes]]
 
-    def count(self, batch: SplitRows) -> None:
-        """See which sets of classes splits train on."""
-        present = batch.labels_trained(self.encoded.y, self.encoded.n_classes)
-        self.times.update(line.tobytes() for line in present)
+    @classmethod
+    def of(cls, encoded: Encoded, strength: float) -> Starts:
+        """None is found yet."""
+        return cls(
+            design=inputs_of(encoded.values, encoded.cardinality),
+            y=encoded.y,
+            n_classes=encoded.n_classes,
+            strength=strength,
+            found={},
+        )
 
-    def predict(self, batch: SplitRows) -> list[Codes | None]:
-        """Class codes for the tested rows of every split; None where they are not certain."""
-        present = batch.labels_trained(self.encoded.y, self.encoded.n_classes)
+    def predict(self, batch: SplitRows, times: Mapping[bytes, int]) -> list[Codes | None]:
+        """Class codes for the tested rows of every split; None where they are not certain.
+
+        `times` says how many splits train on a set of classes; nothing is made for one of them.
+        """
+        present = batch.labels_trained(self.y, self.n_classes)
         alike: dict[bytes, list[int]] = {}
         for split, line in enumerate(present):
             alike.setdefault(line.tobytes(), []).append(split)
         predicted: list[Codes | None] = [None] * len(batch)
         for key, kept in alike.items():
             classes = np.flatnonzero(present[kept[0]])
-            if len(classes) < 2 or self.times[key] < 2:
+            if len(classes) < 2 or times[key] < 2:
                 continue
             nearby, y = self._nearby(key, present[kept[0]])
             found = nearby.predict(self.design, y, batch.only(kept), tie=TIE)
@@ -166,8 +181,8 @@ class _NearbyByClasses:
 
     def _nearby(self, key: bytes, present: npt.NDArray[np.bool_]) -> tuple[Nearby, Codes]:
         if key not in self.found:
-            y = (np.cumsum(present) - 1)[self.encoded.y]
-            rows = present[self.encoded.y]
+            y = (np.cumsum(present) - 1)[self.y]
+            rows = present[self.y]
             nearby = Nearby.of(self.design[rows], y[rows], int(present.sum()), self.strength)
             self.found[key] = nearby, y
         return self.found[key]

@@ -7,8 +7,9 @@ import numpy.typing as npt
 
 from bestofk.checks import Floats
 from bestofk.data.encoded import Codes, Encoded
+from bestofk.data.made_once import made_once
 from bestofk.kernels.library import Kernel
-from bestofk.learners.sorted_columns import sort_columns
+from bestofk.learners.sorted_columns import columns_by_value, sort_columns
 from bestofk.learners.split_marks import SplitMarks
 
 Places = npt.NDArray[np.int32]
@@ -89,9 +90,9 @@ def predict_marks(encoded: Encoded, marks: SplitMarks) -> Codes:
             wanted, marks.n_marks, predicted,
         )  # fmt: skip
         return predicted
-    columns = np.ascontiguousarray(values.T)
+    columns, order, n_known = made_once(encoded, columns_by_value)
     _MIXED_PLAN(
-        values, columns, places, n, d, cardinality, offset, encoded.y, c,
-        *sort_columns(columns, cardinality), marks.marks, marks.wanted, wanted, predicted,
+        values, columns, places, n, d, cardinality, offset, encoded.y, c, order, n_known,
+        marks.marks, marks.wanted, wanted, predicted,
     )  # fmt: skip
     return predicted

@@ -92,7 +92,7 @@ class Engine:
         claimed : callable, optional
             Leaves of the blocks what no other process works on.
         """
-        pace = Pace()
+        pace = Pace(workers=self.workers)
         blocks = task.blocks(items, pace, hurried=deadline is not None)
         if claimed is not None:
             blocks = claimed(blocks)

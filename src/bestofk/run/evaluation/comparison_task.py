@@ -196,11 +196,12 @@ class ComparisonTask(Task[Place, CellResult]):
     def blocks(
         self,
         items: Iterable[Place],
-        pace: Pace,  # noqa: ARG002  (a fold of all learners is a block, whatever it takes)
+        pace: Pace,
         *,
         hurried: bool = False,
     ) -> Iterator[Block[Place]]:
-        return blocks_of(self.experiment, items, hurried=hurried)
+        # a fold of all learners is a block, whatever it takes
+        return blocks_of(self.experiment, items, hurried=hurried, workers=pace.workers)
 
     def rounds(self, items: Sequence[Place]) -> Iterator[Sequence[Place]]:
         """A fold of every data set, so that none is left behind."""

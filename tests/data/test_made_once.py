@@ -1,0 +1,68 @@
+"""What is made of the rows is made once, and goes with them."""
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+from bestofk.data import made_once as module
+from bestofk.data.encoded import Encoded
+from bestofk.data.made_once import made_once
+from bestofk.learners.logistic.solver import Nearby
+from bestofk.learners.specification import parse_learner
+from bestofk.plans.plan import plan
+
+
+def rows(seed=0, n=60):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    return Encoded(
+        values=rng.normal(size=(n, 4)) + y[:, None],
+        cardinality=np.zeros(4, dtype=np.int64),
+        y=y,
+        classes=np.arange(3),
+    )
+
+
+def test_made_once_for_each_setting_unless_the_rows_are_many(monkeypatch):
+    asked = []
+
+    def count(encoded, number):
+        asked.append(number)
+        return encoded.n + number
+
+    data = rows()
+    assert [made_once(data, count, number) for number in (1, 2, 1, 2)] == [61, 62, 61, 62]
+    assert asked == [1, 2]
+    monkeypatch.setattr(module, "MOST_BYTES", data.values.nbytes - 1)
+    assert made_once(data, count, 1) == 61
+    assert asked == [1, 2, 1]
+
+
+@pytest.mark.parametrize("spec", ["c4.5", "naive-bayes", "logistic", "logistic(C=0.01)"])
+def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
+    data, splits = rows(), plan("3x4", random_state=0).materialise(60)
+    learner = parse_learner(spec)[1]
+    first = learner._predict_plan(data, splits)
+    parse_learner("logistic(C=100)")[1]._predict_plan(data, splits)
+    for codes, again, fresh in zip(
+        first, learner._predict_plan(data, splits), learner._predict_plan(rows(), splits),
+        strict=True,
+    ):  # fmt: skip
+        np.testing.assert_array_equal(codes, again)
+        np.testing.assert_array_equal(codes, fresh)
+    alive = weakref.ref(data)
+    del data
+    gc.collect()
+    assert alive() is None
+
+
+def test_blocks_of_a_plan_start_from_one_logistic_solution(monkeypatch):
+    solved = []
+    of = Nearby.of
+    monkeypatch.setattr(Nearby, "of", lambda *given: solved.append(1) or of(*given))
+    data, learner = rows(), parse_learner("logistic")[1]
+    for seed in (0, 1, 2):
+        learner._predict_plan(data, plan("1x4", random_state=seed).materialise(60))
+    assert len(solved) == 1
