@@ -92,7 +92,7 @@ def test_what_stands_beside_the_verdict(run):
     assert code == 0
     for said in (
         "cluster-sign-flip", "8 clusters of items count", "by at most", "(95 % confidence)",
-        "is not shown to be within the margin of the best of them, which is 0.05",
+        "may be worse than the best by more than your margin of 0.05",
         "Only 3 clusters tell mockllm/medium from mockllm/large: no p-value below 0.25",
         "The smallest difference between", "epochs of the same items (now 2)",
         "Epochs are averaged per item",

@@ -164,8 +164,7 @@ def _latest(path: Path) -> tuple[float | None, bool]:
         steps.add(step)
         if best is None or (step, time, value) >= best:
             best = (step, time, value)
-    value = None if best is None or best[2] != best[2] else best[2]
-    return value, len(steps) > 1
+    return (None if best is None or best[2] != best[2] else best[2]), len(steps) > 1
 
 
 def _sqlite_runs(tables: Any) -> list[Run]:
