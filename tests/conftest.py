@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -24,7 +25,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
-def pytest_configure():
+def pytest_configure(config):
     # some runners export their width; lines in a pipe are as long as they are
     os.environ.pop("COLUMNS", None)
     # what is started in the background, or by nohup, has them ignored, and so would its children
@@ -37,6 +38,38 @@ def pytest_configure():
     if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
         package = Path(find_spec("bestofk").origin).parent
         compileall.compile_dir(package, quiet=2)
+    if config.getoption("numprocesses", None):
+        _rewrite_asserts_once(config)
+
+
+def _rewrite_asserts_once(config):
+    """Rewrite the asserts of each file of tests in one process, as pytest would in every worker.
+
+    It is more than half of the time that a worker needs to collect the tests. Whatever goes wrong
+    here, the workers do themselves.
+    """
+    state = config.stash.get(rewrite.assertstate_key, None)
+    if state is None or not hasattr(os, "fork"):  # --assert=plain, or Windows
+        return
+
+    def cached(file):
+        return rewrite.get_cache_dir(file) / (file.name[:-3] + rewrite.PYC_TAIL)
+
+    files = sorted(Path(__file__).parent.rglob("*.py"), key=lambda file: file.stat().st_size)
+    files = [file for file in files if rewrite._read_pyc(file, cached(file)) is None]
+    children = []
+    n = os.cpu_count() or 1
+    for own in (files[i::n] for i in range(n) if files[i::n]):
+        children.append(os.fork())
+        if not children[-1]:
+            with contextlib.suppress(Exception):
+                for file in own:
+                    source, code = rewrite._rewrite_test(file, config)
+                    cached(file).parent.mkdir(exist_ok=True)
+                    rewrite._write_pyc(state, code, source, cached(file))
+            os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
 
 
 def pytest_sessionstart():
@@ -46,10 +79,16 @@ def pytest_sessionstart():
     engine.START_COST = float("inf")
 
 
+def pytest_collection():
+    gc.disable()
+
+
 def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
+    gc.enable()
+    gc.enable()
 
 
 @pytest.fixture
