@@ -64,10 +64,10 @@ for line in sys.stdin:
 
 
 class Host:
-    def __init__(self, folder):
+    def __init__(self, python, folder):
         self.folder = folder
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HOST, str(Path(__file__).parent), str(folder)],
+        self.process = python(
+            ["-c", HOST, Path(__file__).parent, folder],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "TMPDIR": str(folder), "NUMBA_NUM_THREADS": "1"},
         )  # fmt: skip
@@ -87,8 +87,8 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path):
-    opened = Host(tmp_path)
+def host(loaded_python, tmp_path):
+    opened = Host(loaded_python, tmp_path)
     try:
         yield opened
     finally:

@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
@@ -137,25 +136,26 @@ print("equal")
 )
 
 
-def run(script, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+@pytest.fixture
+def run(run_loaded):
+    def printed(script, *arguments):
+        done = run_loaded("-c", script, *arguments, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return printed
 
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
 @forks
-def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url):
+def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url, run):
     assert int(run(KILLED, lasting_url, 20261115, 6)) > 0
 
 
 @forks
-def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path):
+def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path, run):
     assert int(run(BORN, tmp_path)) > 0
 
 
@@ -173,7 +173,7 @@ os._exit(0)
 """
 
 
-def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell):
+def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell, run):
     path = tmp_path / "store.db"
     with open_store(str(path)) as store:
         store.put([make_cell(1)])
@@ -190,7 +190,7 @@ def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell):
 
 
 @forks
-def test_writers_that_come_at_the_same_time_share_a_store(lasting_url):
+def test_writers_that_come_at_the_same_time_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
 
 

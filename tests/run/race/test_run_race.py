@@ -3,8 +3,6 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -344,11 +342,9 @@ bk.compare(sys.argv[2:], data="wine", prior="listed", stop="settled", n_jobs=2,
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs):
+def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, run_loaded):
     store = tmp_path / "study.db"
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(store), *LEARNERS], check=False, capture_output=True
-    )
+    killed = run_loaded("-c", KILLED, store, *LEARNERS)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)
