@@ -58,9 +58,7 @@ def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if threads == 1:  # and processes that are started anew with more than one
         request.getfixturevalue("loaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
-    # a Dask cluster of two is in test_cluster.py
-    jobs = 1 if engine == "dask" else 2
-    found = losses(data, loss, engine=engine, threads=threads, n_jobs=jobs)
+    found = losses(data, loss, engine=engine, threads=threads)
     np.testing.assert_array_equal(found, alone)
 
 
@@ -71,6 +69,7 @@ def test_what_the_caller_has_set_does_not_matter(data, loss):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_begun_here_and_ended_in_workers(data, monkeypatch):
     alone = losses(data, "auc", engine="serial")
     monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
