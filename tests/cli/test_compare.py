@@ -56,6 +56,7 @@ def _cells(path):
             return 0
 
 
+@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypatch, capfd):
     monkeypatch.syspath_prepend(tmp_path)

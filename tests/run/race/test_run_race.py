@@ -12,6 +12,7 @@ from bestofk.ordering.evidence.family import Family
 from bestofk.run.progress import Progress
 from bestofk.stopping import PlannedT, StoppingRule, replay
 
+pytestmark = pytest.mark.usefixtures("loaded_workers")
 LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
 
 
@@ -57,7 +58,6 @@ def test_two_threads_use_the_same_runs_and_say_the_same(serial):
     assert told(raced(n_jobs=2)) == told(serial)
 
 
-@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     if engine == "dask":
