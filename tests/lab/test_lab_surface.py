@@ -275,7 +275,7 @@ def test_search_of_networks() -> None:
 def test_tables_of_all_tests(tmp_path: Path) -> None:
     from bestofk.lab.tables import tests_table
 
-    made = list(tests_table.rows_on_many_sets(20, 0))
+    made = list(tests_table.rows_on_many_sets(5, 0))
     over_sets = {
         entry.name
         for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values())

@@ -28,11 +28,14 @@ CASES = {
     "half are better": lambda K: np.where(np.arange(K) < K // 2, 0.0, -3.0),
     "all different": lambda K: -0.4 * np.arange(K),
 }
+CROSSED = [
+    ("complete null", 2, "all"),
+    *((case, 5, family) for case in CASES for family in ("all", "prior")),
+]
+"""Two learners are one pair, whatever the family."""
 
 
-@pytest.mark.parametrize("family", ["all", "prior"])
-@pytest.mark.parametrize("K", [2, 5])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "K", "family"), CROSSED)
 def test_data_sets_by_wilcoxon(case, K, family):
     rng = np.random.default_rng([K, *case.encode()])
     means = CASES[case](K)
@@ -45,9 +48,7 @@ def test_data_sets_by_wilcoxon(case, K, family):
     assert at_most(wrong, 0.05)
 
 
-@pytest.mark.parametrize("family", ["all", "prior"])
-@pytest.mark.parametrize("K", [2, 5])
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(("case", "K", "family"), CROSSED)
 def test_independent_folds_by_their_t_test(case, K, family):
     rng = np.random.default_rng([K, 1, *case.encode()])
     means = CASES[case](K)
