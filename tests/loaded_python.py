@@ -16,23 +16,22 @@ import signal
 import socket
 import sys
 import types
+from importlib import import_module
+
+HEAVY = (
+    "pandas", "pyarrow", "scipy.stats", "sklearn.dummy", "sklearn.linear_model", "sklearn.tree",
+    "sqlalchemy", "bestofk.cli.compare", "bestofk.lab", "bestofk.run.compare",
+    "bestofk.run.store.cells",
+)  # fmt: skip
+"""What nearly every command imports."""
 
 
 def loaded():
-    """Import what nearly every command imports."""
-    import pandas  # noqa: F401
-    import pyarrow  # noqa: F401
-    import scipy.stats  # noqa: F401
-    import sklearn.dummy
-    import sklearn.linear_model
-    import sklearn.tree  # noqa: F401
-    import sqlalchemy  # noqa: F401
-
-    import bestofk.cli.compare
-    import bestofk.lab
-    import bestofk.run.compare
-    import bestofk.run.store.cells  # noqa: F401
-
+    """Import it."""
+    for name in HEAVY:
+        import_module(name)
+    # a command chooses its kernels by the environment that it gets
+    assert not import_module("bestofk.kernels.library").library.cache_info().currsize
     gc.collect()
     gc.freeze()
 
