@@ -41,6 +41,8 @@ SHORT, LONG = 0.01, 0.15
 """Seconds of a fit."""
 WAITS = (0.5, 4.0)
 """Seconds within which a run is ended, besides the fits: while it starts, or later."""
+FITS = 30
+"""Fits within which a run is ended."""
 
 
 class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -132,11 +134,15 @@ class Runs:
         (self.folder / "tmp").mkdir(exist_ok=True)
         self.said = self.folder / "said"
         with self.said.open("a") as said:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", _HOST, str(Path(__file__).resolve().parent)],
+            self.process = self.python(
+                ["-c", _HOST, str(Path(__file__).resolve().parent)],
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
                 env={**os.environ, "TMPDIR": str(self.folder / "tmp")}, cwd=self.folder,
             )  # fmt: skip
+
+    def python(self, words: list[str], **options: Any) -> subprocess.Popen[str]:
+        """Start Python; tests have one that is loaded."""
+        return subprocess.Popen([sys.executable, *words], **options)
 
     def start(self, *, store: str = "study.db", **options: Any) -> int:
         """The process id of a new run."""
@@ -243,7 +249,7 @@ def end_main(
     while hit < times:
         store = f"study{done}.db"
         pid = runs.start(store=store, **_options(moments))
-        time.sleep(moments.uniform(0.0, 30 * runs.pace + moments.choice(WAITS)))
+        time.sleep(moments.uniform(0.0, FITS * runs.pace + moments.choice(WAITS)))
         before = len(runs.said.read_text())
         _send(pid, number)  # which may have ended: nobody else has its number yet
         code = runs.code()

@@ -6,13 +6,19 @@ And workers that need not import everything again, for tests that have some besi
 import compileall
 import contextlib
 import gc
+import inspect
 import os
+import pickle
+import select
 import signal
+import socket
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from _pytest.assertion import rewrite
 from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -24,7 +30,7 @@ settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCh
 settings.load_profile("busy")
 
 
-def pytest_configure():
+def pytest_configure(config):
     # some runners export their width; lines in a pipe are as long as they are
     os.environ.pop("COLUMNS", None)
     # what is started in the background, or by nohup, has them ignored, and so would its children
@@ -37,6 +43,38 @@ def pytest_configure():
     if sys.dont_write_bytecode and "PYTEST_XDIST_WORKER" not in os.environ:
         package = Path(find_spec("bestofk").origin).parent
         compileall.compile_dir(package, quiet=2)
+    if config.getoption("numprocesses", None):
+        _rewrite_asserts_once(config)
+
+
+def _rewrite_asserts_once(config):
+    """Rewrite the asserts of each file of tests in one process, as pytest would in every worker.
+
+    It is more than half of the time that a worker needs to collect the tests. Whatever goes wrong
+    here, the workers do themselves.
+    """
+    state = config.stash.get(rewrite.assertstate_key, None)
+    if state is None or not hasattr(os, "fork"):  # --assert=plain, or Windows
+        return
+
+    def cached(file):
+        return rewrite.get_cache_dir(file) / (file.name[:-3] + rewrite.PYC_TAIL)
+
+    files = sorted(Path(__file__).parent.rglob("*.py"), key=lambda file: file.stat().st_size)
+    files = [file for file in files if rewrite._read_pyc(file, cached(file)) is None]
+    children = []
+    n = os.cpu_count() or 1
+    for own in (files[i::n] for i in range(n) if files[i::n]):
+        children.append(os.fork())
+        if not children[-1]:
+            with contextlib.suppress(Exception):
+                for file in own:
+                    source, code = rewrite._rewrite_test(file, config)
+                    cached(file).parent.mkdir(exist_ok=True)
+                    rewrite._write_pyc(state, code, source, cached(file))
+            os._exit(0)
+    for child in children:
+        os.waitpid(child, 0)
 
 
 def pytest_sessionstart():
@@ -46,10 +84,16 @@ def pytest_sessionstart():
     engine.START_COST = float("inf")
 
 
+def pytest_collection():
+    gc.disable()
+
+
 def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
+    gc.enable()
+    gc.enable()
 
 
 @pytest.fixture
@@ -71,3 +115,82 @@ def loaded_workers(monkeypatch):
 
     if forked_workers.can_fork():
         monkeypatch.setattr(forked_workers, "_started", started)
+
+
+class LoadedPython(subprocess.Popen):
+    """``subprocess.Popen`` of a Python that has imported everything heavy: see `loaded_python`.
+
+    A command that needs scikit-learn takes a tenth of a second instead of two. Its words begin
+    with ``-m`` or ``-c``.
+    """
+
+    server = None
+
+    def __init__(self, words, *, cwd=None, env=None, ignored=(), **streams):
+        self._asked = {
+            "words": [str(word) for word in words],
+            "cwd": str(cwd or Path.cwd()),
+            "environment": dict(os.environ if env is None else env),
+            "ignored": list(ignored),
+        }
+        super().__init__(words, **streams)
+
+    def _execute_child(self, *given):
+        names = list(inspect.signature(subprocess.Popen._execute_child).parameters)[1:]
+        asked = dict(zip(names, given, strict=True))
+        mine, theirs = os.pipe()
+        streams = [(0, "p2cread"), (1, "c2pwrite"), (2, "errwrite")]
+        streams = [own if asked[name] == -1 else asked[name] for own, name in streams]
+        socket.send_fds(self.server, [pickle.dumps(self._asked)], [*streams, theirs])
+        os.close(theirs)
+        self._told = os.fdopen(mine)
+        self.pid = int(self._told.readline())
+        self._child_created = True
+        # as Popen itself: the ends of the pipes that are the child's
+        names = [("p2cread", "p2cwrite"), ("c2pwrite", "c2pread"), ("errwrite", "errread")]
+        for end in {asked[end] for end, other in names if asked[end] != -1 != asked[other]}:
+            os.close(end)
+
+    def _try_wait(self, wait_flags):
+        if wait_flags and not select.select([self._told], [], [], 0)[0]:
+            return 0, 0
+        status = int(self._told.readline())
+        self._told.close()
+        return self.pid, status
+
+    def _internal_poll(self, _deadstate=None, **_):
+        if self.returncode is None:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self._handle_exitstatus(status)
+        return self.returncode
+
+
+@pytest.fixture(scope="session")
+def _loaded_server():
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    script = [sys.executable, str(Path(__file__).with_name("loaded_python.py"))]
+    with subprocess.Popen([*script, str(theirs.fileno())], pass_fds=[theirs.fileno()]):
+        theirs.close()
+        LoadedPython.server = ours
+        yield
+        ours.close()
+
+
+@pytest.fixture(scope="session")
+def loaded_python(_loaded_server):
+    """What starts a ``python`` that is there at once, as `subprocess.Popen` does."""
+    return LoadedPython
+
+
+@pytest.fixture(scope="session")
+def run_loaded(loaded_python):
+    """What starts a ``python`` that is there at once, as `subprocess.run` does with text."""
+
+    def run(*words, timeout=100, **options):
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
+        with loaded_python(words, **options) as process:
+            out, err = process.communicate(timeout=timeout)
+        return subprocess.CompletedProcess(words, process.returncode, out, err)
+
+    return run

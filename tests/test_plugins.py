@@ -93,28 +93,26 @@ from bestofk.report.entry_tables import entry_table
 print("--- tables")
 for kind in ("pairwise", "procedures", "learners", "plans"):
     print(entry_table(kind))
+print("--- compare")
+import sys
+main(sys.argv[1:])
 """
 
 
-def test_the_command_line_and_the_tables_of_the_documentation_list_them(python):
+def test_listings_tables_comparisons_and_reports_have_them(python, tmp_path):
+    page = tmp_path / "report.html"
+    printed = python(
+        "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
+        "--learner", "nmc", "--plan", "striped:5", "--test", "toy-z",
+        "--procedure", "lowest-mean", "--report", page, "--json", "--jobs", "1",
+    )  # fmt: skip
+    out = dict(part.split("\n", 1) for part in re.split("^--- ", printed, flags=re.M)[1:])
     verbs = ("tests", "procedures", "learners", "plans")
-    out = dict(
-        part.split("\n", 1) for part in re.split("^--- ", python("-c", LISTS), flags=re.M)[1:]
-    )
     for verb, toy in zip(verbs, TOYS, strict=True):
         assert toy in out[verb]
         assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
         assert f"| {toy} |" in out["tables"]
-
-
-def test_compare_and_its_report_use_them(python, tmp_path):
-    page = tmp_path / "report.html"
-    out = python(
-        "-m", "bestofk", "compare", "iris", "--learner", "rarest", "--learner", "max",
-        "--learner", "nmc", "--plan", "striped:5", "--test", "toy-z",
-        "--procedure", "lowest-mean", "--report", page, "--json", "--jobs", "2",
-    )  # fmt: skip
-    found = json.loads(out)
+    found = json.loads(out["compare"])
     assert (found["procedure"], found["test"]) == ("lowest-mean", "toy-z")
     assert found["best"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))

@@ -7,6 +7,7 @@ of an experiment or defaults and ask nothing about an entry.
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ compared with the name of a test, a correction or a procedure."""
 NAMED = ("test", "correction", "procedure", "variant", "name", "learner")
 """What such a word is then compared with."""
 NAMES = {*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES, *CORRECTIONS, *LEARNERS} - WORDS
+QUOTED = re.compile("[\"'](?:" + "|".join(map(re.escape, sorted(NAMES | WORDS))) + ")[\"']")
+"""A file without such a text needs no closer look."""
 ALLOWED = {
     "papers": "published experiments name their tests, learners and corrections",
     "lab/tables/tests_table.py": "the settings of the measured tables",
@@ -98,6 +101,8 @@ def matched(path, text):
         own |= set(MULTIPLE_TESTS)  # a procedure names the one test of all learners that it makes
         own |= {"none"}
     found = []
+    if not QUOTED.search(text):
+        return found
     for value, line, node in literals(ast.parse(text)):
         if value in NAMES - own or (value in WORDS - own and asks_for_a_name(node)):
             found.append((line, value))

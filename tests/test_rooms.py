@@ -1,6 +1,5 @@
 """The rooms and the ways through them, as the source has them; names and sizes at a glance."""
 
-import ast
 import importlib
 import inspect
 import re
@@ -98,9 +97,9 @@ def test_files_and_folders_can_be_taken_in_at_a_glance():
 def test_no_two_public_classes_share_a_name():
     homes = defaultdict(list)
     for path in SOURCE.rglob("*.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                homes[node.name].append(path.relative_to(SOURCE).as_posix())
+        for name in re.findall(r"^class ([A-Za-z]\w*)", path.read_text(encoding="utf-8"), re.M):
+            homes[name].append(path.relative_to(SOURCE).as_posix())
+    assert len(homes) > 200
     shared = {name: where for name, where in homes.items() if len(where) > 1}
     assert set(shared) <= set(SHARED_CLASS_NAMES), shared
 

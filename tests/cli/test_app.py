@@ -162,29 +162,25 @@ learners = {{"slow": Slow(), "slower": Slower()}}
 """
 
 
-def _in_background():
-    """As a shell starts what ends in &: Ctrl-C is not for it, and it must end all the same."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
 @pytest.mark.parametrize(
     ("name", "code", "engine"),
     [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
 )
-def test_signals_end_the_work_in_an_orderly_way(tmp_path, name, code, engine):
-    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.5))
+def test_signals_end_the_work_in_an_orderly_way(tmp_path, loaded_python, name, code, engine):
+    (tmp_path / "slow.py").write_text(ENDED.format(pace=0.3))
     words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--plan", "9x9",
              "--engine", engine]  # fmt: skip
-    with subprocess.Popen(
-        [sys.executable, "-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
+    with loaded_python(
+        ["-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True,
-        preexec_fn=_in_background if name == "SIGTERM" else None,
+        # as a shell starts what ends in &: Ctrl-C is not for it, and it must end all the same
+        ignored=["SIGINT"] if name == "SIGTERM" else [],
     ) as process:  # fmt: skip
         for _ in range(3):
             assert process.stderr.readline() == "fits\n"
         process.send_signal(getattr(signal, name))
-        # all fits take 81 s
-        out, err = process.communicate(timeout=40)
+        # all fits take 48 s
+        out, err = process.communicate(timeout=30)
     assert process.returncode == code
     assert out == ""
     said = [line for line in err.splitlines() if line not in ("", "fits")]
@@ -208,7 +204,7 @@ def test_what_was_told_to_ignore_a_hang_up_goes_on():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path):
+def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, run_loaded):
     (tmp_path / "odd.py").write_text(
         "import threading\nfrom sklearn.dummy import DummyClassifier\n"
         "class Odd(DummyClassifier):\n    def fit(self, X, y):\n"
@@ -218,8 +214,5 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path):
     )
     words = ["compare", "iris", "--learners", "odd.py", "--engine", "serial", "--plan", "kfold:2",
              "--quiet"]  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "bestofk.cli", *words], cwd=tmp_path, capture_output=True, text=True,
-        timeout=60, check=False,
-    )  # fmt: skip
+    done = run_loaded("-m", "bestofk.cli", *words, cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")

@@ -3,14 +3,15 @@
 import json
 import os
 import subprocess
-import sys
 
 import pytest
 
 from bestofk.cli import main
 
 
-def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_module):
+def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(
+    tmp_path, with_module, loaded_python, run_loaded
+):
     import signal
     import time
 
@@ -23,28 +24,23 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_modul
         "        return super().fit(X, y)\n"
     )
     command = [
-        sys.executable, "-m", "bestofk", "compare", "iris", "--learner", "max",
-        "--learner", "sleepy:Sleepy()", "--engine", "serial", "--store", "study.db", "--quiet",
+        "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner", "sleepy:Sleepy()",
+        "--engine", "serial", "--plan", "5x8", "--store", "study.db", "--quiet",
     ]  # fmt: skip
-    started = subprocess.Popen(
-        command, cwd=tmp_path, env=with_module,
-        stderr=subprocess.PIPE, text=True,
-        # a suite that runs in the background of a shell has interrupts turned off
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    )  # fmt: skip
+    started = loaded_python(
+        command, cwd=tmp_path, env=with_module, stderr=subprocess.PIPE, text=True
+    )
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and not _cells(tmp_path / "study.db"):
-        time.sleep(0.1)
+        time.sleep(0.02)
     started.send_signal(signal.SIGINT)
     _, err = started.communicate(timeout=60)
     assert started.returncode == 130
     assert "fits are safe in the store: the same call resumes from there" in err
     kept = _cells(tmp_path / "study.db")
-    assert 0 < kept < 200
-    again = subprocess.run(
-        command, cwd=tmp_path, env=with_module,
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    assert 0 < kept < 80
+    again = run_loaded(*command, cwd=tmp_path, env=with_module)
+    assert again.returncode == 0, again.stderr
     assert again.stdout == "max\nSleepy()\n"
 
 
@@ -60,6 +56,7 @@ def _cells(path):
             return 0
 
 
+@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypatch, capfd):
     monkeypatch.syspath_prepend(tmp_path)

@@ -6,8 +6,6 @@ import html.parser
 import io
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -157,7 +155,7 @@ def test_logs(capfd) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_terminals_of_other_encodings(encoding, table) -> None:
+def test_terminals_of_other_encodings(encoding, table, run_loaded) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding,
                    "PYTHONPATH": str(Path(bestofk.__file__).parents[1])}  # fmt: skip
     twice = (
@@ -165,10 +163,7 @@ def test_terminals_of_other_encodings(encoding, table) -> None:
         "assert main(words) == 0; print('AND AS JSON', flush=True); "
         "sys.exit(main([*words, '--json']))"
     )
-    ran = subprocess.run(
-        [sys.executable, "-c", twice, table],
-        capture_output=True, check=False, env=environment, timeout=120,
-    )  # fmt: skip
+    ran = run_loaded("-c", twice, table, text=False, env=environment)
     assert ran.returncode == 0, ran.stderr
     said, _, as_json = ran.stdout.decode(encoding).partition("AND AS JSON")
     assert said

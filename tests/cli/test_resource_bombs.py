@@ -4,7 +4,6 @@ import gzip
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,11 +42,11 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def run_bounded():
+def run_bounded(loaded_python):
     """A process that runs commands, each in a child whose use of resources it reports."""
     where = str(Path(bestofk.__file__).parents[1])
-    with subprocess.Popen(
-        [sys.executable, "-c", RUNNER],
+    with loaded_python(
+        ["-c", RUNNER],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         env={**os.environ, "PYTHONPATH": where, "OMP_NUM_THREADS": "1"},
     ) as process:  # fmt: skip

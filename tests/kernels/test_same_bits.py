@@ -19,17 +19,17 @@ from fingerprint_runs import said_by
 HERE = Path(__file__).parent
 
 
-def test_predictions_are_those_that_are_stored() -> None:
+def test_predictions_are_those_that_are_stored(run_loaded) -> None:
     # source: see the file
     kept = json.loads((HERE / "fingerprints.json").read_text(encoding="utf-8"))
-    assert said_by("generic")["stored"] == kept["stored"]
+    assert said_by("generic", python=run_loaded)["stored"] == kept["stored"]
 
 
 @pytest.mark.parametrize("variant", ["x86-64-v3", "x86-64-v4"])
-def test_every_kind_of_processor_gives_the_same_bits(variant: str) -> None:
+def test_every_kind_of_processor_gives_the_same_bits(variant: str, run_loaded) -> None:
     if variant not in library.variants():
         pytest.skip(f"this processor or this build has no {variant}")
-    assert said_by(variant) == said_by("generic")
+    assert said_by(variant, python=run_loaded) == said_by("generic", python=run_loaded)
 
 
 def test_threads_do_not_disturb_one_another() -> None:

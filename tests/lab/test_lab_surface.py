@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -162,16 +161,16 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
         assert kept.n_payloads() == 8
 
 
-def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, loaded_python) -> None:
     from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
     words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x5",
              "--jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
-    command = [sys.executable, "-m", "bestofk", *words, "--sets", "100000"]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(600):
-        time.sleep(0.1)
+    command = ["-m", "bestofk", *words, "--sets", "100000"]
+    process = loaded_python(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(3000):
+        time.sleep(0.02)
         if log.exists() and log.stat().st_size:
             with open_store(store, read_only=True) as seen:
                 if seen.n_payloads() >= 20:
@@ -276,7 +275,7 @@ def test_search_of_networks() -> None:
 def test_tables_of_all_tests(tmp_path: Path) -> None:
     from bestofk.lab.tables import tests_table
 
-    made = list(tests_table.rows_on_many_sets(20, 0))
+    made = list(tests_table.rows_on_many_sets(5, 0))
     over_sets = {
         entry.name
         for entry in (*PAIRWISE_TESTS.values(), *MULTIPLE_TESTS.values())

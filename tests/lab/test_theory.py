@@ -18,6 +18,8 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS
 
 ALPHA = 0.05
 SETS = 20_000
+EQUAL = 60
+"""Data sets for the tests of which learners are fitted."""
 R, F = 10, 5  # runs and folds differ, so that none stands for the other
 
 
@@ -170,7 +172,7 @@ def test_pairwise(name: str) -> None:
 @cache
 def on_blocks(plan: str) -> lab.Simulation:
     """The losses that all tests of a plan see."""
-    return lab.simulate(["nmc"], "blocks(learners=3, rows=60)", plan, sets=100, n_jobs=1)
+    return lab.simulate(["nmc"], "blocks(learners=3, rows=60)", plan, sets=EQUAL, n_jobs=1)
 
 
 @pytest.mark.parametrize("name", ON_LEARNERS)
@@ -178,7 +180,7 @@ def test_on_equal_learners(name: str) -> None:
     found = lab.type1_error(name, simulation=on_blocks(ON_LEARNERS[name]))
     # some answer for the fitted models, which equal learners need not have in common
     promised = ALPHA if "halves" in ON_LEARNERS[name] else 0.15
-    assert found.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, 100, promised)
+    assert found.rate(ALPHA).count <= stats.binom.ppf(1 - 1e-4, EQUAL, promised)
     pvalue = found.outcomes.pvalue
     assert pvalue is not None
     assert len(np.unique(pvalue)) > 20

@@ -1,7 +1,5 @@
 """Learners from the user's own files: run because their paths were given."""
 
-import os
-import subprocess
 import sys
 
 import pytest
@@ -131,13 +129,12 @@ def test_an_edited_file_is_run_again(models) -> None:
     assert list(learners_of_file("my_models.py")) == ["max"]
 
 
-def test_the_command_line_in_workers(models) -> None:
+def test_the_command_line_in_workers(models, run_loaded) -> None:
     """As users type it, with processes that must find the classes."""
-    ran = subprocess.run(
-        [sys.executable, "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
-         "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--plan", "kfold:3",
-         "--jobs", "2", "--engine", "processes", "--quiet"],
-        capture_output=True, text=True, check=False, timeout=120, env=os.environ,
+    ran = run_loaded(
+        "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
+        "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--plan", "kfold:3",
+        "--jobs", "1", "--engine", "processes", "--quiet",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     assert {"first", "second", "third", "fourth", "nn"} == set(ran.stdout.split())

@@ -20,6 +20,8 @@ import bestofk as bk
 from bestofk.data import as_dataset, read_dataset
 from bestofk.errors import ArgumentError
 
+pytestmark = pytest.mark.usefixtures("loaded_workers")
+
 SAID = (
     "Dates, taken as days since 1970-01-01: 'admitted'.",
     "Left out, since every row has another value: 'patient'",

@@ -73,7 +73,7 @@ def _study_with_a_failure() -> Any:
             return X
 
     learners = {"max": "max", "nmc": "nmc", "broken": Broken()}
-    return bk.compare(learners, data="iris", plan="kfold:3", n_jobs=1, progress=False)
+    return bk.compare(learners, data="iris", plan="kfold:3", engine="serial", progress=False)
 
 
 @functools.cache

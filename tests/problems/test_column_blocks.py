@@ -67,7 +67,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     from bestofk.run.metrics.loss_functions import as_loss
 
     made = replace(SMALL, kind=kind)
-    found = simulate([learner], made, "2x4", sets=2)
+    found = simulate([learner], made, "2x4", sets=1)
     assert found.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
     work = SimulationTask(
         problem=made,
@@ -76,7 +76,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,
     )
-    for one in range(2):
+    for one in range(1):
         encoded = work.encoded(one)
         seed = work.splits(one, 0, encoded).seed
         for place in range(3):

@@ -155,7 +155,8 @@ def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
         "twos but five": np.r_[np.full(n - 5, 2), [1, 1, 3, 3, 1]],
         "some large": np.r_[rng.integers(1, 4, n - 4), [50, 70, 100, 120]],
     }[name]
-    for share in (0.5, 0.6, 0.8, 0.95):
+    # the truth of a thousand takes a second
+    for share in (0.5, 0.6, 0.8, 0.95) if n < 1_000 else (0.6, 0.95):
         signs = np.where(rng.random(n) < share, 1, -1)
         signs *= 1 if (signs * sizes).sum() >= 0 else -1
         d = signs * sizes * 0.01

@@ -28,8 +28,8 @@ from bestofk.report.live import live_data
 from bestofk.report.verdict_groups import groups_of
 from bestofk.wording import number, pvalue_words
 
-TABLES = 240
-BATCHES = 4
+TABLES = 120
+BATCHES = 2
 PAIRED = ("holm", "bonferroni", "hochberg", "benjamini-hochberg", "benjamini-yekutieli", "none")
 """Corrections for families other than all pairs."""
 GROUP = re.compile(

@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import bestofk as bk
 from bestofk.data import as_dataset
@@ -281,6 +281,10 @@ class TellsThreads(Majority):
         from threadpoolctl import threadpool_info
 
         raise RuntimeError(f"threads {sorted({lib['num_threads'] for lib in threadpool_info()})}")
+
+
+class TellsThreadsOfNumbers(RegressorMixin, TellsThreads):
+    """Tells the same where numbers are predicted."""
 
 
 class WritesOnData(Majority):

@@ -1,8 +1,6 @@
 """What a fit costs: the size of a model is the same however and whenever it was run."""
 
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +105,7 @@ def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
 
 
 @pytest.mark.usefixtures("loaded_workers")
-def test_the_same_after_a_kill(alone, tmp_path):
+def test_the_same_after_a_kill(alone, tmp_path, run_loaded):
     store = tmp_path / "study.db"
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); import test_costs as here\n"
@@ -120,7 +118,7 @@ def test_the_same_after_a_kill(alone, tmp_path):
         "Task.keep = die\n"
         "here.compare(engine='serial', store=sys.argv[2])\n"
     )
-    done = subprocess.run([sys.executable, "-c", script, str(Path(__file__).parent), str(store)])
+    done = run_loaded("-c", script, Path(__file__).parent, store)
     assert done.returncode == -9
     with sqlite3.connect(store) as database:
         (held,) = database.execute(f"select count(*) from {cells.name}").fetchone()

@@ -17,12 +17,16 @@ sys.modules["kill_matrix"] = kill_matrix
 _SPEC.loader.exec_module(kill_matrix)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
-PLAN = "2x4"
+PLAN = "2x2"
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory):
-    made = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+def runs(tmp_path_factory, loaded_python):
+    class Runs(kill_matrix.Runs):
+        def python(self, words, **options):
+            return loaded_python(words, **options)
+
+    made = Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
     try:
         yield made
     finally:
@@ -36,7 +40,7 @@ def expected():
 
 @pytest.mark.parametrize(
     ("kind", "times"),
-    [("main-long", 3), ("workers-long", 3), ("term-long", 1), ("hangup-long", 1),
+    [("main-long", 2), ("workers-long", 2), ("term-long", 1), ("hangup-long", 1),
      ("stop-short", 1)],
 )  # fmt: skip
 def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkeypatch):
@@ -44,6 +48,7 @@ def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkey
     watched = {"engine": "serial", "timeout": 60.0}
     monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
     monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))
+    monkeypatch.setattr(kill_matrix, "FITS", 8)  # of the plan
     how, number, runs.pace = kill_matrix.KINDS[kind]
     runs.series += 1
     seen = how(runs, expected, times, number, random.Random(kind))

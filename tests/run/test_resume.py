@@ -22,7 +22,7 @@ from bestofk.run.store.store import open_store
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-KILLS = 12
+KILLS = 6
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
 PLAN = "8x5"
@@ -64,10 +64,10 @@ for line in sys.stdin:
 
 
 class Host:
-    def __init__(self, folder):
+    def __init__(self, python, folder):
         self.folder = folder
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", HOST, str(Path(__file__).parent), str(folder)],
+        self.process = python(
+            ["-c", HOST, Path(__file__).parent, folder],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "TMPDIR": str(folder), "NUMBA_NUM_THREADS": "1"},
         )  # fmt: skip
@@ -87,8 +87,8 @@ class Host:
 
 
 @pytest.fixture
-def host(tmp_path):
-    opened = Host(tmp_path)
+def host(loaded_python, tmp_path):
+    opened = Host(loaded_python, tmp_path)
     try:
         yield opened
     finally:
@@ -124,9 +124,11 @@ def test_killed_at_random_moments_and_resumed_equals_uninterrupted(host, tmp_pat
     moments = random.Random(8)
     store, log = tmp_path / "study.db", tmp_path / "fits"
     stored = []
-    for _ in range(KILLS):
+    for kill in range(40):
+        if kill >= KILLS and stored and stored[-1] > 0:  # a busy machine takes longer to begin
+            break
         pid = host.start(pace=0.1)
-        time.sleep(moments.uniform(0.0, 1.2))
+        time.sleep(moments.uniform(0.0, 0.8 + 0.1 * kill))
         os.kill(pid, signal.SIGKILL)
         if store.exists() and store.stat().st_size:
             with open_store(store, read_only=True) as kept:

@@ -4,7 +4,6 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
@@ -62,11 +61,13 @@ def write_on(start, told):
 
 moments = random.Random(int(sys.argv[2]))
 start, promised = 0, -1
-for _ in range(int(sys.argv[3])):
+for kill in range(40):
+    if kill >= int(sys.argv[3]) and start:  # a busy machine takes longer to begin
+        break
     reading, told = os.pipe()
     child = fork(lambda: write_on(start, told))
     os.close(told)
-    time.sleep(moments.uniform(0.02, 0.45))
+    time.sleep(moments.uniform(0.02, 0.45 + 0.05 * kill))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     with os.fdopen(reading) as pipe:
@@ -137,25 +138,26 @@ print("equal")
 )
 
 
-def run(script, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", script, *map(str, arguments)],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+@pytest.fixture
+def run(run_loaded):
+    def printed(script, *arguments):
+        done = run_loaded("-c", script, *arguments, timeout=300)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return printed
 
 
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 
 
 @forks
-def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url):
+def test_a_writer_killed_at_any_moment_leaves_whole_cells(lasting_url, run):
     assert int(run(KILLED, lasting_url, 20261115, 6)) > 0
 
 
 @forks
-def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path):
+def test_a_process_killed_while_it_makes_a_store_leaves_one_that_opens(tmp_path, run):
     assert int(run(BORN, tmp_path)) > 0
 
 
@@ -173,7 +175,7 @@ os._exit(0)
 """
 
 
-def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell):
+def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell, run):
     path = tmp_path / "store.db"
     with open_store(str(path)) as store:
         store.put([make_cell(1)])
@@ -190,7 +192,7 @@ def test_a_transaction_cut_off_in_its_middle_is_taken_back(tmp_path, make_cell):
 
 
 @forks
-def test_writers_that_come_at_the_same_time_share_a_store(lasting_url):
+def test_writers_that_come_at_the_same_time_share_a_store(lasting_url, run):
     assert run(TOGETHER, lasting_url) == "equal"
 
 

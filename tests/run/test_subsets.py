@@ -314,7 +314,7 @@ def test_losses_refuse_parts_that_do_not_fit():
 
 
 def test_nested_keeps_its_level_where_the_corrected_test_does_not():
-    """Equal nearest neighbours on their own columns, 60 rows: 200 pairs, seeded.
+    """Equal nearest neighbours on their own columns, 60 rows: 120 pairs, seeded.
 
     The corrected test rejects about 10 percent of such pairs. Bounds by the binomial distribution
     with one chance in 10,000 of a false alarm on each side.
@@ -324,7 +324,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     from bestofk.pairwise.splits.nested_cv import nested_cv_t
     from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
 
-    nearest, sets, n = learner("nn"), 200, 60
+    nearest, sets, n = learner("nn"), 120, 60
     flat = np.empty((sets, 2, 5 * 5 + 5 * 20))
     for number in range(sets):
         rng = np.random.default_rng([9, number])

@@ -16,7 +16,7 @@ from bestofk.papers.printed_figures import printed_table
 @pytest.fixture(scope="module")
 def account():
     tables = ("fig2", "2", "3", "4", "5", "6", "7")
-    return reproduce(Request(tables=tables, runs=6, seed=3))
+    return reproduce(Request(tables=tables, runs=3, seed=3))
 
 
 def test_every_table_comes_out_with_every_cell(account):

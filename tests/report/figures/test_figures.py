@@ -40,11 +40,14 @@ def is_on_its_sheet(picture, overlaps):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [2, 6, 20])
-def test_every_figure_fits_a_column_and_a_page(examples, overlaps, kind, n):
+@pytest.mark.parametrize(
+    ("n", "papers"),
+    [(2, ("column", "page, monospace")), (6, tuple(PAPERS)), (20, ("column", "narrowest"))],
+)
+def test_every_figure_fits_a_column_and_a_page(examples, overlaps, kind, n, papers):
     """Names of 200 letters, in several scripts: words apart, on paper of exactly the width."""
     value, options = examples[n][kind]
-    for paper in PAPERS.values():
+    for paper in map(PAPERS.get, papers):
         picture = picture_of(value, kind, **paper, **options)
         assert picture.width == pytest.approx(72 * paper["width"])
         is_on_its_sheet(picture, overlaps)
@@ -101,7 +104,7 @@ def test_words_and_shapes_are_on_the_sheet(pictures, overlaps, kind, n):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [5, 20])
+@pytest.mark.parametrize("n", [20])
 def test_rendered_words_stay_within_their_boxes(pictures, kind, n):
     """What the layout takes for the width of words is never less than what is drawn."""
     layout = pictures[n, kind]
@@ -161,7 +164,9 @@ def test_the_callers_style_stays(examples, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_same_bytes_twice(examples, kind, tmp_path):
     value, options = examples[5][kind]
-    for end in ("svg", "png", "pdf") if kind == "matrix" else ("svg",):
+    assert picture_of(value, kind, **options) == picture_of(value, kind, **options)
+    # one painter draws every picture: words, boxes and dots of the matrix, curves of the graph
+    for end in {"matrix": ("svg", "png", "pdf"), "graph": ("svg",)}.get(kind, ()):
         found = []
         for turn in range(2):
             path = tmp_path / f"{turn}.{end}"

@@ -1,6 +1,7 @@
 """Clusters: the same results to the bit, also when workers of the cluster are killed."""
 
 import logging
+import multiprocessing
 import os
 import signal
 import sys
@@ -49,13 +50,20 @@ def serially(experiment):
 def dask():
     """A Dask cluster of two processes, whose workers are daemons as a cluster's are."""
     distributed = pytest.importorskip("distributed", reason="Dask is not installed")
-    with distributed.LocalCluster(
+    from dask import config
+
+    # forks of a process that has imported it all, not three times two seconds of imports
+    fork = {"distributed.worker.multiprocessing-method": "forkserver"}
+    loaded = ["distributed.nanny", "bestofk.run.compare", "sklearn.ensemble"]
+    multiprocessing.get_context("forkserver").set_forkserver_preload(loaded)
+    with config.set(fork), distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0",
         silence_logs=logging.CRITICAL,
     ) as cluster:  # fmt: skip
         yield cluster
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)

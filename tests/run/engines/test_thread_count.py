@@ -47,7 +47,6 @@ def losses(data, loss, **options):
     ("engine", "threads", "loss"),
     [
         ("processes", 1, "log-loss"),
-        ("processes", 2, "squared"),
         ("dask", 1, "squared"),
         pytest.param("ray", 2, "squared", marks=RAY),
     ],
@@ -55,12 +54,10 @@ def losses(data, loss, **options):
 def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
-    if threads == 1:  # and processes that are started anew with more than one
+    if threads == 1:  # processes that are started anew with more than one are below
         request.getfixturevalue("loaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
-    # a Dask cluster of two is in test_cluster.py
-    jobs = 1 if engine == "dask" else 2
-    found = losses(data, loss, engine=engine, threads=threads, n_jobs=jobs)
+    found = losses(data, loss, engine=engine, threads=threads)
     np.testing.assert_array_equal(found, alone)
 
 
@@ -71,6 +68,7 @@ def test_what_the_caller_has_set_does_not_matter(data, loss):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
 
 
+@pytest.mark.usefixtures("loaded_workers")
 def test_begun_here_and_ended_in_workers(data, monkeypatch):
     alone = losses(data, "auc", engine="serial")
     monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
@@ -91,14 +89,24 @@ def test_whole_plans_and_split_by_split(monkeypatch):
 
 
 @pytest.mark.parametrize(("engine", "threads"), [("serial", 3), ("serial", 1), ("processes", 3)])
-def test_a_fit_has_the_threads_that_were_asked_for(data, engine, threads):
-    learners = {"asking": strange.TellsThreads(), "other": LogisticRegression(max_iter=5)}
-    study = bk.compare(
-        learners, data[0][:40], data[1][:40], plan="holdout:0.5", engine=engine, n_jobs=1,
-        threads=threads, progress=False, prior="listed",
-    )  # fmt: skip
+def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engine, threads):
+    learners = {
+        "asking": strange.TellsThreadsOfNumbers(),
+        "ridge": Ridge(1e-3),
+        "other": Ridge(10.0),
+    }
+
+    def told(engine):
+        return bk.compare(
+            learners, data[0], data[2], plan="holdout:0.5", engine=engine, n_jobs=1,
+            threads=threads, progress=False, prior="listed", loss="squared",
+        )  # fmt: skip
+
+    study = told(engine)
     (failure,) = study.failures
     assert f"threads [{threads}]" in failure.reason
+    if engine != "serial":
+        np.testing.assert_array_equal(study.losses.values, told("serial").losses.values)
 
 
 def test_afterwards_all_is_as_before(monkeypatch):

@@ -3,8 +3,6 @@
 import json
 import re
 import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from bestofk.ordering.evidence.family import Family
 from bestofk.run.progress import Progress
 from bestofk.stopping import PlannedT, StoppingRule, replay
 
+pytestmark = pytest.mark.usefixtures("loaded_workers")
 LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
 
 
@@ -59,7 +58,6 @@ def test_two_threads_use_the_same_runs_and_say_the_same(serial):
     assert told(raced(n_jobs=2)) == told(serial)
 
 
-@pytest.mark.usefixtures("loaded_workers")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     if engine == "dask":
@@ -363,11 +361,9 @@ bk.compare(sys.argv[2:], data="wine", prior="listed", stop="settled", n_jobs=2,
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs):
+def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, run_loaded):
     store = tmp_path / "study.db"
-    killed = subprocess.run(
-        [sys.executable, "-c", KILLED, str(store), *LEARNERS], check=False, capture_output=True
-    )
+    killed = run_loaded("-c", KILLED, store, *LEARNERS)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)

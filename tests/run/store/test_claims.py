@@ -67,10 +67,10 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def together():
+def together(loaded_python):
     """`together(store, log, n)`: n processes run at once; how each of them ended."""
-    command = [sys.executable, "-c", TOGETHER, str(Path(__file__).parent)]
-    with subprocess.Popen(
+    command = ["-c", TOGETHER, Path(__file__).parent]
+    with loaded_python(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
 
@@ -116,13 +116,11 @@ def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind
 
 
 @linux
-def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path):
+def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, loaded_python):
     store, log = tmp_path / "study.db", tmp_path / "fits"
     script = "import sys; sys.path.insert(0, sys.argv[1]); import test_claims; "
     script += "test_claims.run(sys.argv[2], sys.argv[3], nap=0.02)"
-    with subprocess.Popen(
-        [sys.executable, "-c", script, str(Path(__file__).parent), str(store), str(log)]
-    ) as process:
+    with loaded_python(["-c", script, Path(__file__).parent, store, log]) as process:
         end = time.monotonic() + 100
         while fits(log) < 30 and time.monotonic() < end:
             time.sleep(0.01)

@@ -4,8 +4,6 @@ import dataclasses
 import math
 import os
 import struct
-import subprocess
-import sys
 import threading
 import time
 
@@ -254,10 +252,11 @@ def test_an_exception_in_the_work_keeps_what_was_done(lasting_url, make_cell):
         assert store.n_cells() == 1
 
 
-def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, make_cell):
+def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, run_loaded):
     path = tmp_path / "study.db"
     script = """
-import sys
+import sys, warnings
+warnings.simplefilter("error")
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.experiment import Contender
 from bestofk.run.store.store import open_store
@@ -265,7 +264,8 @@ key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=0, rep
 store = open_store(sys.argv[1])
 store.put([CellResult(key=key, loss=0.5)])
 """
-    subprocess.run([sys.executable, "-W", "error", "-c", script, str(path)], check=True)
+    done = run_loaded("-c", script, path)
+    assert (done.returncode, done.stderr) == (0, "")
     with open_store(path) as store:
         assert store.n_cells() == 1
 
@@ -284,7 +284,7 @@ def test_several_threads_fill_one_store(store, make_cell):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, make_cell):
+def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, run_loaded):
     script = """
 import os, sys
 from bestofk.errors import StoreError
@@ -308,9 +308,8 @@ os.wait()
 store.put([cell(2)])
 store.close()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", script, lasting_url], check=True, capture_output=True, text=True
-    )
+    done = run_loaded("-c", script, lasting_url)
+    assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "A store cannot be used in a fork of the process that opened it.\n"
     with open_store(lasting_url) as store:
         assert store.n_cells() == 2

@@ -7,7 +7,7 @@ fonts of their kind: what fits by these tables fits in the reader's font too.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 LINE = 1.25
 """Height of a line, in font sizes."""
@@ -58,12 +58,8 @@ def text_width(text: str, size: float, *, bold: bool = False, family: str = "san
     >>> text_width("learner", 10), text_width("é", 10) == text_width("e", 10)
     (35.77, True)
     """
-    if family == "sans-serif":
-        thousandths = sum(map(_advance, text))
-    elif family == "monospace":
-        thousandths = sum(_advance(c) if ord(c) > 0x2FF else _MONO for c in text)
-    else:
-        thousandths = sum(map(_serif_advance, text))
+    advances = _ADVANCES.get(family, _ADVANCES["serif"])
+    thousandths = sum(map(advances.__getitem__, text))
     return thousandths * size * (BOLD if bold else 1.0) / 1000.0
 
 
@@ -88,6 +84,28 @@ def _serif_advance(character: str) -> int:
         return _SERIF[ord(base) - 0x20]
     # the serifs of other letters take up to a tenth
     return _advance(character) * 11 // 10
+
+
+def _mono_advance(character: str) -> int:
+    return _advance(character) if ord(character) > 0x2FF else _MONO
+
+
+class _Advances(dict[str, int]):
+    """Advances by character, each worked out once: labels are measured many times over."""
+
+    def __init__(self, advance: Callable[[str], int]) -> None:
+        self._advance = advance
+
+    def __missing__(self, character: str) -> int:
+        self[character] = advance = self._advance(character)
+        return advance
+
+
+_ADVANCES = {
+    "sans-serif": _Advances(_advance),
+    "serif": _Advances(_serif_advance),
+    "monospace": _Advances(_mono_advance),
+}
 
 
 def widest(texts: Sequence[str], size: float, *, family: str = "sans-serif") -> float:
