@@ -36,7 +36,6 @@ TESTS = {
     "corrected-repeated-kfold-t": FOLDS,
     "use-all-data": FOLDS,
     "corrected-resampled-t": SPLITS,
-    "resampled-t": SPLITS,
 }
 CALIBRATED = (None, 10)
 PLANS = (*FOLDS, *SPLITS)

@@ -137,3 +137,11 @@ def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
     assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
     full = bk.order(losses, prior={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
     assert full.recommended == 1
+
+
+def test_two_that_are_alike_in_the_first_splits_may_differ_in_the_end():
+    # no difference on two splits of 20 rows: the band was a point
+    test = PlannedT(runs=50, folds=1, df=49, test_share=1 / 9, span=1.0, step=1 / 20)
+    band = test.predicted(np.zeros((1, 2, 1)), risk=0.001, floor=0.05**2 / 2)
+    assert band.t_low[0] < -3
+    assert band.t_high[0] > 3

@@ -197,7 +197,8 @@ class PlannedT:
         mean = np.where(np.abs(mean) <= SLACK * np.abs(d).max(axis=(1, 2)), 0.0, mean)
         off = d - mean[:, np.newaxis, np.newaxis]
         variance = np.square(off).sum(axis=(1, 2)) / max(m * folds - 1, 1)
-        variance = np.maximum(variance, max(floor, self.least if self.step else 0.0))
+        lowest = max(floor, self.least if self.step else 0.0)
+        variance = np.maximum(variance, lowest)
         sure = variance == 0
         scale = np.sqrt(self.factor * np.where(sure, 1.0, variance))
         t = np.where(sure, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), mean / scale)
@@ -210,7 +211,8 @@ class PlannedT:
         skewness = _normal_skewness(finite[:, 0, 0], self.factor)
         back, away = (
             np.where(open_ended, np.inf, left * one)
-            for one in _reach_of_run(influence, risk, skewness)
+            # differences that are all alike so far need not remain so
+            for one in _reach_of_run(influence, risk, skewness, np.sqrt(lowest) / scale)
         )
         with np.errstate(invalid="ignore"):
             t_low = t - np.where(t > 0, back, away)
@@ -253,12 +255,17 @@ def _largest_ratio(total: Floats, squares: Floats, left: Floats, span: float | N
     return np.asarray(np.where(left > 0, best, as_is))
 
 
-def _reach_of_run(influence: Floats, risk: float, skewness: Floats) -> tuple[Floats, Floats]:
-    """How far the limit may be from the mean of one run: towards 0, and away from it."""
+def _reach_of_run(
+    influence: Floats, risk: float, skewness: Floats, least: Floats
+) -> tuple[Floats, Floats]:
+    """How far the limit may be from the mean of one run: towards 0, and away from it.
+
+    `least` is the smallest standard deviation that the influence of a fold is taken to have.
+    """
     _, m, folds = influence.shape
     cells = m * folds
     squares = np.square(influence).sum(axis=(1, 2))
-    by_folds = np.sqrt(squares / max(cells - 1, 1) / folds)
+    by_folds = np.maximum(np.sqrt(squares / max(cells - 1, 1)), least) / np.sqrt(folds)
     quantile = -t_quantile(risk, float(max(cells - 1, 1)))
     seen = _skewness(influence.reshape(len(influence), -1))
     less = np.where(seen * skewness > 0, np.minimum(np.abs(seen), np.abs(skewness)), 0.0)

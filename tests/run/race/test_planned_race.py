@@ -68,7 +68,7 @@ def test_every_test_is_on_the_page_or_refused_with_advice_that_works():
             }  # fmt: skip
             assert refusal(PLAN, **left) == "", (test, plan, df, said)
     assert taken - {"auto"} == {
-        "corrected-repeated-kfold-t", "corrected-resampled-t", "resampled-t", "use-all-data",
+        "corrected-repeated-kfold-t", "corrected-resampled-t", "use-all-data",
     }  # fmt: skip
     assert taken - {"auto"} == on_the_page() - {"wilcoxon", "sign"}
 

@@ -181,7 +181,6 @@ SPLIT_TESTS = (
         doi="10.1162/089976698300017197",
         takes_df=True,
         takes_resolution=True,
-        curtailed="plain",
         caution=_AS_INDEPENDENT.format(share=15),
         called="the resampled paired t test",
         citations=("dietterich1998approximate",),
