@@ -44,7 +44,14 @@ def pytest_configure(config):
         package = Path(find_spec("bestofk").origin).parent
         compileall.compile_dir(package, quiet=2)
     if config.getoption("numprocesses", None):
-        _rewrite_asserts_once(config)
+        # of a pytest that has other names for what is used there, the workers do it themselves
+        with contextlib.suppress(AttributeError):
+            _rewrite_asserts_once(config)
+
+
+def pytest_xdist_auto_num_workers():
+    # one more than there are cores: tests of kills, signals and time limits mostly wait
+    return (os.cpu_count() or 1) + 1
 
 
 def _rewrite_asserts_once(config):
@@ -92,7 +99,6 @@ def pytest_collection_finish():
     # ten thousand tests are a large heap, which every collection of garbage would look through
     gc.collect()
     gc.freeze()
-    gc.enable()
     gc.enable()
 
 
@@ -177,9 +183,24 @@ def _loaded_server():
         ours.close()
 
 
+class NewPython(subprocess.Popen):
+    """The same as a new interpreter, where `loaded_python` has no server."""
+
+    def __init__(self, words, *, ignored=(), **options):
+        def ignore():
+            for name in ignored:
+                signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+        options |= {"preexec_fn": ignore} if ignored else {}
+        super().__init__([sys.executable, *map(str, words)], **options)
+
+
 @pytest.fixture(scope="session")
-def loaded_python(_loaded_server):
+def loaded_python(request):
     """What starts a ``python`` that is there at once, as `subprocess.Popen` does."""
+    if sys.platform != "linux":
+        return NewPython
+    request.getfixturevalue("_loaded_server")
     return LoadedPython
 
 
