@@ -276,6 +276,29 @@ def test_a_failure_in_the_background_is_told_at_the_next_call(tmp_path, make_cel
     store.close()
 
 
+def test_a_notice_that_a_signal_interrupted_does_not_keep_a_store_open(make_cell):
+    """What ``Condition.notify`` leaves behind between its release and its removal."""
+    written = []
+    buffer = Buffer(written.extend, longest=0.0)
+    buffer.add([make_cell(1)])
+
+    def wait_for(waits):
+        deadline = time.monotonic() + 60
+        while len(buffer._changed._waiters) != waits or len(buffer):
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    wait_for(1)
+    with buffer._changed:
+        buffer._changed._waiters[0].release()
+    wait_for(2)
+    closed = threading.Thread(target=buffer.close, daemon=True)
+    closed.start()
+    closed.join(10)
+    assert not closed.is_alive()
+    assert len(written) == 1
+
+
 def test_a_work_that_ends_by_an_error_is_not_hidden_by_the_full_disk(tmp_path, make_cell):
     with pytest.raises(ZeroDivisionError), open_store(tmp_path / "study.db") as store:  # noqa: PT012
         with store._database.writing() as connection:

@@ -84,7 +84,7 @@ class Buffer(Generic[EntryT]):
         with self._changed:
             if not self._waiting:
                 self._since = time.monotonic()
-                self._changed.notify()  # only now: to wake the thread for every cell is expensive
+                self._wake()  # only now: to wake the thread for every cell is expensive
             for result in results:
                 self._keep(result)
             full = len(self._waiting) >= self._most or self._bytes >= MOST_BYTES
@@ -124,9 +124,17 @@ class Buffer(Generic[EntryT]):
         finally:
             with self._changed:
                 self._closed = True
-                self._changed.notify()
+                self._wake()
             if self._thread is not None:
                 self._thread.join()
+
+    def _wake(self) -> None:
+        """Let the thread look again.
+
+        All that wait, though it is one: where a signal interrupts a condition that notifies, the
+        entry of a wait that is over stays behind, and the next single notice would go to that.
+        """
+        self._changed.notify_all()
 
     def _check(self) -> None:
         if self._closed:
