@@ -271,14 +271,14 @@ def _nothing(left_out: Mapping[str, str], failures: Sequence[FailedCell], too_li
     return "No fold was finished by all learners."
 
 
-def setting_of(spec: StudySpec) -> tuple[str, ...]:
-    """How it was run, so that a paper can state it."""
+def setting_of(spec: StudySpec, plan: str | None = None) -> tuple[str, ...]:
+    """How it was run, so that a paper can state it; `plan` where it is not that of the study."""
     sizes = [f"{data.name} ({data.rows} rows)" for data in spec.datasets[:3]]
     more = f" and {len(spec.datasets) - 3} more" if len(spec.datasets) > 3 else ""
     again = f", {spec.repetitions} repetitions" if spec.repetitions > 1 else ""
     return (
         f"Run with bestofk {spec.versions['bestofk']}: {', '.join(sizes)}{more}, plan "
-        f"{spec.plan}{again}, {_judged_by(spec)}, seed {spec.random_state}.",
+        f"{plan or spec.plan}{again}, {_judged_by(spec)}, seed {spec.random_state}.",
     )
 
 

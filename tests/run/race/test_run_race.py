@@ -287,6 +287,7 @@ def test_at_the_cap_it_depends_on_the_splits(tmp_path):
     # beyond the plan, up to the cap
     assert (race.planned_runs, race.max_runs, max(race.runs.values())) == (2, 3, 3)
     assert "It depends on the splits: " in study.headline()
+    assert re.search(r"plan 2x\d+ with up to 3 runs", study.explain())
     assert " against " in study.headline()
     assert told(bk.open_study(tmp_path / "study.db")) == told(study)
 

@@ -66,7 +66,7 @@ def conclude_race(
         plan=spec.plan,
         loss=spec.loss,
         random_state=spec.random_state,
-        setting=setting_of(spec),
+        setting=setting_of(spec, _plan_words(held)),
         taken=spec.taken,
         data_account=spec.account,
         preparation=amended(spec, table),
@@ -277,6 +277,14 @@ def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
         bounds = one.look.bounds
         found[runs] = Band(runs=runs, low=float(bounds.t_low[at]), high=float(bounds.t_high[at]))
     return pair, tuple(found.values())
+
+
+def _plan_words(held: HeldRace) -> str | None:
+    """``10x10 with up to 30 runs``, where a race may go beyond the plan."""
+    planned = held.planned
+    if planned.rule.settle != "limit":
+        return None
+    return f"{planned.test.runs}x{planned.test.folds} with up to {planned.most} runs"
 
 
 def _losses(held: HeldRace, spec: StudySpec) -> Losses:
