@@ -200,6 +200,8 @@ class PlannedT:
         lowest = max(floor, self.least if self.step else 0.0)
         variance = np.maximum(variance, lowest)
         sure = variance == 0
+        # nothing tells by how much differences without a step may differ that are alike so far
+        open_ended |= sure & (m < self.runs)
         scale = np.sqrt(self.factor * np.where(sure, 1.0, variance))
         t = np.where(sure, np.where(mean == 0, 0.0, np.copysign(np.inf, mean)), mean / scale)
         finite = np.where(sure, 0.0, t)[:, np.newaxis, np.newaxis]
