@@ -139,17 +139,28 @@ class EvalRows:
 
     def items_of(self, task: Any, names: Sequence[str]) -> list[int]:
         """The codes of many items of one task, which have neither cluster nor fingerprint yet."""
+        new_task = clean_name(task) not in self.tasks
         at = self.tasks.setdefault(clean_name(task), len(self.tasks))
-        found = []
-        for name in names:
-            # most names need nothing done
-            word = name if name.isascii() and name.isprintable() else clean_name(name)
+        joined_names = "".join(names)
+        # most names need nothing done
+        plain = joined_names.isascii() and joined_names.isprintable()
+        words = names if plain else [clean_name(name) for name in names]
+        if new_task:
+            first = len(self.items)
+            found = {(at, word): code for code, word in enumerate(words, start=first)}
+            if len(found) == len(words):
+                self.items.update(found)
+                self.item_task.extend([at] * len(words))
+                self.item_cluster.extend([-1] * len(words))
+                return list(range(first, first + len(words)))
+        codes = []
+        for word in words:
             code = self.items.setdefault((at, word), len(self.items))
             if code == len(self.item_task):
                 self.item_task.append(at)
                 self.item_cluster.append(-1)
-            found.append(code)
-        return found
+            codes.append(code)
+        return codes
 
     def add(
         self,

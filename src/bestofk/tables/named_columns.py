@@ -16,6 +16,7 @@ from bestofk.tables.table import MISSING_MARKERS, Table, size_words
 LARGE = 1 << 20
 """Bytes of a file below which reading every column as text costs nothing."""
 _BLOCK = 1 << 20
+_WHOLE = 1 << 26
 _SAMPLE = 1 << 16
 _PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
 _EMPTY = [
@@ -91,7 +92,8 @@ def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table 
         read_options=csv.ReadOptions(
             column_names=[str(i) for i in range(len(header))],
             skip_rows=1,
-            block_size=_BLOCK,
+            # in one piece nothing needs to be put together
+            block_size=max(_BLOCK, min(path.stat().st_size + 1, _WHOLE)),
             use_threads=False,
         ),
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=look.quoted),
