@@ -28,6 +28,20 @@ def decided(t, means, family, *, guard, stated):
     return sort_by_overrides(overrides, means if guard else None), overrides
 
 
+def drawn(rng, K, width):
+    """Means and statistics of a full plan, and bounds that hold them."""
+    rows, columns = np.triu_indices(K, 1)
+    means = rng.normal(0, 0.1, K)
+    pairs = means[rows] - means[columns]
+    t = 40 * pairs + rng.normal(0, 0.5, len(rows))
+    reach = width * rng.random((4, len(rows)))
+    bounds = Bounds(
+        t_low=t - reach[0], t_high=t + reach[1],
+        mean_low=pairs - 0.05 * reach[2], mean_high=pairs + 0.05 * reach[3],
+    )  # fmt: skip
+    return means, t, bounds
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
@@ -46,15 +60,7 @@ def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stat
         name=family, learners=K, alpha=0.05, correction=correction,
         control=int(rng.integers(K)) if family == "control" else None,
     )  # fmt: skip
-    rows, columns = np.triu_indices(K, 1)
-    means = rng.normal(0, 0.1, K)
-    pairs = means[rows] - means[columns]
-    t = 40 * pairs + rng.normal(0, 0.5, len(rows))
-    reach = width * rng.random((4, len(rows)))
-    bounds = Bounds(
-        t_low=t - reach[0], t_high=t + reach[1],
-        mean_low=pairs - 0.05 * reach[2], mean_high=pairs + 0.05 * reach[3],
-    )  # fmt: skip
+    means, t, bounds = drawn(rng, K, width)
     verdict = interval_verdict(bounds, TEST, hypotheses, guard=guard, stated=stated)
     order, claims = decided(t, means, hypotheses, guard=guard, stated=stated)
     assert verdict.candidates()[order[0]]
@@ -81,14 +87,7 @@ def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_en
     control = int(rng.integers(K)) if family == "control" else None
     ranks = np.sort(rng.integers(0, 3, K)).astype(float)
     rows, columns = np.triu_indices(K, 1)
-    means = rng.normal(0, 0.1, K)
-    pairs = means[rows] - means[columns]
-    t = 40 * pairs + rng.normal(0, 0.5, len(rows))
-    reach = width * rng.random((4, len(rows)))
-    bounds = Bounds(
-        t_low=t - reach[0], t_high=t + reach[1],
-        mean_low=pairs - 0.05 * reach[2], mean_high=pairs + 0.05 * reach[3],
-    )  # fmt: skip
+    means, t, bounds = drawn(rng, K, width)
     made = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
     verdict = interval_verdict(bounds, TEST, Family(control=control, **made), guard=guard,
                                ranks=ranks)  # fmt: skip

@@ -370,8 +370,9 @@ i64 multitest_tree(const double *values, const i64 *cardinality, const bool *who
     Halves halves = halves_of(values, cardinality, whole, unknown, y, n, d, n_classes, marks,
                               splits);
     i64 most = most_of(2, halves.most_values), limit = 2 * n * most + 1;
-    /* nodes that wait at once: on a path a numeric cut leaves one and a row at least, a nominal
-     * column is asked once and leaves as many as it has values */
+    /* The most nodes that can wait at the same time. On the way down every numeric cut leaves one
+     * node waiting, which holds at least one row; every nominal column is split once, and leaves
+     * at most as many nodes as it has values. */
     i64 high = n + halves.all_values + 2;
     Scratch scratch = {0};
     i64 *train = TAKE(&scratch, i64, n), *test = TAKE(&scratch, i64, n);

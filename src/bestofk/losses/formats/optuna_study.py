@@ -59,7 +59,7 @@ def optuna_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
             raise TableError(
                 f"{table.source}: there are {len(names)} studies ({shortened(list(names), 6)}): "
                 f"keep one with where={{'study_name': {names[0]!r}}}, or pass "
-                "algorithm='study_name' if each is a learner."
+                "algorithm='study_name' if every study is a learner."
             )
     if asked.algorithm is not None:
         return _asked(table, asked)
