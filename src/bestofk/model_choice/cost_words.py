@@ -90,20 +90,21 @@ def _against(choice: ModelChoice, of: str, cost: float) -> str:
     if other == cost:
         return f"{called(best)} costs the same."
     verb = {"cost": "costs", "tokens": "takes", "latency": "takes"}[of]
-    return f"{called(best)} {verb} {cost_phrase(other, of)}, {_times(other, cost)}."
+    times = _times(other, cost, "long" if of == "latency" else "much")
+    return f"{called(best)} {verb} {cost_phrase(other, of)}, {times}."
 
 
-def _times(other: float, own: float) -> str:
+def _times(other: float, own: float, how: str = "much") -> str:
     """How the one compares with the other, in words.
 
     Examples
     --------
-    >>> _times(36.0, 2.0), _times(1.0, 3.0), _times(9.2, 10.0), _times(1.0, 0.0)
-    ('18 times as much', '33 % as much', '92 % as much', 'more')
+    >>> _times(36.0, 2.0), _times(1.0, 3.0), _times(9.2, 10.0, "long"), _times(1.0, 0.0)
+    ('18 times as much', '33 % as much', '92 % as long', 'more')
     """
     if own <= 0 or other <= 0:
         return "more" if other > own else "less"
     ratio = other / own
     if ratio < 1.5:
-        return f"{100 * ratio:.2g} % as much"
-    return f"{f'{ratio:.2g}' if ratio < 99.5 else f'{ratio:,.0f}'} times as much"
+        return f"{100 * ratio:.2g} % as {how}"
+    return f"{f'{ratio:.2g}' if ratio < 99.5 else f'{ratio:,.0f}'} times as {how}"

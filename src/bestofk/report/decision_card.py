@@ -34,6 +34,8 @@ _MEASURED = {
     "predict_time": "predict time, the quickest first",
     "size": "size, the smallest first",
     "complexity": "complexity, the simplest first",
+    "latency": "latency, the fastest first",
+    "tokens": "tokens, the fewest first",
 }
 
 

@@ -302,7 +302,7 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
             "frontier",
             picture,
             title="Quality against cost",
-            caption=f"The thick line joins the {who} than which none is both cheaper and better.",
+            caption=f"The thick line joins the {who} that no other beats in both.",
         )
     ]
 

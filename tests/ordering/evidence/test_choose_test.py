@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -179,12 +181,14 @@ def test_a_callable_serves_as_a_test():
     np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
 
 
-@pytest.mark.parametrize("n", [1, 5, 24, 25, 26, 27, 40, 100])
-def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n):
-    """Exact below 25 disagreements and approximate from there on, whichever is smaller."""
+@pytest.mark.parametrize("exact", ["auto", True, False])
+@pytest.mark.parametrize("n", [1, 2, 5, 24, 25, 26, 27, 40, 100])
+def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n, exact):
+    """As the test is made: by itself exact below 25 disagreements and approximate from there on."""
     choice = choose_test(as_problem(TABLES["mcnemar"]), "mcnemar")
     assert choice.arguments["exact"] == "auto"
-    wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact="auto").pvalue for m in range(1, n + 1)]
+    choice = replace(choice, arguments={**choice.arguments, "exact": exact})
+    wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact=exact).pvalue for m in range(1, n + 1)]
     assert smallest_pvalue(choice, n) == pytest.approx(min(wins), rel=1e-9)
 
 

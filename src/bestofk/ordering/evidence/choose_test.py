@@ -18,6 +18,7 @@ from bestofk.ordering.evidence.variance_factor import subset_facts
 from bestofk.pairwise.calibration import Calibration, read_calibration
 from bestofk.pairwise.entry import Automatic
 from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
+from bestofk.pairwise.smallest_pvalue import smallest_pvalue as smallest_of_signs
 
 SITUATION_WORDS = {
     "kfold": "one run of k folds",
@@ -131,6 +132,9 @@ def smallest_pvalue(choice: Choice, n: int) -> float:
     entry = choice.entry
     if entry is None or entry.smallest_pvalue is None:
         return 0.0
+    if choice.arguments.get("exact") is True:
+        # whatever the test does where it may choose, it counts patterns of signs here
+        return smallest_of_signs(n)
     as_decided = entry.decision_arguments.items() <= choice.arguments.items()
     if entry.decision_smallest_pvalue is not None and as_decided:
         return float(entry.decision_smallest_pvalue(n))

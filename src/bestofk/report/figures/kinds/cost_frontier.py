@@ -273,7 +273,7 @@ def _mark(sheet: Sheet, point: Point, word: str, *, colour: str, filled: bool) -
 def _reading(shown: _Costed, verdicts: bool) -> str:
     what = shown.what
     parts = [
-        f"Filled, on the thick line: no other {what} is both cheaper and better by its mean."
+        f"Filled, on the thick line: no other {what} beats it in both."
     ]  # fmt: skip
     if any(map(isfinite, (end for ends in shown.intervals.values() for end in ends))):
         level = f"{100 * (1 - shown.order.alpha):g} %"
