@@ -72,8 +72,12 @@ def test_measured_preferences_and_equal_means_have_words():
     losses = bk.Losses([[0.1, 0.2, 0.3], [0.3, 0.2, 0.1]], algorithms=["a", "b"])
     order = bk.order(losses)
     assert rows(order)["Gap"].startswith("none: b has the same mean")
-    measured = replace(order, preference=replace(order.preference, kind="measured", words="size"))
-    assert rows(measured)["Preference"] == "measured: size, the smallest first | a, b"
+    for words, first in {
+        "size": "smallest", "latency": "fastest", "tokens": "fewest", "cost": "cheapest",
+    }.items():  # fmt: skip
+        preference = replace(order.preference, kind="measured", words=words)
+        said = rows(replace(order, preference=preference))["Preference"]
+        assert said == f"measured: {words}, the {first} first | a, b"
 
 
 def test_a_decision_that_nothing_could_support_says_so():
