@@ -67,7 +67,7 @@ def near(shown: str, value: str) -> bool:
 
 
 def test_what_each_test_is_worth() -> None:
-    rows = table("test", "## How often each test errs")
+    rows = table("test", "## Error rate and power of each test")
     assert len(rows) == 11
     for name, plan, *figures in rows:
         word = name.replace("**", "").removesuffix(" (default)")
@@ -103,8 +103,8 @@ def test_how_much_more_ten_runs_notice() -> None:
     calibrated = row_of("kfold-t", "kfold:10", "6")
     assert f"({float(calibrated['type1 5 %']):g}, with 6 df)" in TEXT
     both = " and ".join(f"{float(calibrated[p]):.0f}" for p in ("power Set 2", "power Set 3"))
-    assert f"one run of ten folds notices {both} percent" in TEXT
-    assert f"ten runs notice {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
+    assert f"one run of ten folds detects {both} percent" in TEXT
+    assert f"ten runs detect {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
     for plan in OTHERS:
         assert all(ratio > 1 for ratio in ratios(DEFAULTS[plan], plan))
 
@@ -126,7 +126,7 @@ def test_replicability() -> None:
     ten = {plan: float(row_of(test, plan)["all ten agree"]) for plan, test in DEFAULTS.items()}
     assert f"On {ten['10x10']:.0f} percent of the data sets ten people" in TEXT
     low, high = (pick(ten[plan] for plan in OTHERS) for pick in (min, max))
-    assert f"on {low:.0f} to {high:.0f} percent from the defaults of the other plans" in TEXT
+    assert f"on {low:.0f} to {high:.0f} percent with the defaults of the other plans" in TEXT
 
 
 def test_calibrated_degrees_of_freedom() -> None:
@@ -152,7 +152,7 @@ def test_bayesian_and_interval_tests() -> None:
 
 
 def test_what_multitest_is_worth() -> None:
-    rows = table("test", "## What MultiTest is worth")
+    rows = table("test", "## Error rate and power of MultiTest")
     assert len(rows) == 4
     found = measured("multitest")
     for name, plan, *figures in rows:
