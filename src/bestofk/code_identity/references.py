@@ -28,7 +28,7 @@ _OF_MODULES = frozenset(
 """Names of a module that say where it is, not what it does."""
 _NO_NUMBERS = (
     "cli", "report", "presenting", "errors", "wording", "registry", "checks", "lazily", "renamed",
-    "whole_file", "version", "tables", "rooms", "run.store", "run.engines", "run.progress",
+    "whole_file", "version", "tables", "run.store", "run.engines", "run.progress",
     "run.task", "run.run_task", "run.caught_warnings", "code_identity", "data.dataset",
     "data.as_dataset", "losses",
 )  # fmt: skip

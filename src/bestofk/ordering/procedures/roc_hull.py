@@ -29,7 +29,9 @@ class RocCurve(Presented):
     @property
     def area(self) -> float:
         """Area under the curve, equal scores counted half."""
-        return float(np.trapezoid(self.true_positive_rate, self.false_positive_rate))
+        from scipy.integrate import trapezoid  # numpy has it only from 2.0 on
+
+        return float(trapezoid(self.true_positive_rate, self.false_positive_rate))
 
     def _columns(self) -> dict[str, Any]:
         """One row per threshold."""
@@ -124,9 +126,11 @@ class RocHull(Presented):
     @property
     def area(self) -> float:
         """Area under the hull."""
+        from scipy.integrate import trapezoid
+
         x = [vertex.false_positive_rate for vertex in self.vertices]
         y = [vertex.true_positive_rate for vertex in self.vertices]
-        return float(np.trapezoid(y, x))
+        return float(trapezoid(y, x))
 
     def best(
         self,
