@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent
-KERNELS = ROOT / "src" / "bestofk" / "kernels"
+KERNELS = ROOT / "src" / "bestofk" / "learners" / "kernels"
 FLAGS = [
     "-std=c11",
     "-ffp-contract=off",

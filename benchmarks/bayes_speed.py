@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
-from bestofk.plans import Splits
+from bestofk.data.schema import Encoded
+from bestofk.learners.naive_bayes import NaiveBayes
+from bestofk.splits import Splits
 from tree_speed import COLUMNS, ROWS, best, null_sets
 
 

@@ -15,8 +15,8 @@ import sys
 import numpy as np
 from scipy.stats import beta
 
-from bestofk.pairwise import corrected_resampled_t
-from bestofk.plans import plan
+from bestofk.splits import plan
+from bestofk.stats.pairwise import corrected_resampled_t
 
 CASES = ((50, 30), (100, 30), (100, 100), (300, 50))
 """Rows, bootstrap samples."""

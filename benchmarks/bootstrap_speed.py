@@ -12,7 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
-from bestofk.multiple.bootstrap_a import bootstrap_a
+from bestofk.stats.multiple.bootstrap import bootstrap_a
 
 RESAMPLES = 1_000_000
 MEASURED = 50_000

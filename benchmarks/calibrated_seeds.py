@@ -22,8 +22,8 @@ SETS, POOL, POOL_SEED = 1000, 4000, 100
 
 def tables(sets: int, seed: int, store: str | None) -> dict[str, object]:
     """Tables 2 (class probabilities .2 to .5), 4 and 7, ours beside printed."""
-    from bestofk.papers.account import Request
     from bestofk.papers.calibrated.reproduction import reproduce
+    from bestofk.papers.comparison import Request
 
     made = reproduce(Request(tables=("2", "4", "7"), runs=sets, seed=seed, store=store)).tables
     _, second, fourth, seventh = made

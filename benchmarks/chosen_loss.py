@@ -6,7 +6,8 @@
 Ten learners; *equal* ones, or *graded* ones that are a third of a standard error apart. The bias is
 the mean, over simulated studies, of an estimate minus the true loss of the learner that was chosen,
 in standard errors of one learner's mean loss. *Naive* is the smallest mean; *corrected* is
-`bestofk.corrected_minimum`. Beside it two other ways to draw from 10x10 folds, which do not do: all
+`bestofk.decide.corrected_minimum`. Beside it two other ways to draw from 10x10 folds, which do
+not do: all
 100 folds as units, and the ten fold numbers averaged over the runs. *Covered* counts the 95 percent
 intervals of `corrected_minimum` that hold the true loss.
 """
@@ -20,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestofk import corrected_minimum
-from bestofk.checks import Floats
+from bestofk._base.checks import Floats
 from bestofk.losses import Losses
 
 K = 10

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from bestofk.pairwise import paired_t
+from bestofk.stats.pairwise import paired_t
 
 DATA_SETS = (3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30)
 LEVELS = (0.05, 0.01, 0.005)

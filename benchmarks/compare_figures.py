@@ -24,8 +24,8 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 import bestofk as bk
-from bestofk import multiple, pairwise
 from bestofk.report.figures import picture_of, save_figure
+from bestofk.stats import multiple, pairwise
 
 NAMES = (
     "LogisticRegression", "GaussianNB", "DecisionTree", "RandomForest(n_estimators=100)",

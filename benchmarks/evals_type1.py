@@ -21,8 +21,8 @@ import argparse
 
 import numpy as np
 
-from bestofk.intervals import clopper_pearson
-from bestofk.pairwise import (
+from bestofk.stats.intervals import clopper_pearson
+from bestofk.stats.pairwise import (
     cluster_sign_flip,
     durkalski,
     mcnemar,
@@ -30,8 +30,7 @@ from bestofk.pairwise import (
     paired_t,
     yang,
 )
-from bestofk.pairwise.clustered.cluster_sign_flip import clustered_t_interval
-from bestofk.pairwise.clustered.cluster_totals import clusters_of
+from bestofk.stats.pairwise.clustered import clustered_t_interval, clusters_of
 
 ALPHA = 0.05
 DIFFICULTY, OF_ITEM, OF_CLUSTER = 1.5, 1.0, 0.8

@@ -50,7 +50,7 @@ def one_side(learner: str) -> None:
     from threadpoolctl import threadpool_limits
 
     from bestofk.learners.specification import parse_learner
-    from bestofk.plans import plan
+    from bestofk.splits import plan
 
     forms = [learner]
     if learner == "nn":

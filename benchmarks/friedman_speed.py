@@ -18,7 +18,7 @@ SIZES = ((5, 64), (50, 200))
 
 
 def _ours(losses: np.ndarray) -> str:
-    from bestofk.multiple import friedman, nemenyi
+    from bestofk.stats.multiple import friedman, nemenyi
 
     return friedman(losses).explain() + " " + nemenyi(losses).explain()
 

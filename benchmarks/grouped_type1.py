@@ -16,15 +16,15 @@ import argparse
 
 import numpy as np
 
-from bestofk.intervals import clopper_pearson
-from bestofk.pairwise import (
+from bestofk.splits import plan
+from bestofk.stats.intervals import clopper_pearson
+from bestofk.stats.pairwise import (
     corrected_repeated_kfold_t,
     corrected_resampled_t,
     nested_cv_t,
     paired_t,
     permutation,
 )
-from bestofk.plans import plan
 
 ALPHA = 0.05
 COLUMNS = 2

@@ -57,7 +57,7 @@ def make(name: str, rows: int, columns: int):
 def seconds(name: str, *, rows: int, columns: int, folds: int, runs: int) -> float:
     """The best of some rounds, loading apart."""
     from bestofk.learners import learner, predict_plan
-    from bestofk.plans import plan
+    from bestofk.splits import plan
 
     data = make(name, rows, columns)
     data.encoded()

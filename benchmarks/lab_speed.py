@@ -23,7 +23,7 @@ from time import perf_counter, process_time
 import numpy as np
 
 from bestofk import lab
-from bestofk.pairwise.splits.repeated_kfold_t import VARIANTS
+from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 
 SETS = 1000
 OURS, SKLEARN, WEKA = 200, 2, 20

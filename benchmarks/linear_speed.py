@@ -36,7 +36,7 @@ def data_sets() -> list:
 
 def arrays(data, *, standardised: bool) -> tuple[np.ndarray, np.ndarray]:
     """What the peer takes: numbers only."""
-    from bestofk.learners.logistic.logistic import inputs_of
+    from bestofk.learners.logistic import inputs_of
 
     encoded = data.encoded()
     X = inputs_of(encoded.values, encoded.cardinality)
@@ -59,9 +59,9 @@ def seconds_of_peer(make, data, splits, *, standardised: bool) -> float:
 
 
 def compare(name: str, make, *, standardised: bool) -> tuple[str, float, float, float]:
-    from bestofk.data.made_once import forget
+    from bestofk.data.dataset import forget
     from bestofk.learners import learner, predict_plan
-    from bestofk.plans.plan import plan
+    from bestofk.splits.plans import plan
 
     ours = peer = 0.0
     for data in data_sets():

@@ -4,7 +4,7 @@
 
 For pairs of learners, sizes of data sets and designs: the largest df from 2 to 100 at which the
 two-sided Type I error is at most alpha, on 10 independent binary attributes of probabilities from
-U(0, 1) and a class of probability 0.5. Writes src/bestofk/pairwise/published_df.json.
+U(0, 1) and a class of probability 0.5. Writes src/bestofk/stats/pairwise/published_df.json.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import json
 from pathlib import Path
 
 from bestofk import lab
-from bestofk.lab.outcomes import ALPHAS
-from bestofk.pairwise.splits.repeated_kfold_t import VARIANTS
+from bestofk.lab.collect_outcomes import ALPHAS
+from bestofk.stats.pairwise.repeated_kfold import VARIANTS
 
 PAIRS = {
     ("naive-bayes", "c4.5"): (100, 300, 1000),

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk
 from bestofk.losses import Losses
-from bestofk.plans.design import Design
+from bestofk.splits.design import Design
 
 HERE = Path(bestofk.__file__).with_name("losses") / "examples"
 LEARNERS = {

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from bestofk import lab
-from bestofk.ordering import PROCEDURES, order_many
-from bestofk.ordering.order import order
-from bestofk.papers.multitest.decisions import decide
+from bestofk.decide import PROCEDURES, order_many
+from bestofk.decide.order import order
+from bestofk.papers.multitest.tables import decide
 
 TABLES = 300
 TIMES = 3

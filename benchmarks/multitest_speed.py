@@ -14,7 +14,7 @@ PROMISED_SECONDS = 3.0
 
 
 def measure() -> list[tuple[str, float, float, float]]:
-    from bestofk import ordering
+    from bestofk import decide as ordering
 
     rng = np.random.default_rng(0)
     losses = rng.uniform(0.1, 0.5, 3000)[:, None, None] + rng.normal(0, 0.02, (3000, 5, 2))

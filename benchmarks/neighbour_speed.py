@@ -38,7 +38,7 @@ REAL = (
 
 def generated(n: int, numeric: int, nominal: int):
     """Clusters of normal rows, and nominal columns of four values."""
-    from bestofk.data.encoded import Encoded
+    from bestofk.data.schema import Encoded
 
     rng = np.random.default_rng(n)
     y = rng.integers(0, 3, n)
@@ -90,7 +90,7 @@ def seconds_of_peer(data, splits, scaler: type | None) -> float:
 
 
 def seconds_of_ours(data, splits, scale: str | None) -> float:
-    from bestofk.learners.nearest_neighbour.nearest_neighbour import NearestNeighbour
+    from bestofk.learners.nearest_neighbour import NearestNeighbour
 
     best = np.inf
     for _ in range(2):  # memory that the process never held costs more than the predictions
@@ -106,7 +106,7 @@ def measure() -> Iterator[tuple[str, float, float, float]]:
     """One row for each data set and scale."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-    from bestofk.plans import plan
+    from bestofk.splits import plan
 
     scalers = {None: None, "range": MinMaxScaler, "std": StandardScaler}
     for name, data in data_sets():

@@ -76,8 +76,8 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
     from bestofk.data import as_dataset
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs.contenders import as_contenders
-    from bestofk.run.metrics.loss_functions import as_loss
+    from bestofk.run.inputs import as_contenders
+    from bestofk.run.metrics import as_loss
 
     data = as_dataset(X, y, task="classification")
     return Experiment(
@@ -92,7 +92,7 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
 
 def run_serially(experiment: Any) -> float:
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.comparison_task import ComparisonTask
+    from bestofk.run.evaluation.task import ComparisonTask
 
     places = list(experiment.places())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)

@@ -37,7 +37,7 @@ def _losses(learners: int) -> np.ndarray:
 
 def measure() -> list[tuple[str, float, float, float]]:
     """Name, ratio, our seconds, the peer's seconds (the loop's scaled by the number of pairs)."""
-    from bestofk.pairwise import all_pairs
+    from bestofk.stats.pairwise import all_pairs
 
     losses = _losses(K)
     small = _losses(K_LOOP)
@@ -65,7 +65,7 @@ def peak_mebibytes(learners: int = K_LARGE) -> float:
 
 def main() -> None:
     if sys.argv[1:2] == ["memory"]:
-        from bestofk.pairwise import all_pairs
+        from bestofk.stats.pairwise import all_pairs
 
         all_pairs("5x2cv-t", _losses(int(sys.argv[2])), alternative="greater")
         unit = 1024**2 if sys.platform == "darwin" else 1024

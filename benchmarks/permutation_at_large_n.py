@@ -15,7 +15,7 @@ from time import process_time
 import numpy as np
 from scipy import integrate, stats
 
-from bestofk.pairwise import permutation
+from bestofk.stats.pairwise import permutation
 
 SHAPES = {
     "normal": lambda rng, n: rng.normal(size=n),

@@ -21,9 +21,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import bestofk as bk
-from bestofk import pairwise
-from bestofk.checks import Floats
-from bestofk.planning import PlanSize
+from bestofk._base.checks import Floats
+from bestofk.decide.power import PlanSize
+from bestofk.stats import pairwise
 
 PROMISED = (0.3, 0.5, 0.8, 0.95)
 SIMULATIONS = 20_000

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bestofk.pairwise import signed_rank_bayes
+from bestofk.stats.pairwise import signed_rank_bayes
 
 
 def rates(n: int, tables: int, seed: int) -> tuple[float, float, float]:

@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from bestofk.cli import main
-from bestofk.report.figures.paint import save_figure
-from bestofk.report.report_figures import layouts_of
+from bestofk.report.figures.output import save_figure
+from bestofk.report.page_figures import layouts_of
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.open_study import open_study
 from bestofk.run.store.store import open_store

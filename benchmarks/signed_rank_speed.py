@@ -22,7 +22,7 @@ def measure() -> list[tuple[str, float, float, float]]:
     """Name, ratio, our seconds, baycomp's seconds, for 50,000 draws each."""
     from baycomp import SignedRankTest
 
-    from bestofk.pairwise import signed_rank_bayes
+    from bestofk.stats.pairwise import signed_rank_bayes
 
     rng = np.random.default_rng(0)
     results = []

@@ -18,8 +18,8 @@ import argparse
 
 import numpy as np
 
-from bestofk.stopping import PlannedT
-from bestofk.stopping.rule import FIRST_LOOK
+from bestofk.decide.stopping import PlannedT
+from bestofk.decide.stopping.rule import FIRST_LOOK
 
 RUNS = FOLDS = 10
 AT_A_TIME = 10_000

@@ -25,11 +25,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.adjust import CORRECTIONS
-from bestofk.ordering import order_many
-from bestofk.ordering.evidence.family import Family
-from bestofk.stopping import StoppingRule, replay
-from bestofk.stopping.planned_units import PlannedUnits
+from bestofk.decide import order_many
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import StoppingRule, replay
+from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.stats.adjust import CORRECTIONS
 from stopping_exact import ALPHA, DRAWN, Case, drawn_ranks, tell  # type: ignore[import-not-found]
 
 Floats = npt.NDArray[np.float64]

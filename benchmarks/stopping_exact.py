@@ -8,7 +8,7 @@ and preference, and losses that are error rates, any numbers between 0 and 1 or 
 all. The race is replayed without risk; then all that it did not use is replaced by endings made
 to undo its verdict: everybody at 0 or 1, or where the statistic of a pair is largest, or at what
 brings a p-value nearest to alpha; the nearest ones are changed at random and tried again. Every
-ending is decided in full by `bestofk.ordering.order_many`. One that differs is a counterexample.
+ending is decided in full by `bestofk.decide.order_tables`. One that differs is a counterexample.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.ordering import order_many
-from bestofk.ordering.evidence.family import Family
-from bestofk.stopping import PlannedT, StoppingRule, replay
-from bestofk.stopping.planned_units import PlannedUnits
-from bestofk.stopping.race import Raced
+from bestofk.decide import order_many
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.decide.stopping.races import Raced
 
 Floats = npt.NDArray[np.float64]
 CORRECTIONS = ("holm", "bonferroni", "hochberg", "shaffer", "bergmann-hommel",

@@ -19,10 +19,10 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.adjust import holm
-from bestofk.ordering.procedures.graph import sort_by_overrides
-from bestofk.stopping import item_stream, settle_items
-from bestofk.tails import pvalue_of_t
+from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.stopping import item_stream, settle_items
+from bestofk.stats.adjust import holm
+from bestofk.stats.tails import pvalue_of_t
 
 Floats = npt.NDArray[np.float64]
 LEARNERS, ITEMS, EVERY, ALPHA = 6, 2000, 50, 0.05

@@ -16,9 +16,9 @@ import time
 
 import numpy as np
 
-from bestofk.ordering import order_many
-from bestofk.ordering.evidence.family import Family
-from bestofk.stopping import StoppingRule, replay
+from bestofk.decide import order_many
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import StoppingRule, replay
 from stopping_rates import (  # type: ignore[import-not-found]
     ALPHA,
     FOLDS,

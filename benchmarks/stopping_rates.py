@@ -8,7 +8,7 @@ A study has six learners in a shuffled order of preference on one data set of 20
 classes: the same learning algorithm on six views of the rows. The errors of the views are those
 of a setting: *typical* has two learners that are nearly alike and four that are clearly worse,
 *graded* has steps of 0.02, *null* six alike. Every view is evaluated in 10 runs of 10 folds, the
-full plan is decided by `bestofk.ordering.order_many`, and the race is replayed on the same losses.
+full plan is decided by `bestofk.decide.order_tables`, and the race is replayed on the same losses.
 Two settings have no learners: in *adversarial* the runs differ far more than their folds tell, in
 *mixed* those of two learners do and those of the others differ hardly at all.
 """
@@ -25,10 +25,10 @@ import pandas as pd
 from scipy import stats
 
 import bestofk as bk
+from bestofk.decide import order_many
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import PlannedT, StoppingRule, replay
 from bestofk.learners.predict import predict_plan
-from bestofk.ordering import order_many
-from bestofk.ordering.evidence.family import Family
-from bestofk.stopping import PlannedT, StoppingRule, replay
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

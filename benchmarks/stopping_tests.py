@@ -4,7 +4,7 @@
     python benchmarks/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
 
 The studies are those of `stopping_rates.py`: six views of 200 rows, the preference shuffled,
-Holm's correction, a risk of 0.05. The plan is decided by `bestofk.ordering.order_many`, and the
+Holm's correction, a risk of 0.05. The plan is decided by `bestofk.decide.order_tables`, and the
 race that `compare` would hold is replayed on the same losses. A test that is calibrated has `df`
 degrees of freedom.
 """
@@ -20,13 +20,13 @@ import numpy.typing as npt
 import pandas as pd
 
 import bestofk as bk
+from bestofk.decide import order_many
+from bestofk.decide.settings import Decision
+from bestofk.decide.stopping import StoppingRule, replay
+from bestofk.decide.stopping.rule import TARGETS
 from bestofk.learners.predict import predict_plan
-from bestofk.ordering import order_many
-from bestofk.ordering.decision import Decision
-from bestofk.plans.design import Design
-from bestofk.run.race.planned_race import PlannedRace, planned_race
-from bestofk.stopping import StoppingRule, replay
-from bestofk.stopping.rule import TARGETS
+from bestofk.run.race.plan import PlannedRace, planned_race
+from bestofk.splits.design import Design
 from stopping_rates import SETTINGS, views  # type: ignore[import-not-found]
 
 Floats = npt.NDArray[np.float64]

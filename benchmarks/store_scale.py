@@ -57,7 +57,7 @@ def fill(path: Path, cells: int) -> None:
     import bestofk as bk
     from bestofk.run.cells import CellResult
     from bestofk.run.compare import _experiment
-    from bestofk.run.inputs.contenders import as_contenders
+    from bestofk.run.inputs import as_contenders
     from bestofk.run.store import cells as store_cells
     from bestofk.run.store.store import open_store
     from bestofk.run.store.stored_study import study_of

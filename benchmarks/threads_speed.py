@@ -44,10 +44,10 @@ def runner(sets: list[Any], learners: tuple[str, ...], plan: str, **how: Any) ->
     """A call that evaluates all cells and gives the losses."""
     import bestofk as bk
     from bestofk.run.engines.engine import Engine
-    from bestofk.run.evaluation.comparison_task import ComparisonTask
+    from bestofk.run.evaluation.task import ComparisonTask
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs.contenders import as_contenders
-    from bestofk.run.metrics.loss_functions import as_loss
+    from bestofk.run.inputs import as_contenders
+    from bestofk.run.metrics import as_loss
 
     experiment = Experiment(
         contenders=as_contenders(list(learners)),

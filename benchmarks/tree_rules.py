@@ -20,12 +20,12 @@ from itertools import product
 
 import numpy as np
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.c45.c45 import C45, Tree
-from bestofk.papers.multitest.errors import count_errors
+from bestofk.data.schema import Encoded
+from bestofk.learners.c45 import C45, Tree
 from bestofk.papers.multitest.kernel import fill
-from bestofk.papers.multitest.prepared import Prepared, prepare
-from bestofk.plans.plan import plan
+from bestofk.papers.multitest.learners import Prepared, prepare
+from bestofk.papers.multitest.tables import count_errors
+from bestofk.splits.plans import plan
 from uci_table import PRINTED, folder
 
 SHARE = 0.2

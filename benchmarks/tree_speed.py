@@ -18,9 +18,9 @@ from time import thread_time
 
 import numpy as np
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.c45.c45 import C45
-from bestofk.plans import Splits, plan
+from bestofk.data.schema import Encoded
+from bestofk.learners.c45 import C45
+from bestofk.splits import Splits, plan
 
 SETS = 5
 ROWS, COLUMNS = 300, 10

@@ -121,7 +121,7 @@ def errors(file: Path, *, runs: int) -> dict[str, tuple[float, float]]:
     """Mean and standard deviation over folds of the error in percent, by learner."""
     from bestofk.data import read_dataset
     from bestofk.learners import parse_learner, predict_plan
-    from bestofk.plans.plan import plan
+    from bestofk.splits.plans import plan
 
     data = read_dataset(file, task="classification")
     splits = plan(f"{5 * runs}x2", stratified=False, random_state=0).materialise(data.n)

@@ -26,19 +26,21 @@ from pathlib import Path
 
 import numpy as np
 
-from bestofk.adjust import adjust
-from bestofk.data.encoded import Encoded
+from bestofk.data.schema import Encoded
 from bestofk.learners.predict import predict_subsets
 from bestofk.learners.registry import learner
-from bestofk.pairwise.splits.bayle_cv_z import bayle_cv_z
-from bestofk.pairwise.splits.conservative_z import conservative_z
-from bestofk.pairwise.splits.half_sampling_t import half_sampling_t
-from bestofk.pairwise.splits.nested_cv import nested_cv_t, nested_cv_z
-from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
-from bestofk.pairwise.splits.study_factor import study_factor
-from bestofk.pairwise.splits.subset_parts import corrected_variance, variance_at_half
-from bestofk.plans.plan import plan
-from bestofk.tails import pvalue_of_t
+from bestofk.splits.plans import plan
+from bestofk.stats.adjust import adjust
+from bestofk.stats.pairwise.half_sampling import (
+    corrected_variance,
+    half_sampling_t,
+    study_factor,
+    variance_at_half,
+)
+from bestofk.stats.pairwise.nested_cv import nested_cv_t, nested_cv_z
+from bestofk.stats.pairwise.resampled import corrected_repeated_kfold_t
+from bestofk.stats.pairwise.z_tests import bayle_cv_z, conservative_z
+from bestofk.stats.tails import pvalue_of_t
 
 DOCS = Path(__file__).parent.parent / "docs" / "measured"
 HALVINGS = 10
@@ -546,7 +548,7 @@ def cost(sizes=(100, 300), repeats=3):
     from sklearn.tree import DecisionTreeClassifier
 
     import bestofk as bk
-    from bestofk.problems.gaussian_classes import GaussianClasses
+    from bestofk.lab.problems.classes import GaussianClasses
 
     panels = {
         "nmc, logistic, naive-bayes, nn, c4.5": ["nmc", "logistic", "naive-bayes", "nn", "c4.5"],

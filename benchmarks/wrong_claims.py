@@ -14,9 +14,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bestofk.adjust import CORRECTIONS, adjust
-from bestofk.adjust.registry import ANY_WRONG_CLAIM
-from bestofk.pairwise import kfold_t
+from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS, adjust
+from bestofk.stats.pairwise import kfold_t
 
 K, DATA_SETS, ALPHA = 5, 12, 0.05
 MEANS = {

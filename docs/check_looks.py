@@ -11,13 +11,14 @@ from typing import Any
 PAGES = (
     "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon", "methods/all",
     "gallery",
-    "api/bestofk.pairwise", "api/generated/bestofk.pairwise.wilcoxon",
+    "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
     "api/generated/bestofk.Order", "commands/compare", "questions", "papers/multitest",
     "papers/intervals", "which-test", "changelog", "samples", "words", "cite",
 )  # fmt: skip
 """One page of every kind."""
 AXE_PAGES = (
-    "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery", "api/bestofk.pairwise",
+    "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery",
+    "api/bestofk.stats.pairwise",
     "api/generated/bestofk.Order", "commands/compare", "questions", "which-test", "samples",
 )  # fmt: skip
 """Those that axe-core reads, which takes a while."""

@@ -31,7 +31,7 @@ def loaded():
     for name in HEAVY:
         import_module(name)
     # a command chooses its kernels by the environment that it gets
-    assert not import_module("bestofk.kernels.library").library.cache_info().currsize
+    assert not import_module("bestofk.learners.kernels.library").library.cache_info().currsize
     gc.collect()
     gc.freeze()
 

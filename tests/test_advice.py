@@ -17,9 +17,9 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import BestOfKError
 from bestofk.cli.app import VERBS, bestofk, run as main
 from bestofk.cli.options import as_typed
-from bestofk.errors import BestOfKError
 
 SOURCE = Path(bk.__file__).parent
 FOREIGN = {
@@ -132,7 +132,7 @@ def test_keywords_are_options_of_the_verbs_that_say_them():
         for role in reading:
             assert as_typed(f"{role}=...", verb) == f"--{role}-column ..."
     # what reads a file can be told everything on the command line
-    from bestofk.losses.read_losses import READING
+    from bestofk.losses.reading import READING
 
     typed = {as_typed(f"{name}='x'", "order").split()[0] for name in READING}
     left = {name for name in READING if f"{name}='x'" in typed}

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import intervals, lab, multiple, ordering, pairwise
+from bestofk import decide as ordering, intervals, lab
 from bestofk.cli import main
 from bestofk.cli.app import VERBS, bestofk as command_line
+from bestofk.stats import multiple, pairwise
 
 FUNCTIONS = {
     pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
@@ -97,7 +98,7 @@ def test_compare_takes_what_it_promised():
 
 
 def public_functions():
-    rooms = (bk, pairwise, multiple, ordering, intervals, lab, bk.planning, bk.estimates)
+    rooms = (bk, pairwise, multiple, ordering, intervals, lab, bk.power, bk.estimates)
     found = {
         f"{room.__name__}.{name}": getattr(room, name)
         for room in rooms
@@ -290,15 +291,15 @@ def test_parts_of_the_data_side(tmp_path):
 
 @pytest.mark.parametrize("name", TESTS.split())
 def test_names_of_tests(name):
-    from bestofk.multiple.registry import MULTIPLE_TESTS
-    from bestofk.pairwise.registry import PAIRWISE_TESTS
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     assert name in {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
 
 
 @pytest.mark.parametrize("name", NAMES_OF_PROCEDURES.split())
 def test_names_of_procedures(name):
-    from bestofk.ordering.registry import PROCEDURES
+    from bestofk.decide.registry import PROCEDURES
 
     assert callable(PROCEDURES[name].load())
 

@@ -56,9 +56,9 @@ def test_cells_run(page):
 
 
 def _names_of_methods():
-    from bestofk.multiple.registry import MULTIPLE_TESTS
-    from bestofk.ordering.registry import PROCEDURES
-    from bestofk.pairwise.registry import PAIRWISE_TESTS
+    from bestofk.decide.registry import PROCEDURES
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     return [*PAIRWISE_TESTS, *MULTIPLE_TESTS, *PROCEDURES]
 
@@ -97,8 +97,8 @@ def test_the_reference_lists_every_public_name(module):
 
 
 def test_names_that_bestofk_has_are_described_there():
-    assert public_names.home_of("bestofk.ordering", "Order") == "bestofk"
-    assert public_names.home_of("bestofk.ordering", "multitest") == "bestofk.ordering"
+    assert public_names.home_of("bestofk.decide", "Order") == "bestofk"
+    assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
 
 
 def test_every_method_and_its_function_link_to_each_other():
@@ -112,13 +112,13 @@ def test_every_method_and_its_function_link_to_each_other():
     for stem, functions in method_links.functions_of_pages().items():
         for function in functions:
             assert stem in about[method_links.described(function)]
-    assert about["bestofk.pairwise.wilcoxon"] == ("wilcoxon",)
+    assert about["bestofk.stats.pairwise.wilcoxon"] == ("wilcoxon",)
     lines = []
-    method_links.add_methods(None, "function", "bestofk.pairwise.wilcoxon", None, None, lines)
+    method_links.add_methods(None, "function", "bestofk.stats.pairwise.wilcoxon", None, None, lines)
     assert any("/methods/wilcoxon" in line for line in lines)
     source = [""]
     method_links.add_reference(None, "methods/wilcoxon", source)
-    assert "<bestofk.pairwise.wilcoxon>" in source[0]
+    assert "<bestofk.stats.pairwise.wilcoxon>" in source[0]
 
 
 def test_the_command_line_reference_has_every_option():
@@ -197,7 +197,7 @@ def test_words_of_figures_and_outputs_can_be_read():
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from live_report import WORDS
 
-    from bestofk.report.figures.palette import DARK, LIGHT
+    from bestofk.report.figures.style import DARK, LIGHT
 
     for palette, theme in ((LIGHT, "light"), (DARK, "dark")):
         words = {role: WORDS[theme][role] for role in ("good", "bad", "warn", "purple-ink")}

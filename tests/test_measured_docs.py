@@ -130,7 +130,7 @@ def test_replicability() -> None:
 
 
 def test_calibrated_degrees_of_freedom() -> None:
-    from bestofk.pairwise import published_df as room
+    from bestofk.stats.pairwise import calibration as room
 
     asked = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
              "5x2": (5, 2, 300)}  # fmt: skip
@@ -256,7 +256,7 @@ def test_what_the_first_page_says() -> None:
 
 
 def test_the_caution_of_the_corrected_test_is_what_was_measured() -> None:
-    from bestofk.pairwise.registry import PAIRWISE_TESTS
+    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     two, ten = (
         [

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 import bestofk
-from bestofk.errors import ArgumentError, BestOfKWarning
-from bestofk.pairwise import PAIRWISE_TESTS, PairwiseTest
-from bestofk.registry import PLUGINS
+from bestofk._base.errors import ArgumentError, BestOfKWarning
+from bestofk._base.registry import PLUGINS
+from bestofk.stats.pairwise import PAIRWISE_TESTS, PairwiseTest
 
 TESTS = Path(__file__).resolve().parent
 PAGE = (TESTS.parent / "docs" / "contributing.md").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ for verb in ("tests", "procedures", "learners", "plans"):
     main([verb])
     print(f"--- {verb} as JSON")
     main([verb, "--json"])
-from bestofk.report.entry_tables import entry_table
+from bestofk.report.tables import entry_table
 print("--- tables")
 for kind in ("pairwise", "procedures", "learners", "plans"):
     print(entry_table(kind))
@@ -143,7 +143,7 @@ def test_an_entry_is_added_and_taken_back():
 def test_a_broken_plugin_is_reported_and_adds_nothing(monkeypatch):
     from importlib import metadata
 
-    from bestofk import registry
+    from bestofk._base import registry
 
     point = metadata.EntryPoint(name="broken", value="no_such_toys.at_all", group=PLUGINS)
     monkeypatch.setattr(metadata, "entry_points", lambda group: [point])

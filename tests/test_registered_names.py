@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 import bestofk
-from bestofk.adjust import CORRECTIONS
+from bestofk.decide.registry import PROCEDURES
 from bestofk.learners.registry import LEARNERS
-from bestofk.multiple.registry import MULTIPLE_TESTS
-from bestofk.ordering.registry import PROCEDURES
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans.registry import PLANS
+from bestofk.splits.registry import PLANS
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 SOURCE = Path(bestofk.__file__).parent
 WORDS = {"runs", "folds", "none", *PLANS}

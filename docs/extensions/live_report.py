@@ -92,7 +92,7 @@ def what_if_style() -> str:
     """The colours of the figures by theme, and the report's styles for that section only."""
     from importlib.resources import files
 
-    from bestofk.report.figures.palette import DARK, LIGHT
+    from bestofk.report.figures.style import DARK, LIGHT
 
     colours = "".join(
         f'html[data-theme="{theme}"] {{'

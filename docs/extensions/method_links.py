@@ -1,7 +1,8 @@
 """Links between the pages of the methods and the API reference, both ways, by one rule.
 
 A page of a method belongs to the functions that it names in its code (``pairwise.sign``, ``holm``
-after ``from bestofk.adjust import holm``) and to the function of the registered test or procedure
+after ``from bestofk.stats.adjust import holm``) and to the function of the registered test
+or procedure
 whose name it has, or that is named on no other page.
 """
 
@@ -17,10 +18,10 @@ from public_names import home_of, public_names
 
 DOCS = Path(__file__).resolve().parents[1]
 MODULES = (
-    "bestofk.pairwise", "bestofk.multiple", "bestofk.ordering", "bestofk.adjust",
-    "bestofk.intervals", "bestofk.estimates", "bestofk.plans",
+    "bestofk.stats.pairwise", "bestofk.stats.multiple", "bestofk.decide", "bestofk.stats.adjust",
+    "bestofk.stats.intervals", "bestofk.stats.estimates", "bestofk.splits",
 )  # fmt: skip
-GENERAL = {"bestofk.ordering.decide"}
+GENERAL = {"bestofk.decide.decide"}
 _FENCE = re.compile(r"^```\{code-cell\} python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -31,12 +32,12 @@ def method_pages() -> dict[str, str]:
 
 
 def registered() -> dict[str, str]:
-    """Name of a test or procedure: its public function, ``bestofk.pairwise.sign``."""
+    """Name of a test or procedure: its public function, ``bestofk.stats.pairwise.sign``."""
     found = {}
     for module, registry in (
-        ("bestofk.pairwise", "PAIRWISE_TESTS"),
-        ("bestofk.multiple", "MULTIPLE_TESTS"),
-        ("bestofk.ordering", "PROCEDURES"),
+        ("bestofk.stats.pairwise", "PAIRWISE_TESTS"),
+        ("bestofk.stats.multiple", "MULTIPLE_TESTS"),
+        ("bestofk.decide", "PROCEDURES"),
     ):
         for name, entry in getattr(import_module(module), registry).items():
             function = entry.function.partition(":")[2].partition(".")[0]

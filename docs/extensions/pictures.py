@@ -55,7 +55,7 @@ def svg_html(drawn: str, *, alt: str, caption: str = "") -> str:
 
 def themed(drawn: str) -> str:
     """The colours of a white page as those variables that the page sets for light and dark."""
-    from bestofk.report.figures.palette import LIGHT
+    from bestofk.report.figures.style import LIGHT
 
     roles = {colour.lower(): role for role, colour in LIGHT.items()}
 

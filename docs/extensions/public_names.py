@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-PLAIN_MODULES = ("bestofk.adjust", "bestofk.estimates", "bestofk.intervals")
+PLAIN_MODULES = ("bestofk.stats.adjust", "bestofk.stats.estimates", "bestofk.stats.intervals")
 """Public modules without a stub."""
 GROUPS = ("Functions", "Classes", "Errors", "Data")
 FOLDER = Path("api")

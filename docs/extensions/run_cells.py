@@ -149,7 +149,7 @@ def _inside(folder: str) -> Iterator[None]:
 def _kept_pictures() -> Iterator[list[Any]]:
     """The pictures that are drawn in figures of their own while this is open."""
     # the package has a function of that name, too
-    paint = import_module("bestofk.report.figures.paint")
+    paint = import_module("bestofk.report.figures.output")
     kept: list[Any] = []
     original: Callable[[Any], Any] = paint._own_axes
 

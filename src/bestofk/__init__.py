@@ -1,6 +1,7 @@
-"""bestofk: of these K learning algorithms, which should I use, and how sure can I be?"""
+"""Choose between K learners: which one to use, how the others rank, and how sure you can be."""
 
-from bestofk.lazily import lazy_names
+import lazy_loader
+
 from bestofk.version import __version__ as __version__
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

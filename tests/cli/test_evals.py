@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bestofk.evals import EVAL_FORMATS
-from bestofk.evals.example_evals import example_path, example_prices
+from bestofk.evals.reading import example_path, example_prices
 
 PRICES = str(example_prices("inspect-sums"))
 

@@ -107,7 +107,7 @@ def test_reports_and_tables(table, tmp_path, capfd) -> None:
     assert [c for c in has_control(page) if c < "\xa0" and c != "\t"] == []
     losses = bestofk.read_losses(table, higher_is_better=False)
     order = bestofk.order(losses)
-    from bestofk.report.presented import table_of
+    from bestofk.report.tables import table_of
 
     shown = table_of(order)
     latex, markdown = shown.to_latex(), shown.to_markdown()

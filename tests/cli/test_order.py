@@ -115,8 +115,8 @@ def test_refusals_name_the_option_and_it_works(run, arguments, words):
 
 def test_the_text_is_the_explanation_around_the_table(run):
     from bestofk import order
+    from bestofk.decide.statements.explain import standing_sentences
     from bestofk.losses import example_losses
-    from bestofk.ordering.words.sentences import standing_sentences
 
     _, out, _ = run("order", "breast-cancer-10x10")
     decision = order(example_losses("breast-cancer-10x10"))
@@ -131,8 +131,8 @@ GOLDEN = Path(__file__).parents[1] / "losses" / "golden"
 
 
 def test_the_help_names_every_format_of_a_table(run):
+    from bestofk.data.tables.reading import FORMATS
     from bestofk.losses import LOSS_FORMATS
-    from bestofk.tables.read_table import FORMATS
 
     _, out, _ = run("order", "--help")
     words = "".join(out.split())  # a name may be broken at its hyphen

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import bestofk
-from bestofk.errors import ArgumentError, TableError
-from bestofk.tables import read_table
-from bestofk.tables.memory_limit import allowed_bytes
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk.data.tables import read_table
+from bestofk.data.tables.reading import allowed_bytes
 
 MOST_BYTES = 1 << 30
 MOST_SECONDS = 5.0

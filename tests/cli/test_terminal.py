@@ -9,13 +9,7 @@ from rich.console import Console
 
 from bestofk import Losses, order
 from bestofk.cli.app import VERBS, bestofk
-from bestofk.cli.terminal_table import (
-    STYLES,
-    learner_table,
-    scale,
-    shown_columns,
-    why_preferred,
-)
+from bestofk.cli.terminal import STYLES, learner_table, scale, shown_columns, why_preferred
 from bestofk.losses import example_losses
 
 

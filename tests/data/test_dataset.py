@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.data import as_dataset
-from bestofk.errors import ArgumentError, UnknownNameError
 
 
 def frame() -> pd.DataFrame:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_wine
 
+from bestofk._base.errors import UnknownNameError
 from bestofk.data import DATASETS, load
-from bestofk.errors import UnknownNameError
 
 
 @pytest.mark.parametrize("name", DATASETS)

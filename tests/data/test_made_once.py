@@ -6,12 +6,12 @@ import weakref
 import numpy as np
 import pytest
 
-from bestofk.data import made_once as module
-from bestofk.data.encoded import Encoded
-from bestofk.data.made_once import made_once
-from bestofk.learners.logistic.solver import Nearby
+from bestofk.data import dataset as module
+from bestofk.data.dataset import made_once
+from bestofk.data.schema import Encoded
+from bestofk.learners.logistic import Nearby
 from bestofk.learners.specification import parse_learner
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 def rows(seed=0, n=60):

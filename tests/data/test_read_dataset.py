@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 from bestofk.data import read_dataset
-from bestofk.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
 
 SHARED = os.environ.get("BESTOFK_DATA")
 

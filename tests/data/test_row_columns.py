@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
 from bestofk.data import as_dataset, load, read_dataset, with_row_columns
-from bestofk.errors import ArgumentError, TableError, UnknownNameError
 
 FRAME = pd.DataFrame(
     {

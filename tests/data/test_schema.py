@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from bestofk._base.errors import ArgumentError
 from bestofk.data import Encoded, Schema
 from bestofk.data.schema import encode_labels
-from bestofk.errors import ArgumentError
 
 
 @settings(max_examples=50, deadline=None)

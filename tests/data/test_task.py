@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, strategies as st
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import run as main
-from bestofk.data.as_dataset import as_dataset
-from bestofk.data.task import take_target
-from bestofk.errors import ArgumentError
+from bestofk.data.conversion import as_dataset
+from bestofk.data.schema import take_target
 
 
 @pytest.mark.parametrize(

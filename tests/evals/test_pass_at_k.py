@@ -5,9 +5,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.evals import example_evals
-from bestofk.evals.pass_at_k import pass_all, pass_at
+from bestofk.evals.item_scores import pass_all, pass_at
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 7])

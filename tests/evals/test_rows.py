@@ -25,7 +25,7 @@ def test_every_sample_is_read(name, tmp_path):
 @pytest.mark.parametrize("rows", [["a,x,1", "b,x,0"], ["b,y,1", "a,x,0", "b,x,1", "a,y,0"]])
 def test_the_quick_way_through_a_long_table_says_the_same(rows, tmp_path, monkeypatch):
     """Codes that come in turn are taken as they are; others are put in order."""
-    from bestofk.tables import named_columns
+    from bestofk.data.tables import named_columns
 
     path = tmp_path / "long.csv"
     path.write_text("model,item,score\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")

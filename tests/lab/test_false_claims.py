@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from bestofk import lab
-from bestofk.errors import ArgumentError, BestOfKError
+from bestofk._base.errors import ArgumentError, BestOfKError
 
 CLEAR = lab.simulate(
     problem=lab.problem("many-data-sets", means=(0.4, 0.2, 0.3), sds=0.001, datasets=12), sets=5
@@ -66,7 +66,7 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
 @pytest.mark.parametrize("family", ["all", "prior", "control"])
 @pytest.mark.parametrize("procedure", ["multitest", "most-wins", "test-first"])
 def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: str) -> None:
-    from bestofk.ordering.order import order
+    from bestofk.decide.order import order
 
     asked = {"family": family} if procedure == "multitest" else {}
     if family == "control" and asked:

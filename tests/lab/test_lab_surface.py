@@ -13,11 +13,18 @@ import pytest
 
 import bestofk as bk
 from bestofk import lab
+from bestofk._base.errors import (
+    ArgumentError,
+    BestOfKError,
+    DesignError,
+    TableError,
+    UnknownNameError,
+)
 from bestofk.cli import main
-from bestofk.errors import ArgumentError, BestOfKError, DesignError, TableError, UnknownNameError
-from bestofk.multiple.registry import MULTIPLE_TESTS
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans.plan import plan as make_plan
+from bestofk.splits.plans import plan as make_plan
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.calibration import read_calibration
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 SMALL = "binary(rows=40, attributes=3)"
 
@@ -72,7 +79,7 @@ def test_a_wrong_design_is_refused_before_the_work() -> None:
 
 
 def test_impossible_networks() -> None:
-    from bestofk.problems.bayesian_network import BayesianNetwork
+    from bestofk.lab.problems.networks import BayesianNetwork
 
     with pytest.raises(ArgumentError, match="must have no cycle"):
         BayesianNetwork(parents=((1,), (0,)), tables=((0.1, 0.9), (0.1, 0.9)))
@@ -83,9 +90,9 @@ def test_impossible_networks() -> None:
 def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
-    from bestofk.lab.simulation_task import SimulationTask
-    from bestofk.run.inputs.contenders import as_contenders
-    from bestofk.run.metrics.loss_functions import as_loss
+    from bestofk.lab.simulation import SimulationTask
+    from bestofk.run.inputs import as_contenders
+    from bestofk.run.metrics import as_loss
 
     work = SimulationTask(
         problem=lab.problem(SMALL),
@@ -191,7 +198,7 @@ def test_calibration_file_and_its_use(tmp_path: Path) -> None:
                           sets=60)  # fmt: skip
     path = tmp_path / "iris.json"
     found.save(path)
-    assert lab.read_calibration(path) == found
+    assert read_calibration(path) == found
     assert json.loads(path.read_text())["df"] == found.df
     losses = bk.Losses(np.random.default_rng(0).random((2, 3, 5)))
     decided = bk.order(losses, test="use-all-data", df=found)
@@ -231,7 +238,7 @@ def test_what_cannot_be_calibrated_says_so() -> None:
 
 
 def test_agreement_by_hand() -> None:
-    from bestofk.lab.replicability import agreement_of
+    from bestofk.lab.replications import agreement_of
 
     # of 10 verdicts 3 differ: pairs that agree (7*6 + 3*2) / 90
     one = agreement_of(np.array([[1] * 7 + [0] * 3, [0] * 10]))

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from bestofk import lab
-from bestofk.code_identity.identity import identify
-from bestofk.errors import ArgumentError, RunError
+from bestofk._base.code_identity.identity import identify
+from bestofk._base.errors import ArgumentError, RunError
 from bestofk.lab.one_data_set import SetEvaluator, SplitSet
-from bestofk.lab.simulate import _task
+from bestofk.lab.simulation import _task
 from bestofk.run.store.store import open_store
 
 PAIR = ["naive-bayes", "c4.5"]

@@ -13,8 +13,8 @@ import pytest
 from scipy import integrate, special, stats
 
 from bestofk import lab
-from bestofk.multiple.registry import MULTIPLE_TESTS
-from bestofk.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 ALPHA = 0.05
 SETS = 20_000

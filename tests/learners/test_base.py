@@ -7,8 +7,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset
-from bestofk.errors import ArgumentError
 from bestofk.learners import learner
 
 

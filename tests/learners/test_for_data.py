@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.learners import for_data, learner
 
 

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestofk
-from bestofk.errors import BestOfKError
+from bestofk._base.errors import BestOfKError
 from bestofk.learners import parse_learner
-from bestofk.learners.call_text import Call, parse_call
+from bestofk.learners.specification import Call, parse_call
 
 TRACE = "trace-of-the-attack"
 HOSTILE = (
@@ -127,10 +127,10 @@ import json, os, sys
 texts = json.loads(sys.stdin.read())
 import joblib, numpy, pandas, scipy, cloudpickle, click, difflib, warnings, importlib.util
 import sklearn.svm, sklearn.pipeline, sklearn.preprocessing, sklearn.ensemble, sklearn.datasets
-import sklearn.utils, bestofk.learners.learners_file, bestofk.learners.import_target
+import sklearn.utils, bestofk.learners.specification, bestofk.learners.specification
 import pandas.io.pytables
 from bestofk.learners import parse_learner
-from bestofk.errors import BestOfKError
+from bestofk._base.errors import BestOfKError
 parse_learner("nmc"), parse_learner("sklearn.svm:SVC(C=1)")
 seen, current, left = [], "", []
 SPELLED = ("os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn",

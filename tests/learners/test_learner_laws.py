@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bestofk.data import DataSet, as_dataset
 from bestofk.learners import LEARNERS, learner, predict_plan, predict_split_by_split
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 WRITTEN = [name for name in LEARNERS if find_spec(LEARNERS[name].estimator.partition(":")[0])]
 PLANS = ("3x2", "kfold:3", "resample:3:0.4", "bootstrap:2", "loo")

@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
+from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.cli import main
-from bestofk.errors import ArgumentError, BestOfKError
 from bestofk.learners import learner_factory, parse_learner
-from bestofk.learners.learners_file import chosen_learners, learners_of_file
+from bestofk.learners.specification import chosen_learners, learners_of_file
 
 MODELS = """
 from sklearn.base import BaseEstimator, ClassifierMixin

@@ -5,7 +5,7 @@ import pandas as pd
 
 from bestofk.data import as_dataset
 from bestofk.learners import learner, predict_plan
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 def test_the_most_frequent_class_and_its_shares() -> None:

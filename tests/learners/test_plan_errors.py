@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.plan_errors import plan_errors
-from bestofk.learners.predict import predict_encoded_splits
+from bestofk.data.schema import Encoded
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import plan_errors, predict_encoded_splits
 from bestofk.learners.specification import parse_learner
-from bestofk.learners.split_marks import SplitMarks
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 def drawn(seed: int) -> Encoded:

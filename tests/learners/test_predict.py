@@ -10,10 +10,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from bestofk._base.errors import RunError
 from bestofk.data import as_dataset, load
-from bestofk.errors import RunError
 from bestofk.learners import learner, predict_plan, predict_split_by_split
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 @pytest.mark.parametrize("spec", ["2x3", "kfold:4", "holdout:0.3", "resample:3:0.2", "bootstrap:2"])

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.learners import LEARNERS, learner
 
 PAPERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes", "tan", "voted-perceptron"]

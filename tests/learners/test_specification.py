@@ -4,7 +4,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.svm import SVC
 
-from bestofk.errors import ArgumentError, BestOfKError, UnknownNameError
+from bestofk._base.errors import ArgumentError, BestOfKError, UnknownNameError
 from bestofk.learners import named_learners, parse_learner
 
 

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.data.encoded import Encoded
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Encoded
 from bestofk.learners.predict import predict_encoded_splits
 from bestofk.learners.voted_perceptron import VotedPerceptron
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 def plain(inputs, y, new):

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.data.encoded import Encoded
+from bestofk.data.schema import Encoded
 from bestofk.learners import learner
 
 HERE = Path(__file__).parent / "weka"

@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, DesignError, TableError
+from bestofk._base.errors import ArgumentError, DesignError, TableError
+from bestofk.decide.one_test import run_test
 from bestofk.losses import read_losses
-from bestofk.ordering.one_test import run_test
-from bestofk.plans.design import Design
+from bestofk.splits.design import Design
 
 AMLB = """id,task,framework,constraint,fold,type,result,metric,seed,acc,auc,logloss,duration
 openml.org/t/1,credit,autogluon,1h8c,0,binary,0.75,auc,11,0.8,0.75,0.3,9
@@ -156,9 +156,9 @@ class TestArgumentsReachTheirStep:
             bk.order,
             bk.plan_size,
             bk.corrected_minimum,
-            bk.ordering.multitest,
-            bk.ordering.most_wins,
-            bk.ordering.anova_choice,
+            bk.decide.multitest,
+            bk.decide.most_wins,
+            bk.decide.anova_choice,
             lambda frame, **how: run_test(frame, "kfold-t", **how),
             read_losses,
         ):

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from bestofk.errors import TableError, UnknownNameError
+from bestofk._base.errors import TableError, UnknownNameError
 from bestofk.losses import example_losses, read_losses
-from bestofk.losses.example_losses import EXAMPLES
+from bestofk.losses.reading import EXAMPLES
 
 LEARNERS = (
     "dummy", "nearest-centroid", "gaussian-nb", "decision-tree", "1-nn", "logistic-regression",

@@ -4,10 +4,10 @@ from dataclasses import FrozenInstanceError
 import numpy as np
 import pytest
 
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.losses import Losses
 from bestofk.losses.losses import DIMS
-from bestofk.plans.design import Design
+from bestofk.splits.design import Design
 
 
 def refusal(*args, **kwargs):

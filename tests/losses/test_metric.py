@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.losses.metric import Metric, metric_of
+from bestofk.losses.losses import Metric, metric_of
 
 UP = {
     "accuracy": ("1 - accuracy", 1.0, (0.7, 0.8, 0.79)),
@@ -107,7 +107,7 @@ def test_flipping_by_hand_decides_the_same(name):
 
 
 def test_single_tests_say_what_the_losses_are():
-    from bestofk.ordering.one_test import run_test
+    from bestofk.decide.one_test import run_test
 
     assert "Larger accuracy is better." in run_test(table("accuracy"), "anova").explain()
     found = run_test(table("reward"), "kfold-t", pair=("a", "b")).explain()

@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofk.errors import ArgumentError, BestOfKWarning, TableError, UnknownNameError
+from bestofk._base.errors import ArgumentError, BestOfKWarning, TableError, UnknownNameError
+from bestofk.data.tables import read_table
 from bestofk.losses import read_losses
-from bestofk.plans.design import Design
-from bestofk.tables import read_table
+from bestofk.splits.design import Design
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import pytest
 
-from bestofk.losses.roles import assign_roles, direction_of, normal, role_of
-from bestofk.tables import Table
+from bestofk.data.tables import Table
+from bestofk.losses.columns import assign_roles, direction_of, normal, role_of
 
 
 @pytest.mark.parametrize(

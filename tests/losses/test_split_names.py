@@ -2,10 +2,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bestofk.errors import TableError
+from bestofk._base.errors import TableError
 from bestofk.losses import read_losses
-from bestofk.losses.split_names import split_of, splits_among
-from bestofk.plans.design import Design
+from bestofk.losses.columns import split_of, splits_among
+from bestofk.splits.design import Design
 
 VALUES = np.array([[0.5, 0.25, 0.75], [0.125, 1.0, 0.0]])
 

@@ -7,11 +7,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.errors import ArgumentError, TableError
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.losses import Losses, read_losses
 from bestofk.losses.layouts import looks_like_role
-from bestofk.plans.design import KINDS, Design, Subsets
-from bestofk.tables.spreadsheet import as_text_cell
+from bestofk.splits.design import KINDS, Design, Subsets
 
 FORMATS = ("csv", "tsv", "parquet", "jsonl", "arff")
 HOSTILE = (

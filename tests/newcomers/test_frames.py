@@ -17,8 +17,8 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.svm import SVC
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, read_dataset
-from bestofk.errors import ArgumentError
 
 pytestmark = pytest.mark.usefixtures("loaded_workers")
 

@@ -7,10 +7,10 @@ import time
 import numpy as np
 import pytest
 
-from bestofk.errors import RunError
-from bestofk.papers.account import Request
+from bestofk._base.errors import RunError
 from bestofk.papers.array_task import ArrayPiece, ArrayTask, obtain
-from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
+from bestofk.papers.comparison import Request
+from bestofk.papers.intervals.experiments import SimulationPiece, run_piece
 from bestofk.run.store.store import open_store
 
 
@@ -103,9 +103,9 @@ def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
 
 CHILD = """
 import sys
-from bestofk.papers.account import Request
+from bestofk.papers.comparison import Request
 from bestofk.papers.array_task import obtain
-from bestofk.papers.intervals.experiment import SimulationPiece, run_piece
+from bestofk.papers.intervals.experiments import SimulationPiece, run_piece
 pieces = [
     SimulationPiece(kind="plain", seed=3, draw=draw, step=4, simulations=2).named
     for draw in range(10_000)

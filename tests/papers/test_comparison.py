@@ -4,9 +4,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bestofk.errors import ArgumentError
-from bestofk.papers.account import Account, Request
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
+from bestofk._base.errors import ArgumentError
+from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request, chance
 
 
 def numbers(**changes):

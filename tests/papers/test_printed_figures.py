@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestofk.errors import UnknownNameError
+from bestofk._base.errors import UnknownNameError
 from bestofk.papers.printed_figures import printed_figures, printed_table
 
 

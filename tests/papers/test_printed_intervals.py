@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bestofk.papers.intervals.simulation import BEST, DATASETS, STEPS, problem_of
+from bestofk.papers.intervals.experiments import BEST, DATASETS, STEPS, problem_of
 from bestofk.papers.printed_figures import printed_figures, printed_table
 
 LAST = {"2": "Bootstrap-A", "3": "Bootstrap-A", "4": "Bootstrap-B", "5": "Bootstrap-B"}

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 import bestofk as bk
-from bestofk.evals.example_evals import example_path, example_prices
+from bestofk.evals.reading import example_path, example_prices
 
 PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}

@@ -8,8 +8,8 @@ import pytest
 from tests.report.page_kinds import Failing, table
 
 import bestofk as bk
-from bestofk.report.decision_card import card_of
-from bestofk.wording import interval_words, pvalue_words
+from bestofk._base.formatting import interval_words, pvalue_words
+from bestofk.report.card import card_of
 
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 

@@ -17,16 +17,16 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.adjust import CORRECTIONS
-from bestofk.cli.terminal_table import shown_columns
-from bestofk.planning.advice import advice
-from bestofk.plans.design import Design
+from bestofk._base.formatting import number, pvalue_words
+from bestofk.cli.terminal import shown_columns
+from bestofk.decide.power.advice import advice
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.forest import layout_forest
-from bestofk.report.learner_tables import learners_table, pairs_table
-from bestofk.report.live import live_data
+from bestofk.report.tables import learners_table, pairs_table
 from bestofk.report.verdict_groups import groups_of
-from bestofk.wording import number, pvalue_words
+from bestofk.report.write_report import live_data
+from bestofk.splits.design import Design
+from bestofk.stats.adjust import CORRECTIONS
 
 TABLES = 120
 BATCHES = 2
@@ -353,7 +353,7 @@ def terminal_said(order):
 class Truth:
     """The evidence of the JSON, by pair."""
 
-    order: bk.ordering.Order
+    order: bk.decide.Order
     told: dict
     rows: dict
     claims: set

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import multiple, pairwise
-from bestofk.ordering.one_test import run_test
+from bestofk.decide.one_test import run_test
 from bestofk.report.names import elided, html_name, html_sentence, latex_text, markdown_text
-from bestofk.report.output_table import Column, OutputTable
+from bestofk.report.tables import Column, OutputTable
+from bestofk.stats import multiple, pairwise
 
 HOSTILE = [
     '<script>alert(1)</script>', '"><img src=x onerror=alert(1)>', "a|b*c_d`e`",
@@ -38,7 +38,7 @@ def test_frame_holds_all_digits_and_the_very_names(decision):
 
 
 def test_csv_reads_back(decision):
-    from bestofk.report.presented import table_of
+    from bestofk.report.tables import table_of
 
     rows = list(csv.DictReader(io.StringIO(table_of(decision).to_csv(), newline="")))
     assert [row["learner"] for row in rows] == list(decision.order)

@@ -8,16 +8,14 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk.adjust import CORRECTIONS
-from bestofk.errors import ArgumentError, RunError, StoreError
-from bestofk.multiple.registry import MULTIPLE_TESTS
-from bestofk.ordering.registry import PROCEDURES
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.report import citations
-from bestofk.report.assumptions import assumptions_of
-from bestofk.report.live import adjusted_by_all, live_data
-from bestofk.report.methods_paragraph import methods_of
-from bestofk.report.write_report import render_report
+from bestofk._base.errors import ArgumentError, RunError, StoreError
+from bestofk.decide.registry import PROCEDURES
+from bestofk.report import methods as citations
+from bestofk.report.methods import assumptions_of, methods_of
+from bestofk.report.write_report import adjusted_by_all, live_data, render_report
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
 

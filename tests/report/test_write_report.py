@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.adjust import CORRECTIONS
-from bestofk.ordering import multitest
-from bestofk.report.live import live_data
+from bestofk._base.formatting import pvalue_words
+from bestofk.decide import multitest
 from bestofk.report.names import one_line
-from bestofk.report.write_report import render_report
-from bestofk.wording import pvalue_words
+from bestofk.report.write_report import live_data, render_report
+from bestofk.stats.adjust import CORRECTIONS
 
 NAMES = ["dummy", "nearest mean", "naive bayes", "tree", "1-nn", "logistic"]
 HOSTILE = [

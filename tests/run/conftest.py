@@ -13,7 +13,7 @@ import pytest
 import bestofk as bk
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.metrics.loss_functions import as_loss
+from bestofk.run.metrics import as_loss
 from bestofk.run.store.store import open_store
 
 PASSWORD = "p@ss:w/ord%7"

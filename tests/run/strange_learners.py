@@ -17,8 +17,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 import bestofk as bk
 from bestofk.data import as_dataset
 from bestofk.run.experiment import Experiment
-from bestofk.run.inputs.contenders import as_contenders
-from bestofk.run.metrics.loss_functions import as_loss
+from bestofk.run.inputs import as_contenders
+from bestofk.run.metrics import as_loss
 
 
 def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_state=7, **options):

@@ -8,7 +8,7 @@ from sklearn.utils import all_estimators
 from threadpoolctl import threadpool_limits
 
 import bestofk as bk
-from bestofk.data.load import load
+from bestofk.data.reading import load
 from bestofk.run.cells import FAILURE_KINDS
 
 FEW = 12

@@ -10,8 +10,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownNameError
 from bestofk.cli import main
-from bestofk.errors import ArgumentError, BestOfKError, RunError, UnknownNameError
 
 IRIS = load_iris()
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}

@@ -58,7 +58,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 
 
 def test_the_same_for_whole_plans(monkeypatch):
-    import bestofk.run.evaluation.whole_plans as evaluating
+    import bestofk.run.evaluation.evaluate as evaluating
 
     split_by_split = sizes(compare(engine="serial"))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
@@ -110,7 +110,7 @@ def test_the_same_after_a_kill(alone, tmp_path, run_loaded):
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); import test_costs as here\n"
         "from bestofk.run.store.store import Store, open_store\n"
-        "from bestofk.run.evaluation.comparison_task import ComparisonTask as Task\n"
+        "from bestofk.run.evaluation.task import ComparisonTask as Task\n"
         "keep, kept = Task.keep, []\n"
         "def die(self, store, result):\n"
         "    keep(self, store, result); kept.append(result)\n"

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.errors import RunError
+from bestofk._base.errors import RunError
 from bestofk.run.cells import FAILURE_KINDS, Failure
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.blocks import blocks_of
-from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.evaluate import evaluate
+from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk.cli import main
-from bestofk.ordering import Decision
+from bestofk.decide import Decision
 from bestofk.report.write_report import render_report
 from bestofk.run.store.schema import studies as studies_table
 from bestofk.run.store.store import open_store
@@ -57,7 +57,7 @@ def rows(n=60):
 
 def sign_of_means(a, b, *, alternative="two-sided"):
     """A test as a user may write one: a paired t test of all folds."""
-    from bestofk.pairwise import kfold_t
+    from bestofk.stats.pairwise import kfold_t
 
     flat = [np.asarray(x).reshape(*np.shape(x)[:-2], -1) for x in (a, b)]
     return kfold_t(*flat, alternative=alternative)

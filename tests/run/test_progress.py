@@ -148,7 +148,7 @@ def test_a_notebook_has_one_line_that_is_renewed(monkeypatch):
 
 
 def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
-    from bestofk.run.race.race_progress import RaceProgress
+    from bestofk.run.race.run import RaceProgress
 
     stream = io.StringIO()
     race = RaceProgress(Lines(stream), total=60)
@@ -166,7 +166,7 @@ def test_a_race_is_one_run_of_many_rounds_and_tells_who_is_out():
 
 
 def test_the_bar_shows_who_is_out():
-    from bestofk.run.race.race_progress import RaceProgress
+    from bestofk.run.race.run import RaceProgress
 
     stream = Terminal()
     bar = Bar(stream)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bestofk.errors import Interrupted, RunError
+from bestofk._base.errors import Interrupted, RunError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 from bestofk.run.run_task import run_task

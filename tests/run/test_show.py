@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 import bestofk as bk
+from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.cli.show import show
-from bestofk.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import open_store

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from bestofk.errors import BestOfKWarning, StoreError
+from bestofk._base.errors import BestOfKWarning, StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.store import open_store

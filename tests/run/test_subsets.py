@@ -7,16 +7,16 @@ from scipy import stats
 from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, DesignError
+from bestofk._base.errors import ArgumentError, DesignError
 from bestofk.learners.predict import predict_plan, predict_split_by_split
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Losses
-from bestofk.plans import plan
-from bestofk.plans.design import Design, Subsets
 from bestofk.run.evaluation.evaluate import Evaluator, evaluate
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.inputs.sources import as_datasets
-from bestofk.run.metrics.loss_functions import as_loss
+from bestofk.run.inputs import as_datasets
+from bestofk.run.metrics import as_loss
+from bestofk.splits import plan
+from bestofk.splits.design import Design, Subsets
 
 HALVES, NESTED = "3x4+halves:5x3", "3x4+nested"
 TESTS = {
@@ -161,7 +161,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     alone = {
         result.key: result.loss for place in places[::-1] for result in one_by_one.evaluate([place])
     }
-    monkeypatch.setattr("bestofk.run.evaluation.whole_plans.WHOLE_PLAN_FROM", 0)
+    monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", 0)
     whole = {result.key: result.loss for result in evaluate(experiment, places)}
     assert together == alone == whole
     assert len(together) == len(places)
@@ -248,7 +248,7 @@ def test_too_few_halves_leave_the_plain_test():
 
 
 def test_a_budget_that_ends_early_leaves_the_runs_on_all_rows(monkeypatch):
-    from bestofk.run.evaluation.comparison_task import ComparisonTask
+    from bestofk.run.evaluation.task import ComparisonTask
 
     rounds = ComparisonTask.rounds
 
@@ -319,10 +319,10 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
     The corrected test rejects about 10 percent of such pairs. Bounds by the binomial distribution
     with one chance in 10,000 of a false alarm on each side.
     """
-    from bestofk.data.encoded import Encoded
+    from bestofk.data.schema import Encoded
     from bestofk.learners.predict import predict_subsets
-    from bestofk.pairwise.splits.nested_cv import nested_cv_t
-    from bestofk.pairwise.splits.resampled_t import corrected_repeated_kfold_t
+    from bestofk.stats.pairwise.nested_cv import nested_cv_t
+    from bestofk.stats.pairwise.resampled import corrected_repeated_kfold_t
 
     nearest, sets, n = learner("nn"), 120, 60
     flat = np.empty((sets, 2, 5 * 5 + 5 * 20))
@@ -347,7 +347,7 @@ def test_nested_keeps_its_level_where_the_corrected_test_does_not():
 
 
 def test_the_report_says_what_these_tests_assume():
-    from bestofk.report.assumptions import assumptions_of
+    from bestofk.report.methods import assumptions_of
 
     said = [one.why for one in assumptions_of(compared(NESTED).decision)]
     assert (

@@ -4,8 +4,8 @@ import numpy as np
 from exact_tables import NAMES, exactly, folds, instances, sets
 
 import bestofk as bk
-from bestofk.adjust import CORRECTIONS
-from bestofk.ordering.preference import MeasuredCosts, PanelOrder
+from bestofk.decide.preference import MeasuredCosts, PanelOrder
+from bestofk.stats.adjust import CORRECTIONS
 
 FIRST_LOSES = (0.30, 0.20, 0.21)
 """The second and third are shown to be better than the first, and the second than the third."""
@@ -318,7 +318,7 @@ def procedures():
     )
     yield (
         "most wins minus losses",
-        bk.ordering.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
+        bk.decide.most_wins(folds((0.3, 0.2, 0.25)), minus_losses=True),
     )
     yield (
         "most wins on too few data sets",

@@ -4,7 +4,7 @@ import numpy as np
 from exact_tables import NAMES, folds, instances, sets
 
 import bestofk as bk
-from bestofk.ordering.orders_by import orders_by_alpha, orders_by_prior
+from bestofk.decide.sensitivity import orders_by_alpha, orders_by_prior
 
 TABLE = folds((0.3, 0.2, 0.21))
 MEANS = sets((0.3, 0.2, 0.21))

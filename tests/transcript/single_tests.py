@@ -4,10 +4,10 @@ import numpy as np
 from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets
 
 import bestofk as bk
-from bestofk.multiple.registry import MULTIPLE_TESTS
-from bestofk.ordering.one_test import run_test
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans.design import Subsets
+from bestofk.decide.one_test import run_test
+from bestofk.splits.design import Subsets
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
 def tables(means, count):

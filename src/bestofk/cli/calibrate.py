@@ -31,7 +31,7 @@ def calibrate(**given: Any) -> None:
       bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
       bestofk calibrate --test 5x2cv-t --plan 5x2 --sets 100 --json
     """
-    from bestofk.lab.calibrate import calibrate as find
+    from bestofk.lab.calibration import calibrate as find
 
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         rows = own_rows(given["data"], given["target"])

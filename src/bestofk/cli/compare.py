@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     check_report_path,
     command_line,
@@ -21,7 +22,6 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
-from bestofk.cli.sections import SectionedCommand
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
@@ -180,9 +180,9 @@ def compare(
       bestofk compare wine --learner nmc --learner nn --groups ash --plan group-kfold:5
       bestofk compare breast-cancer --stop settled
     """
-    from bestofk.learners.learners_file import chosen_learners
+    from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
-    from bestofk.run.inputs.sources import dataset_of
+    from bestofk.run.inputs import dataset_of
 
     options: dict[str, Any] = {
         "target": target,
@@ -243,7 +243,7 @@ def compare(
 
 
 def _column_of_folds(plan: str | None) -> str | None:
-    from bestofk.plans.specification import specify
+    from bestofk.splits.plans import specify
 
     return None if plan is None else specify(plan, {}).column or None
 
@@ -254,7 +254,7 @@ def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
         return plan
     if plan is None:
         raise click.UsageError("--stratify needs a plan: add --plan 10x10.")
-    from bestofk.plans.plan import plan as make_plan
+    from bestofk.splits.plans import plan as make_plan
 
     wanted = {"labels": True, "no": False}.get(stratify, stratify)
     return make_plan(plan, stratified=wanted, random_state=seed)
@@ -271,7 +271,7 @@ def _costs(path: str) -> Any:
     """A file of costs as a data frame: the first column names the truth, the others predictions."""
     import pandas as pd
 
-    from bestofk.tables import read_table
+    from bestofk.data.tables import read_table
 
     table = read_table(path)
     truth, *predicted = table.columns

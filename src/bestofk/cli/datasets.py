@@ -55,11 +55,10 @@ def fetch(
     Each becomes a CSV file, its last column the class; what differs from the paper's copy is
     said. An interrupted call resumes where it stopped.
     """
+    from bestofk._base.errors import RunError
+    from bestofk._base.formatting import counted
     from bestofk.cli.options import echo_json
-    from bestofk.errors import RunError
-    from bestofk.papers.collections import VARIABLE
-    from bestofk.papers.fetch import fetch as fetch_all
-    from bestofk.wording import counted
+    from bestofk.papers.data import VARIABLE, fetch as fetch_all
 
     given = folder or os.environ.get(VARIABLE)
     if not given:

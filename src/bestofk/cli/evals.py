@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bestofk._base.formatting import shortened
+from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     Command,
     check_report_path,
@@ -19,12 +21,9 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
-from bestofk.cli.sections import SectionedCommand
-from bestofk.wording import shortened
 
 if TYPE_CHECKING:
-    from bestofk.evals import Evals
-    from bestofk.model_choice import ModelChoice
+    from bestofk.evals import Evals, ModelChoice
 
 MEASURED = ("cost", "tokens", "latency")
 
@@ -149,7 +148,7 @@ def evals(
       bestofk evals inspect-sums --metric match --cluster passage --json
     """
     from bestofk.evals import read_evals
-    from bestofk.model_choice.choose_model import choose_model
+    from bestofk.evals.choosing import choose_model
 
     check_report_path(report_path)
     asked = decision_arguments(options)
@@ -208,7 +207,7 @@ def _known_paths(paths: tuple[str, ...]) -> list[Any]:
     """The paths, with embedded logs by their names."""
     from pathlib import Path
 
-    from bestofk.evals.example_evals import EXAMPLE_EVALS, example_path
+    from bestofk.evals.reading import EXAMPLE_EVALS, example_path
 
     return [
         example_path(path) if path in EXAMPLE_EVALS and not Path(path).exists() else path
@@ -245,7 +244,7 @@ def _refuse_unknown_costs(prefer: str | None, found: Evals) -> None:
 
 def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
     """What each model costs by the measure that the verdict speaks of, under its title."""
-    from bestofk.model_choice.cost_words import COST_TITLES, main_cost, shown_cost
+    from bestofk.evals.model_choice import COST_TITLES, main_cost, shown_cost
 
     of = main_cost(choice.costs, choice.cost_of)
     if of is None:
@@ -256,7 +255,7 @@ def _cost_column(choice: ModelChoice) -> dict[str, dict[str, str]]:
 
 def _cost_lines(choice: ModelChoice) -> list[str]:
     """What a sample costs, by model, where it is known."""
-    from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
+    from bestofk.evals.model_choice import COST_TITLES, shown_cost
 
     lines = []
     for of, title in COST_TITLES.items():

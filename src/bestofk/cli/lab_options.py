@@ -53,14 +53,14 @@ def own_rows(data: str | None, target: str | None) -> Any:
         if target is not None:
             raise click.UsageError("--target applies to --data; name the file.")
         return None
-    from bestofk.run.inputs.sources import dataset_of
+    from bestofk.run.inputs import dataset_of
 
     return dataset_of(data, target=target)
 
 
 def problem_of(text: str | None, rows: Any, default: str, **settings: Any) -> Any:
     """The problem of ``--problem`` and ``--data``."""
-    from bestofk.problems.registry import problem
+    from bestofk.lab.problems.registry import problem
 
     if rows is None:
         return problem(text or default)

@@ -23,9 +23,8 @@ def tests(as_json: bool) -> None:
       bestofk tests
       bestofk tests --json
     """
-    from bestofk.multiple.registry import MULTIPLE_TESTS
-    from bestofk.pairwise.clustered.registry import CLUSTERED_TESTS
-    from bestofk.pairwise.registry import PAIRWISE_TESTS
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+    from bestofk.stats.pairwise.registry import CLUSTERED_TESTS, PAIRWISE_TESTS
 
     groups: dict[str, Any] = {
         "Two learners": PAIRWISE_TESTS,
@@ -72,7 +71,7 @@ def procedures(as_json: bool) -> None:
       bestofk procedures
       bestofk procedures --json
     """
-    from bestofk.ordering.registry import PROCEDURES
+    from bestofk.decide.registry import PROCEDURES
 
     if as_json:
         echo_json({"procedures": [_row(entry) for entry in PROCEDURES.values()]})
@@ -96,7 +95,7 @@ def plans(as_json: bool) -> None:
       bestofk plans
       bestofk plans --json
     """
-    from bestofk.plans.registry import PLANS
+    from bestofk.splits.registry import PLANS
 
     if as_json:
         echo_json({"plans": [_row(entry) for entry in PLANS.values()]})
@@ -137,7 +136,7 @@ def losses(as_json: bool) -> None:
     """
     from sklearn.metrics import get_scorer_names
 
-    from bestofk.run.metrics.loss_functions import LOSSES, listed_metric
+    from bestofk.run.metrics import LOSSES, listed_metric
 
     scorers = [name for name in get_scorer_names() if name not in LOSSES]
     rows = [
@@ -170,7 +169,7 @@ def problems(as_json: bool) -> None:
       bestofk problems
       bestofk problems --json
     """
-    from bestofk.problems.registry import PROBLEMS
+    from bestofk.lab.problems.registry import PROBLEMS
 
     if as_json:
         echo_json({"problems": [_row(entry) for entry in PROBLEMS.values()]})
@@ -190,7 +189,7 @@ def datasets(as_json: bool) -> None:
       bestofk datasets
       bestofk datasets --json
     """
-    from bestofk.data.load import DATASETS
+    from bestofk.data.reading import DATASETS
 
     if as_json:
         echo_json(

@@ -65,7 +65,7 @@ def type1(**given: Any) -> None:
 
     With --data the labels of your own rows are shuffled, so that nothing can be learnt from them.
     """
-    from bestofk.lab.type1_error import type1_error
+    from bestofk.lab.error_rates import type1_error
 
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         rows = own_rows(given["data"], given["target"])
@@ -86,8 +86,8 @@ def power(**given: Any) -> None:
 
     With --data and --by, one learner meets itself made worse by so much on your own rows.
     """
-    from bestofk.lab.power import power as measure_power
-    from bestofk.problems.registry import problem
+    from bestofk.lab.power_rates import power as measure_power
+    from bestofk.lab.problems.registry import problem
 
     asked = _asked(given)
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
@@ -114,7 +114,7 @@ def power(**given: Any) -> None:
 @lab_options
 def replicability(**given: Any) -> None:
     """Whether other random splits of the same data would give the same verdict."""
-    from bestofk.lab.replicability import replicability as measure_replicability
+    from bestofk.lab.replications import replicability as measure_replicability
 
     with warnings_as_lines(), contextlib.redirect_stdout(sys.stderr):
         rows = own_rows(given["data"], given["target"])
@@ -175,7 +175,7 @@ def claims(**given: Any) -> None:
 
         _write(write_claims, given, store=given["store"])
         return
-    from bestofk.lab.false_claims import false_claims
+    from bestofk.lab.claims import false_claims
 
     _measure_decisions(false_claims, given, "many-data-sets")
 
@@ -202,7 +202,7 @@ def chosen(**given: Any) -> None:
 
         _write(write_chosen, given)
         return
-    from bestofk.lab.worst_chosen import BLIND_SPOT, worst_chosen
+    from bestofk.lab.claims import BLIND_SPOT, worst_chosen
 
     _measure_decisions(worst_chosen, given, BLIND_SPOT, by=given["by"], within=given["within"])
 

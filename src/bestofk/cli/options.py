@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from bestofk._base.errors import BestOfKWarning
 from bestofk.cli.app import complain
 from bestofk.cli.say import holds_everything, say
-from bestofk.errors import BestOfKWarning
 
 if TYPE_CHECKING:
     from bestofk.losses import Losses
@@ -243,7 +243,7 @@ def command_line() -> tuple[str, ...]:
 
 def preference(text: str | None, *, measured: bool = True) -> Any:
     """``--prefer`` as a list of names, as listed, or as what was measured."""
-    from bestofk.ordering.preference import LISTED, MEASURED
+    from bestofk.decide.preference import LISTED, MEASURED
 
     if text is None or text == LISTED or (measured and text in MEASURED):
         return text
@@ -265,7 +265,7 @@ def df_value(df: str | None) -> float | str | None:
 def read_table(path: str, reading: dict[str, Any], *, missing: str = "refuse") -> Losses:
     """The table of losses that the options describe."""
     from bestofk.losses import read_losses
-    from bestofk.losses.direction_and_design import UnknownDirectionError
+    from bestofk.losses.reading import UnknownDirectionError
 
     try:
         return read_losses(path, missing="refuse" if missing == "refuse" else "allow", **reading)

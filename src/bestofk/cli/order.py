@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     check_report_path,
     command_line,
@@ -20,7 +21,6 @@ from bestofk.cli.options import (
     warnings_as_lines,
 )
 from bestofk.cli.say import say, say_name
-from bestofk.cli.sections import SectionedCommand
 
 
 @click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,7 +51,7 @@ def order(
       bestofk order digits-5x2 --procedure most-wins --test 5x2cv-f
       bestofk order breast-cancer-10x10 --test use-all-data --df 10 --json
     """
-    from bestofk.ordering.order import order as decide
+    from bestofk.decide.order import order as decide
 
     check_report_path(report_path)
     asked = decision_arguments(options)
@@ -62,7 +62,7 @@ def order(
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:
-        from bestofk.planning.expectation import expectation_to_dict
+        from bestofk.decide.power.advice import expectation_to_dict
 
         more: dict[str, Any] = {"expected": expectation_to_dict(decision)}
         if report_path:

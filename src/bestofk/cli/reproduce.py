@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bestofk._base.atomic_write import write_text
 from bestofk.cli.options import echo_json, warnings_as_lines
 from bestofk.cli.say import say_entry
-from bestofk.whole_file import write_text
 
 if TYPE_CHECKING:
     from bestofk.papers.registry import Reproduction
@@ -89,7 +89,7 @@ def reproduce(
     if printed:
         _printed(entry, tables, as_json)
         return
-    from bestofk.papers.account import Request
+    from bestofk.papers.comparison import Request
 
     with warnings_as_lines():
         account = entry.load()(
@@ -123,7 +123,7 @@ def reproduce(
 
 
 def _check(entry: Reproduction, tables: tuple[str, ...], variant: str | None, jobs: int) -> None:
-    from bestofk.errors import UnknownNameError
+    from bestofk._base.errors import UnknownNameError
 
     for table in tables:
         if table not in entry.tables:

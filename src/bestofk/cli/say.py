@@ -19,7 +19,7 @@ from typing import TextIO
 
 import click
 
-from bestofk.wording import printable
+from bestofk._base.formatting import printable
 
 PROSE_WIDTH = 100
 """Sentences are wrapped at this many columns, however wide the terminal is."""

@@ -67,7 +67,7 @@ def show(store: str, study: int | None, export: str | None, as_json: bool) -> No
 
 def _decided(store: Store, study: StoredStudy, shown: int) -> Study | str | None:
     """The study decided as it was when it was run, or why it cannot be; None of very many."""
-    from bestofk.errors import BestOfKError
+    from bestofk._base.errors import BestOfKError
     from bestofk.run.open_study import open_study
 
     if shown > MOST_DECIDED:
@@ -124,8 +124,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
 
 
 def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -> None:
-    from bestofk.cli.terminal import console, plain
-    from bestofk.cli.terminal_table import one_line
+    from bestofk.cli.terminal import console, one_line, plain
 
     out = console()
     n_cells = store.n_cells()
@@ -180,7 +179,7 @@ def _lines(decided: Study | str | None) -> str:
 
 
 def _asked(record: StoredDecision) -> str:
-    from bestofk.errors import BestOfKError
+    from bestofk._base.errors import BestOfKError
     from bestofk.run.open_study import decision_of
 
     try:

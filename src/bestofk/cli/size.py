@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
     column_options,
     df_value,
@@ -16,7 +17,6 @@ from bestofk.cli.options import (
     reading_options,
     warnings_as_lines,
 )
-from bestofk.cli.sections import SectionedCommand
 
 
 @click.command(cls=SectionedCommand, context_settings={"help_option_names": ["-h", "--help"]})
@@ -69,7 +69,7 @@ def size(
       bestofk size --datasets 15 --sd 0.03 --difference 0.02
       bestofk size --instances 200 --discordance 0.1 --difference 0.05
     """
-    from bestofk.planning import plan_size
+    from bestofk.decide.power import plan_size
 
     own = {name: given.pop(name) for name in ("design", "learners")}
     reading = reading_options(given)

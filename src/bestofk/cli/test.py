@@ -56,7 +56,7 @@ def one_test(
       bestofk test breast-cancer-10x10 --test use-all-data --df 10 --pair 1-nn decision-tree
       bestofk test digits-5x2 --test newman-keuls
     """
-    from bestofk.ordering.one_test import run_test
+    from bestofk.decide.one_test import run_test
 
     with warnings_as_lines():
         table = read_table(losses, reading_options(reading), missing=missing)

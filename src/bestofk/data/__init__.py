@@ -1,5 +1,5 @@
 """Data sets: named columns of kind numeric or nominal, missing values kept, and their readers."""
 
-from bestofk.lazily import lazy_names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,23 +1,130 @@
-"""A data set: named columns of kind numeric or nominal, a label or number for every row."""
+"""What learners make of a data set before they see its splits: made once while the rows live."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.data.encoded import Codes, Encoded
-from bestofk.data.schema import Schema, encode_labels
-from bestofk.data.task import TASKS, take_target
-from bestofk.data.whole_rows import is_sparse
-from bestofk.errors import ArgumentError
-from bestofk.presenting import without_effect
+from bestofk._base.errors import ArgumentError
+from bestofk._base.results import without_effect
+from bestofk.data.schema import (
+    TASKS,
+    Codes,
+    Encoded,
+    Schema,
+    digest_rows,
+    encode_labels,
+    is_sparse,
+    take_target,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_BYTES = 1 << 26
+"""Of larger data sets nothing is kept, for the sake of memory."""
+
+MadeT = TypeVar("MadeT")
+_kept: WeakKeyDictionary[Encoded, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def made_once(
+    encoded: Encoded, make: Callable[..., MadeT], *settings: float | int | str | bool
+) -> MadeT:
+    """``make(encoded, *settings)``, or what it gave before.
+
+    A plan is evaluated in blocks, by several threads: what depends on the rows alone is shared by
+    them. Two threads may make it at the same time; they make the same. It must not refer to
+    `encoded`, which would then live for ever.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = Encoded(values=np.eye(2), cardinality=np.zeros(2), y=np.zeros(2), classes=["a"])
+    >>> float(made_once(data, lambda rows, power: rows.values.sum() ** power, 3))
+    8.0
+    """
+    if encoded.values.nbytes > MOST_BYTES:
+        return make(encoded, *settings)
+    kept = _kept.setdefault(encoded, {})
+    key = (make, *settings)
+    if key not in kept:
+        kept[key] = make(encoded, *settings)
+    made: MadeT = kept[key]
+    return made
+
+
+def forget() -> None:
+    """Keep nothing of what was made, as benchmarks do that measure the making too."""
+    _kept.clear()
+
+
+# The fingerprint of a data set: what a stored fit must agree with to be used again.
+
+
+ROWS_AT_ONCE = 4096
+
+
+def fingerprint_of(data: DataSet) -> str:
+    """SHA-256 over columns, kinds, declared values, cells, target and weights, not the name."""
+    digest = sha256(b"bestofk data set 1\n")
+    if data.whole:
+        digest.update(digest_rows(data.X))
+        return _with_target(digest, data)
+    if any(dtype == np.float32 for dtype in data.X.dtypes):  # learners compute otherwise
+        digest.update(repr([str(dtype) for dtype in data.X.dtypes]).encode())
+    if data.given is not None:
+        digest.update(_of_given(data.given, data.X))
+    for name, declared in zip(data.schema.columns, data.schema.categories, strict=True):
+        shown = None if declared is None else [str(value) for value in declared]
+        digest.update(repr((str(name), shown)).encode())
+    for start in range(0, data.n, ROWS_AT_ONCE):
+        values = data.schema.encode(data.X.iloc[start : start + ROWS_AT_ONCE])
+        values += 0.0  # one zero, not two
+        values[np.isnan(values)] = np.nan
+        digest.update(values.astype("<f8", copy=False).tobytes())
+    return _with_target(digest, data)
+
+
+def _of_given(given: pd.DataFrame, settled: pd.DataFrame) -> bytes:
+    """What learners that choose their columns themselves see and others do not.
+
+    Nothing for text that became categories, so that files and frames of the same cells agree.
+    """
+    import pandas as pd
+
+    usual = ("object", "str", "string", "category", "float64", "int64")
+    kinds = [(str(name), str(dtype)) for name, dtype in given.dtypes.items()]
+    unseen = [name for name in given.columns if name not in settled.columns]
+    if not unseen and all(kind in usual for _, kind in kinds):
+        return b""
+    cells = pd.util.hash_pandas_object(given[unseen].astype(str), index=False) if unseen else None
+    return repr(kinds).encode() + (b"" if cells is None else cells.to_numpy().tobytes())
+
+
+def _with_target(digest: Any, data: DataSet) -> str:
+    if data.task == "classification":
+        codes, classes = data.labels()
+        digest.update(repr([str(label) for label in classes]).encode())
+        digest.update(codes.astype("<i8").tobytes())
+    else:
+        digest.update(data.y.to_numpy(dtype="<f8").tobytes())
+        if data.y.dtype == np.float32:
+            digest.update(b"float32")
+    if data.sample_weight is not None:
+        digest.update(b"weights" + data.sample_weight.to_numpy(dtype="<f8").tobytes())
+    found: str = digest.hexdigest()
+    return found
+
+
+# A data set: named columns of kind numeric or nominal, a label or number for every row.
+
 
 _ROWS_AT_ONCE = 4096
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -42,7 +149,7 @@ class DataSet:
         The labels, categorical with the classes in declared order; numbers for a regression.
     task : str
         ``"classification"`` or ``"regression"``; ``"auto"``, the default, becomes one of them by
-        the values of `y`, see `bestofk.data.task.take_target`.
+        the values of `y`, see `bestofk.data.schema.take_target`.
     account : tuple of str
         What was understood of the source, in sentences.
     groups : Series or None
@@ -167,8 +274,6 @@ class DataSet:
         Groups and folds are left out: what they decide, the splits, has a fingerprint of its own.
         """
         if "fingerprint" not in self._cache:
-            from bestofk.data.fingerprint import fingerprint_of
-
             self._cache["fingerprint"] = fingerprint_of(self)
         found: str = self._cache["fingerprint"]
         return found

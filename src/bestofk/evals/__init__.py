@@ -1,5 +1,5 @@
-"""Logs of evaluations of language models: one value from any harness, with an account of it."""
+"""Choosing a language model: the cheapest that is not significantly worse, and how sure that is."""
 
-from bestofk.lazily import lazy_names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

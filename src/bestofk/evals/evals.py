@@ -1,25 +1,203 @@
-"""The value that every log becomes: learners, items, epochs, scores, costs and what was missing."""
+"""What the user asked of the logs: which metric, filter and task, and what makes a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, Ints, one_of
-from bestofk.errors import ArgumentError
+from bestofk._base.checks import Floats, Ints, one_of, refuse
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.formatting import counted, shortened
+from bestofk._base.results import open_level, renamed, renamed_text
 from bestofk.evals.item_scores import ItemScores, item_scores
-from bestofk.evals.score_values import STATUSES
-from bestofk.presenting import open_level, renamed, renamed_text
-from bestofk.wording import counted
+from bestofk.evals.rows import STATUSES, clean_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bestofk.losses.losses import Losses
+
+Names = str | Sequence[str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedOfLogs:
+    """The choices of the user; an empty tuple where there is none."""
+
+    metric: tuple[str, ...] = ()
+    task: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    cluster: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def wants_task(self, *names: str) -> bool:
+        """Whether the task, under any of its names, was asked for."""
+        return not self.task or any(name in self.task for name in names)
+
+
+def names_asked(value: Names, where: str) -> tuple[str, ...]:
+    """One name or several as a tuple.
+
+    Examples
+    --------
+    >>> names_asked("acc", "metric"), names_asked(None, "metric"), names_asked(["a", "b"], "task")
+    (('acc',), (), ('a', 'b'))
+    """
+    if value is None:
+        return ()
+    if isinstance(value, str):
+        return (value,)
+    found = tuple(value) if isinstance(value, Sequence) else ()
+    if not found or not all(isinstance(name, str) for name in found):
+        raise refuse(where, "a name or a list of names", value)
+    return found
+
+
+def chosen(
+    asked: Sequence[str],
+    known: Iterable[str],
+    *,
+    what: str,
+    where: str,
+    default: Sequence[str] = (),
+) -> str | None:
+    """Which of the `known` names to take: the first that was asked for, or the only one.
+
+    None where others were asked for. `default` are names that the harness itself puts first.
+
+    Examples
+    --------
+    >>> chosen((), ["acc"], what="metric", where="arc")
+    'acc'
+    >>> chosen(("f1", "acc"), ["acc", "acc_norm"], what="metric", where="arc")
+    'acc'
+    """
+    names = list(dict.fromkeys(known))
+    if asked:
+        return next((name for name in asked if name in names), None)
+    for name in default:
+        if name in names:
+            return name
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise ArgumentError(f"{where}: there is no {what} that is one number per sample.")
+    raise ArgumentError(
+        f"{where} has {len(names)} {what}s ({shortened(names, 12)}): name the one to compare by, "
+        f"such as {what}={names[0]!r} (on the command line --{what} {names[0]})."
+    )
+
+
+def nothing_asked_for(
+    asked: Sequence[str], known: Iterable[str], what: str, where: str
+) -> UnknownNameError:
+    """The sentence where nothing that was asked for is there."""
+    return UnknownNameError(what, asked[0] if asked else "", dict.fromkeys(known), where)
+
+
+# Runs of one model on one task: which are the same learner, and which of several counts.
+
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRun:
+    """One run of a model on a task, as a log states it.
+
+    Parameters
+    ----------
+    model, task : str
+        Who was asked what.
+    time : str
+        When, in a form that sorts.
+    settings : mapping of str to str
+        What makes another learner of the same model: prompts, solvers, temperatures.
+    complete : bool
+        The run came to its end.
+    content : object
+        What the reader needs to go on.
+    where : str
+        The file.
+    """
+
+    model: str
+    task: str
+    time: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    complete: bool = True
+    content: Any = None
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenRun:
+    """A run that counts, and the name of its learner."""
+
+    learner: str
+    run: EvalRun
+
+
+def chosen_runs(runs: Sequence[EvalRun], note: Callable[[str], None]) -> list[ChosenRun]:
+    """The latest complete run of every learner on every task.
+
+    Runs of one model on one task whose settings differ are of different learners, and the settings
+    that differ become part of their names.
+    """
+    told = _telling_settings(runs)
+    by_cell: dict[tuple[str, str], list[EvalRun]] = defaultdict(list)
+    for run in runs:
+        by_cell[_label(run, told[run.model]), run.task].append(run)
+    found = []
+    passed: dict[str, list[str]] = defaultdict(list)
+    for (learner, task), several in by_cell.items():
+        best = max(several, key=lambda run: (run.complete, run.time, run.where))
+        found.append(ChosenRun(learner=learner, run=best))
+        if len(several) > 1:
+            which = "latest complete" if best.complete else "latest"
+            passed[learner].append(
+                f"{task!r} ({counted(len(several), 'run')}, the {which} taken: {best.where})"
+            )
+    for learner, tasks in passed.items():
+        shown = "; ".join(tasks[:3]) + (f"; and {len(tasks) - 3} more" if len(tasks) > 3 else "")
+        note(f"Several runs of model {learner!r}: {shown}.")
+    for model, keys in told.items():
+        if keys:
+            note(
+                f"Runs of {model!r} differ in {', '.join(sorted(keys))}: each setting is a "
+                "model of its own."
+            )
+    return found
+
+
+def _telling_settings(runs: Sequence[EvalRun]) -> dict[str, set[str]]:
+    """By model: the settings in which runs on the same task differ."""
+    told: dict[str, set[str]] = {run.model: set() for run in runs}
+    by_cell: dict[tuple[str, str], list[EvalRun]] = defaultdict(list)
+    for run in runs:
+        by_cell[run.model, run.task].append(run)
+    for (model, _), several in by_cell.items():
+        for key in {key for run in several for key in run.settings}:
+            if len({run.settings.get(key, "") for run in several}) > 1:
+                told[model].add(key)
+    return told
+
+
+def _label(run: EvalRun, keys: set[str]) -> str:
+    parts = []
+    for key in sorted(keys):
+        value = clean_name(run.settings.get(key) or "default")
+        parts.append(f"{key}={value if len(value) <= _LONGEST else value[: _LONGEST - 3] + '...'}")
+    return f"{run.model} ({', '.join(parts)})" if parts else run.model
+
+
+# The value that every log becomes: learners, items, epochs, scores, costs and what was missing.
+
 
 Codes = npt.NDArray[np.int32]
 Mask = npt.NDArray[np.bool_]
@@ -337,7 +515,7 @@ def _json_number(value: float) -> float | None:
 
 
 def _places(names: str | Sequence[str] | None, known: tuple[str, ...], what: str) -> list[int]:
-    from bestofk.errors import UnknownNameError
+    from bestofk._base.errors import UnknownNameError
 
     if names is None:
         return list(range(len(known)))

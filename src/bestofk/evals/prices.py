@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats, refuse
-from bestofk.errors import ArgumentError, TableError
+from bestofk._base.checks import Floats, refuse
+from bestofk._base.errors import ArgumentError, TableError
 
 MILLION = 1e6
 _MODEL = ("model", "learner", "name", "id", "model_name", "model_id")
@@ -107,8 +107,8 @@ def _amount(value: Any, where: str) -> float:
 def _from_file(path: str | os.PathLike[str]) -> dict[str, Price]:
     from pathlib import Path
 
-    from bestofk.evals.json_text import loads
-    from bestofk.tables.read_table import read_table
+    from bestofk.data.tables.reading import read_table
+    from bestofk.evals.sources import loads
 
     file = Path(path)
     if file.suffix.lower() == ".json" and file.is_file():

@@ -8,7 +8,7 @@ an archive), never by importing or running anything. The first entry that claims
 it; those that were added come before the long tables, which take what nobody else knows.
 
 `function` names a function ``read(sources, asked, rows)`` that is called once with all files of
-the format. `asked` (`bestofk.evals.asked.AskedOfLogs`) says which metric, filter, task and cluster
+the format. `asked` (`bestofk.evals.evals.AskedOfLogs`) says which metric, filter, task and cluster
 are wanted. Into `rows` (`bestofk.evals.rows.EvalRows`) it writes one row for each learner, item and
 epoch, and the sentences of what it took, what it left out and why:
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bestofk.registry import Registry
+from bestofk._base.registry import Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

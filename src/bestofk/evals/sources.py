@@ -1,16 +1,303 @@
-"""The files to read: those that were named, and those in the folders that were named."""
+"""JSON that others wrote: read with limits, line by line or element by element."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from filecmp import cmp
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from bestofk.errors import ArgumentError, TableError
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk.data.tables.reading import EXPANDED, allowed_bytes, too_large
+
+_BLANK = re.compile(r"[ \t\n\r]*")
+_DECODE = json.JSONDecoder().raw_decode
+LONGEST_LINE = 1 << 28
+"""Bytes of the longest line that is read."""
+
+
+def loads(text: str, where: str) -> Any:
+    """The value of a JSON text; NaN and Infinity may stand bare in it."""
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError) as error:
+        raise not_json(error, where) from None
+
+
+def not_json(error: Exception, where: str) -> TableError:
+    """The sentence for a text that is not JSON."""
+    if isinstance(error, RecursionError):
+        why = "brackets stand too deep in each other"
+    elif isinstance(error, json.JSONDecodeError):
+        why = f"{error.msg}, line {error.lineno} column {error.colno}"
+    else:
+        why = "a whole number has thousands of digits"
+    return TableError(f"{where} is not JSON that can be read ({why}).")
+
+
+def each_line(path: Path, where: str, note: Callable[[str], None]) -> Iterator[tuple[int, Any]]:
+    """The number and the value of each line; a last line that was cut off is left out and told."""
+    broken: tuple[int, Exception] | None = None
+    parse = json.loads
+    with _opened(path, where) as file:
+        number = 0
+        while line := file.readline(LONGEST_LINE):
+            number += 1
+            if broken is not None:
+                if not line.strip():
+                    continue
+                raise not_json(broken[1], f"{where}: line {broken[0]}")
+            try:
+                value = parse(line)
+            except (RecursionError, ValueError) as error:
+                if not line.strip(b" \t\r\n\xef\xbb\xbf\0"):
+                    continue
+                broken = (number, error)
+                if line.endswith(b"\n") or number == 1 or not _cut_off(error):
+                    raise not_json(error, f"{where}: line {number}") from None
+                continue
+            yield number, value
+    if broken is not None:
+        note(f"{where}: the last line is cut off and was left out (a run that was broken off?).")
+
+
+@contextmanager
+def _opened(path: Path, where: str) -> Iterator[IO[bytes]]:
+    """The bytes of a file, unpacked where it is gzip."""
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        from io import BytesIO
+
+        from bestofk.data.tables.delimited import decompress
+
+        yield BytesIO(decompress(file.read(), where))
+
+
+def _cut_off(error: Exception) -> bool:
+    return isinstance(error, json.JSONDecodeError | UnicodeDecodeError)
+
+
+class JsonParts:
+    """A JSON object whose one long array is read one element at a time.
+
+    Parameters
+    ----------
+    text : str
+        The object.
+    stream : tuple of str
+        The keys that lead to the array.
+    where : str
+        What errors call the text.
+
+    Examples
+    --------
+    >>> text = '{"version": 3, "results": {"stats": 1, "results": [{"a": 1}, {"a": 2}]}}'
+    >>> for path, value in JsonParts(text, ("results", "results"), "x.json"):
+    ...     print(path, value)
+    ('version',) 3
+    ('results', 'stats') 1
+    ('results', 'results', '[]') {'a': 1}
+    ('results', 'results', '[]') {'a': 2}
+    """
+
+    def __init__(self, text: str, stream: tuple[str, ...], where: str) -> None:
+        self._text, self._stream, self._where = text, stream, where
+        self._at = 0
+
+    def __iter__(self) -> Iterator[tuple[tuple[str, ...], Any]]:
+        self._at = 0
+        self._skip()
+        if self._mark() != "{":
+            raise TableError(f"{self._where} must be a JSON object.")
+        yield from self._object((), self._stream)
+        self._skip()
+        if self._at < len(self._text):
+            raise self._wrong()
+
+    def _object(
+        self, path: tuple[str, ...], stream: tuple[str, ...]
+    ) -> Iterator[tuple[tuple[str, ...], Any]]:
+        for _ in self._between("{", "}"):
+            key = self._key()
+            here = (*path, key)
+            if not stream or key != stream[0] or self._mark() not in "{[":
+                yield here, self._value()
+            elif self._mark() == "[" and len(stream) == 1:
+                for _ in self._between("[", "]"):
+                    yield (*here, "[]"), self._value()
+            elif self._mark() == "{" and len(stream) > 1:
+                yield from self._object(here, stream[1:])
+            else:
+                yield here, self._value()
+
+    def _between(self, left: str, right: str) -> Iterator[None]:
+        """Once for each member between the brackets, at its beginning."""
+        self._take(left)
+        first = True
+        while self._mark() != right:
+            if not first:
+                self._take(",")
+            first = False
+            if self._at >= len(self._text):
+                raise self._wrong()
+            yield
+            self._skip()
+        self._take(right)
+
+    def _value(self) -> Any:
+        try:
+            value, self._at = _DECODE(self._text, self._at)
+        except (RecursionError, ValueError) as error:
+            raise not_json(error, self._where) from None
+        return value
+
+    def _key(self) -> str:
+        key = self._value()
+        if not isinstance(key, str):
+            raise self._wrong()
+        self._skip()
+        self._take(":")
+        return key
+
+    def _mark(self) -> str:
+        return self._text[self._at : self._at + 1] or " "
+
+    def _take(self, mark: str) -> None:
+        if self._mark() != mark:
+            raise self._wrong()
+        self._at += 1
+        self._skip()
+
+    def _skip(self) -> None:
+        found = _BLANK.match(self._text, self._at)
+        self._at = found.end() if found else self._at
+
+    def _wrong(self) -> TableError:
+        if self._at >= len(self._text):
+            return TableError(f"{self._where}: the JSON is cut off.")
+        line = self._text.count("\n", 0, self._at) + 1
+        return TableError(f"{self._where} is not JSON that can be read (line {line}).")
+
+
+# Members of a zip archive, also those that zstandard packed (method 93).
+
+
+STORED, DEFLATED, ZSTANDARD = 0, 8, 93
+MOST_MEMBERS = 5_000_000
+_LOCAL_HEADER = struct.Struct("<4s5H3I2H")
+
+
+class ZipMembers:
+    """The members of an archive by name; each is unpacked when it is asked for, within limits."""
+
+    def __init__(self, path: Path) -> None:
+        self.source = path.name
+        self._file_size = path.stat().st_size
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError):
+            raise TableError(
+                f"{self.source}: the zip archive is damaged or cut off: its table of contents, at "
+                "its end, cannot be read."
+            ) from None
+        self._members = {info.filename: info for info in self._archive.infolist()}
+        self._unpacked = 0
+
+    def __enter__(self) -> ZipMembers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names, in the order of the archive."""
+        return tuple(self._members)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def text(self, name: str) -> str:
+        """A member as text."""
+        try:
+            return self.read(name).decode("utf-8")
+        except UnicodeDecodeError:
+            raise TableError(f"{self.source}: {name!r} is not UTF-8 text.") from None
+
+    def read(self, name: str) -> bytes:
+        """A member, unpacked and checked against its sum."""
+        info = self._members[name]
+        where = f"{self.source}: {name!r:.120}"
+        if info.flag_bits & 1:
+            raise TableError(f"{where} is encrypted.")
+        self._unpacked += info.file_size
+        for needed, least in ((info.file_size, EXPANDED), (self._unpacked, 8 * EXPANDED)):
+            if needed > allowed_bytes(self._file_size, least):
+                raise too_large(
+                    self.source,
+                    file_size=self._file_size,
+                    needed=needed,
+                    what="unpacks to far more",
+                )
+        try:
+            data = self._unpack(info)
+        except (OSError, ValueError, zlib.error, struct.error, EOFError):
+            raise TableError(f"{where} is damaged and cannot be unpacked.") from None
+        if len(data) != info.file_size or zlib.crc32(data) != info.CRC:
+            raise TableError(f"{where} is damaged: its checksum differs.")
+        return data
+
+    def _unpack(self, info: zipfile.ZipInfo) -> bytes:
+        packed = self._packed(info)
+        if info.compress_type == STORED:
+            return packed
+        if info.compress_type == DEFLATED:
+            # no more than was announced and allowed
+            return zlib.decompressobj(-15).decompress(packed, info.file_size + 1)
+        if info.compress_type == ZSTANDARD:
+            import pyarrow as pa
+
+            if not info.file_size:
+                return b""
+            unpacked: bytes = pa.Codec("zstd").decompress(
+                packed, decompressed_size=info.file_size, asbytes=True
+            )
+            return unpacked
+        raise TableError(
+            f"{self.source}: {info.filename!r:.120} is packed with zip method "
+            f"{info.compress_type}; stored, deflate and zstandard can be read."
+        )
+
+    def _packed(self, info: zipfile.ZipInfo) -> bytes:
+        file = self._archive.fp
+        if file is None:
+            raise ValueError("closed")
+        file.seek(info.header_offset)
+        head = file.read(_LOCAL_HEADER.size)
+        mark, *_, name_size, more_size = _LOCAL_HEADER.unpack(head)
+        if mark != b"PK\x03\x04":
+            raise ValueError("no local header")
+        file.seek(name_size + more_size, 1)
+        data = file.read(info.compress_size)
+        if len(data) != info.compress_size:
+            raise EOFError
+        return data
+
+
+# The files to read: those that were named, and those in the folders that were named.
+
 
 HEAD = 1 << 18
 """Bytes by which a file is recognised."""
@@ -73,8 +360,6 @@ class Source:
         """The names in a zip archive; none where the file is no archive, or a damaged one."""
         if self.head[:4] not in (b"PK\x03\x04", b"PK\x05\x06"):
             return frozenset()
-        from bestofk.evals.zip_members import ZipMembers
-
         try:
             with ZipMembers(self.path) as archive:
                 return frozenset(archive.names)
@@ -105,7 +390,7 @@ class Source:
 
     def text(self) -> str:
         """The whole file as text."""
-        from bestofk.tables.text import decompress
+        from bestofk.data.tables.delimited import decompress
 
         try:
             return decompress(self.path.read_bytes(), self.name).decode("utf-8-sig")
@@ -114,8 +399,6 @@ class Source:
 
     def json(self) -> Any:
         """The whole file as one JSON value."""
-        from bestofk.evals.json_text import loads
-
         return loads(self.text(), self.name)
 
     def sibling(self, name: str) -> Source:

@@ -10,25 +10,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
+from bestofk._base.checks import Floats
+from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
-from bestofk.data.encoded import Encoded
-from bestofk.errors import RunError
-from bestofk.learners.plan_errors import PlanErrors, errors_of, plan_errors
-from bestofk.learners.predict import predict_plan, predict_subsets, seed_names
-from bestofk.learners.split_marks import SplitMarks
-from bestofk.plans.splits import Splits
-from bestofk.problems.column_blocks import ColumnBlocks
-from bestofk.problems.generator import dataset_of
-from bestofk.problems.given_rows import Degraded
-from bestofk.run.caught_warnings import caught_warnings
+from bestofk.data.schema import Encoded
+from bestofk.lab.problems.generator import dataset_of
+from bestofk.lab.problems.given_rows import ColumnBlocks, Degraded
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import (
+    PlanErrors,
+    errors_of,
+    plan_errors,
+    predict_plan,
+    predict_subsets,
+    seed_names,
+)
 from bestofk.run.cells import Failure
 from bestofk.run.evaluation.evaluate import Evaluator
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.task import ItemEvaluator
+from bestofk.run.task import ItemEvaluator, caught_warnings
+from bestofk.splits.splits import Splits
 
 if TYPE_CHECKING:
-    from bestofk.lab.simulation_task import SimulationTask
+    from bestofk.lab.simulation import SimulationTask
 
 DATA, SPLITS, SPOIL = 1, 2, 3
 """Part of every seed: changing one of these numbers changes every simulation."""

@@ -1,5 +1,5 @@
 """The papers' learners as scikit-learn estimators, and their evaluation over whole plans."""
 
-from bestofk.lazily import lazy_names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

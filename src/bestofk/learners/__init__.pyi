@@ -1,8 +1,12 @@
-from .for_data import for_data as for_data
-from .import_target import learner_factory as learner_factory
-from .predict import (
-    predict_plan as predict_plan,
-    predict_split_by_split as predict_split_by_split,
+from .predict import predict_plan as predict_plan, predict_split_by_split as predict_split_by_split
+from .registry import (
+    LEARNERS as LEARNERS,
+    Learner as Learner,
+    for_data as for_data,
+    learner as learner,
 )
-from .registry import LEARNERS as LEARNERS, Learner as Learner, learner as learner
-from .specification import named_learners as named_learners, parse_learner as parse_learner
+from .specification import (
+    learner_factory as learner_factory,
+    named_learners as named_learners,
+    parse_learner as parse_learner,
+)

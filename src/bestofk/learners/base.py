@@ -12,10 +12,9 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
 
-from bestofk.checks import Floats
-from bestofk.data.encoded import Codes, Encoded, check_codes
-from bestofk.data.schema import Schema, encode_labels, is_categorical
-from bestofk.errors import ArgumentError
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Codes, Encoded, Schema, check_codes, encode_labels, is_categorical
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.data.encoded import Codes, Encoded
+from bestofk._base.checks import Floats
+from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.plans.splits import Splits
+    from bestofk.splits.splits import Splits
 
 
 class Majority(ProbabilisticClassifier):

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
-from bestofk.data.encoded import Codes, Encoded
-from bestofk.errors import ArgumentError
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import ProbabilisticClassifier
 
 if TYPE_CHECKING:
-    from bestofk.plans.splits import Splits
+    from bestofk.splits.splits import Splits
 
 
 class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
@@ -65,7 +65,7 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
 
     def _fit_encoded(self, encoded: Encoded) -> None:
         codes, offset = _codes(encoded.values, encoded.cardinality)
-        from bestofk.learners import tan_kernel as kernel
+        from bestofk.learners.kernels import tan as kernel
 
         self._modes, self.parent_, self._start, self.tables_, self.prior_ = kernel.fit(
             codes, offset, encoded.y, encoded.n_classes
@@ -73,7 +73,7 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
         self._cardinality = encoded.cardinality
 
     def _logs(self, values: Floats) -> Floats:
-        from bestofk.learners import tan_kernel as kernel
+        from bestofk.learners.kernels import tan as kernel
 
         codes, offset = _codes(values, self._cardinality)
         return kernel.log_rows(
@@ -98,9 +98,9 @@ class TreeAugmentedNaiveBayes(ProbabilisticClassifier):
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
         codes, offset = _codes(encoded.values, encoded.cardinality)
-        from bestofk.learners import tan_kernel as kernel
+        from bestofk.learners.kernels import tan as kernel
+        from bestofk.learners.kernels.splits import SplitMarks
         from bestofk.learners.predict import predict_encoded_splits
-        from bestofk.learners.split_marks import SplitMarks
 
         marks = SplitMarks.of(splits)
         if marks is None:

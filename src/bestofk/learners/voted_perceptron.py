@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.data.encoded import Codes, Encoded
-from bestofk.errors import ArgumentError
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Codes, Encoded
 from bestofk.learners.base import EncodedClassifier
 
 if TYPE_CHECKING:
-    from bestofk.plans.splits import Splits
+    from bestofk.splits.splits import Splits
 
 _MOST_ROWS_FOR_PRODUCTS = 2000
 """Up to this many rows all dot products are kept (32 MB)."""
@@ -65,7 +65,7 @@ class VotedPerceptron(EncodedClassifier):
     def _fit_encoded(self, encoded: Encoded) -> None:
         if encoded.n_classes > 2:
             raise _too_many(encoded.n_classes)
-        from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.kernels import voted_perceptron as kernel
 
         self._cardinality = encoded.cardinality
         self._filling = kernel.find_filling(encoded.values, encoded.cardinality)
@@ -75,21 +75,21 @@ class VotedPerceptron(EncodedClassifier):
         self.vectors_ = inputs[mistakes]
 
     def _inputs(self, values: Floats) -> Floats:
-        from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.kernels import voted_perceptron as kernel
 
         return kernel.expand(values, self._cardinality, self._filling)
 
     def _predict_encoded(self, values: Floats) -> Codes:
-        from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.kernels import voted_perceptron as kernel
 
         if len(self.classes_) == 1:
             return np.zeros(len(values), dtype=np.int64)
         return kernel.predict_rows(self.vectors_, self.signs_, self.votes_, self._inputs(values))
 
     def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
-        from bestofk.learners import voted_perceptron_kernel as kernel
+        from bestofk.learners.kernels import voted_perceptron as kernel
+        from bestofk.learners.kernels.splits import SplitMarks
         from bestofk.learners.predict import predict_encoded_splits
-        from bestofk.learners.split_marks import SplitMarks
 
         marks = SplitMarks.of(splits)
         if marks is None:

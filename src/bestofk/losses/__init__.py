@@ -1,5 +1,5 @@
 """The table of losses with its design; readers and writers of such tables."""
 
-from bestofk.lazily import lazy_names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

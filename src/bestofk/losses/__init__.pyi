@@ -1,4 +1,3 @@
-from .example_losses import example_losses as example_losses
 from .formats.registry import LOSS_FORMATS as LOSS_FORMATS, LossFormat as LossFormat
 from .losses import Losses as Losses
-from .read_losses import read_losses as read_losses
+from .reading import example_losses as example_losses, read_losses as read_losses

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, missing_word, refuse
-from bestofk.errors import ArgumentError
-from bestofk.plans.design import KINDS, Design
+from bestofk._base.checks import Floats, missing_word, refuse
+from bestofk._base.errors import ArgumentError
+from bestofk.splits.design import KINDS, Design
 
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 INSTANCE = "instance"

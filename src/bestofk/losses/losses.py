@@ -1,4 +1,4 @@
-"""The table of losses: one number for each learner, data set, run, fold and repetition."""
+"""The user's metric: what a loss is called, and how it is shown in the direction it came in."""
 
 from __future__ import annotations
 
@@ -6,21 +6,97 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats, missing_word
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk._base.checks import Floats, missing_word
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.results import json_ready, open_level, renamed, renamed_text, warn_renamed
 from bestofk.losses import axes
-from bestofk.losses.metric import Metric, metric_of
-from bestofk.losses.names import clean_names
-from bestofk.plans.design import Design
-from bestofk.presenting import json_ready, open_level, renamed, renamed_text, warn_renamed
+from bestofk.losses.columns import clean_names
+from bestofk.splits.design import Design
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Number = TypeVar("Number", float, Floats)
+_CALLED = {"zero-one": "error", "r2": "R²"}
+"""Losses that have a name of their own in sentences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """What the numbers are for the person who brought them.
+
+    Attributes
+    ----------
+    name : str
+        ``"error"``, ``"accuracy"``, ``"AUC"``, ...
+    higher_is_better : bool
+        The numbers are scores; inside the library they are losses, ``offset - score``.
+    offset : float
+        1 for scores that end at 1, else 0.
+    """
+
+    name: str = "loss"
+    higher_is_better: bool = False
+    offset: float = 0.0
+
+    def shown(self, loss: Number) -> Number:
+        """A loss as the value that the user knows."""
+        return self.offset - loss if self.higher_is_better else loss
+
+    def difference(self, losses: Number) -> Number:
+        """A difference of losses as a difference of the values that the user knows."""
+        # not -0.0
+        return 0.0 - losses if self.higher_is_better else losses
+
+    def interval(self, low: Number, high: Number) -> tuple[Number, Number]:
+        """The interval of a difference of losses, for the values that the user knows."""
+        return (0.0 - high, 0.0 - low) if self.higher_is_better else (low, high)
+
+    @property
+    def smallest(self) -> str:
+        """``smallest`` for a loss, ``largest`` for a score: the word for the best mean."""
+        return "largest" if self.higher_is_better else "smallest"
+
+    @property
+    def smaller(self) -> str:
+        """``smaller`` for a loss, ``larger`` for a score: the word for a better mean."""
+        return "larger" if self.higher_is_better else "smaller"
+
+    @property
+    def direction(self) -> str:
+        """``smaller is better`` or ``larger is better``."""
+        return f"{self.smaller} is better"
+
+    @property
+    def mean(self) -> str:
+        """``mean error``."""
+        return f"mean {self.name}"
+
+
+def metric_of(loss_name: str) -> Metric:
+    """The metric behind the name of a loss: ``1 - accuracy`` stands for accuracy.
+
+    Examples
+    --------
+    >>> metric_of("1 - accuracy")
+    Metric(name='accuracy', higher_is_better=True, offset=1.0)
+    >>> metric_of("zero-one").name, metric_of("-reward").higher_is_better
+    ('error', True)
+    """
+    for start, offset in (("1 - ", 1.0), ("-", 0.0)):
+        name = loss_name.removeprefix(start)
+        if name != loss_name and name.strip():
+            return Metric(name=_CALLED.get(name, name), higher_is_better=True, offset=offset)
+    return Metric(name=_CALLED.get(loss_name, loss_name))
+
+
+# The table of losses: one number for each learner, data set, run, fold and repetition.
+
 
 DIMS = axes.DIMS
 Mask = npt.NDArray[np.bool_]
@@ -382,32 +458,32 @@ class Losses:
         )
 
     def to_csv(self, path: Path, *, layout: str = "long") -> None:
-        """Write comma-separated text; see `bestofk.losses.write_losses`."""
-        from bestofk.losses.write_losses import write_delimited
+        """Write comma-separated text; see `bestofk.losses.writing`."""
+        from bestofk.losses.writing import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter=",")
 
     def to_tsv(self, path: Path, *, layout: str = "long") -> None:
-        """Write tab-separated text; see `bestofk.losses.write_losses`."""
-        from bestofk.losses.write_losses import write_delimited
+        """Write tab-separated text; see `bestofk.losses.writing`."""
+        from bestofk.losses.writing import write_delimited
 
         write_delimited(self, path, layout=layout, delimiter="\t")
 
     def to_parquet(self, path: Path, *, layout: str = "long") -> None:
-        """Write Parquet; see `bestofk.losses.write_losses`."""
-        from bestofk.losses.write_losses import write_parquet
+        """Write Parquet; see `bestofk.losses.writing`."""
+        from bestofk.losses.writing import write_parquet
 
         write_parquet(self, path, layout=layout)
 
     def to_jsonl(self, path: Path, *, layout: str = "long") -> None:
-        """Write one JSON object a line; see `bestofk.losses.write_losses`."""
-        from bestofk.losses.write_losses import write_jsonl
+        """Write one JSON object a line; see `bestofk.losses.writing`."""
+        from bestofk.losses.writing import write_jsonl
 
         write_jsonl(self, path, layout=layout)
 
     def to_arff(self, path: Path, *, layout: str = "long") -> None:
-        """Write ARFF; see `bestofk.losses.write_losses`."""
-        from bestofk.losses.write_losses import write_arff
+        """Write ARFF; see `bestofk.losses.writing`."""
+        from bestofk.losses.writing import write_arff
 
         write_arff(self, path, layout=layout)
 

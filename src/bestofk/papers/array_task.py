@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.code_identity.identity import identify
-from bestofk.errors import RunError
-from bestofk.papers.account import Request
+from bestofk._base.code_identity.identity import identify
+from bestofk._base.errors import RunError
+from bestofk.papers.comparison import Request
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
-from bestofk.errors import ArgumentError
-from bestofk.wording import shortened
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import shortened
+from bestofk._base.results import Presented, without_effect
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
@@ -138,20 +142,14 @@ class ComparedNumbers:
 
     def to_markdown(self) -> str:
         """The table for the docs."""
-        from bestofk.papers.render import markdown_table
-
         return markdown_table(self)
 
     def to_html(self) -> str:
         """The table as a piece of HTML."""
-        from bestofk.papers.render import html_table
-
         return html_table(self)
 
     def to_text(self, width: int = 100) -> str:
         """The table for a terminal."""
-        from bestofk.papers.render import text_table
-
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
@@ -246,20 +244,14 @@ class ComparedWords:
 
     def to_markdown(self) -> str:
         """The table for the docs."""
-        from bestofk.papers.render import markdown_table
-
         return markdown_table(self)
 
     def to_html(self) -> str:
         """The table as a piece of HTML."""
-        from bestofk.papers.render import html_table
-
         return html_table(self)
 
     def to_text(self, width: int = 100) -> str:
         """The table for a terminal."""
-        from bestofk.papers.render import text_table
-
         return text_table(self, width)
 
     def to_dict(self) -> dict[str, Any]:
@@ -308,3 +300,220 @@ def _plain(values: Floats) -> list[list[float | None]]:
     return [
         [float(value) if np.isfinite(value) else None for value in row] for row in values.tolist()
     ]
+
+
+# Tables of our values next to the published ones as Markdown, HTML and text.
+
+
+_OUTSIDE = "!"
+"""Marks a cell that differs by more than chance and rounding allow."""
+
+
+def _cells(table: ComparedNumbers | ComparedWords) -> list[list[Cell]]:
+    return [
+        [table.cell(row, column) for column in range(len(table.columns))]
+        for row in range(len(table.rows))
+    ]
+
+
+def _pair(cell: Cell) -> str:
+    """``ours / printed``, marked where they differ too much."""
+    if not cell.printed:
+        return cell.ours
+    mark = f" {_OUTSIDE}" if cell.within is False else ""
+    return f"{cell.ours or '-'} / {cell.printed}{mark}"
+
+
+def legend() -> str:
+    """How to read the cells."""
+    return (
+        f"Each cell: ours / printed; {_OUTSIDE} where they differ by more than chance and rounding "
+        "allow."
+    )
+
+
+def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
+    """A heading, the summary, the table and the note."""
+    lines = [f"### {table.table}", "", table.summary(), "", *_pipes(table)]
+    if table.note:
+        lines += ["", table.note]
+    return "\n".join(lines) + "\n"
+
+
+def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
+    def line(words: Sequence[str]) -> str:
+        return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
+
+    return [
+        line([table.corner, *table.columns]),
+        line(["---", *("---:" for _ in table.columns)]),
+        *(
+            line([name, *map(_pair, cells)])
+            for name, cells in zip(table.rows, _cells(table), strict=True)
+        ),
+    ]
+
+
+def html_table(table: ComparedNumbers | ComparedWords) -> str:
+    """A section with heading, summary, table and note."""
+    head = "".join(f"<th>{escape(word)}</th>" for word in (table.corner, *table.columns))
+    body = []
+    for name, cells in zip(table.rows, _cells(table), strict=True):
+        row = [f"<th>{escape(name)}</th>"]
+        for cell in cells:
+            kind = {True: "within", False: "outside", None: "alone"}[cell.within]
+            title = f' title="difference {escape(cell.difference)}"' if cell.difference else ""
+            row.append(f'<td class="{kind}"{title}>{escape(_pair(cell))}</td>')
+        body.append(f"<tr>{''.join(row)}</tr>")
+    note = f"<p>{escape(table.note)}</p>" if table.note else ""
+    return (
+        f"<section><h3>{escape(table.table)}</h3><p>{escape(table.summary())}</p>"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(body)}</tbody></table>{note}"
+        "</section>"
+    )
+
+
+def text_table(table: ComparedNumbers | ComparedWords, width: int) -> str:
+    """The table as a terminal of that width shows it, without colours."""
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table(box=None, pad_edge=False)
+    shown.add_column(table.corner, no_wrap=True)
+    for column in table.columns:
+        shown.add_column(column, justify="right")
+    for name, cells in zip(table.rows, _cells(table), strict=True):
+        shown.add_row(name, *map(_pair, cells))
+    console = Console(width=width, color_system=None, markup=False, highlight=False, emoji=False)
+    with console.capture() as caught:
+        console.print(shown)
+    lines = [line.rstrip() for line in caught.get().splitlines()]
+    note = f"\n{table.note}" if table.note else ""
+    return "\n".join([table.table, *lines]) + f"\n{table.summary()}{note}\n"
+
+
+# What a reproduction is asked, and what it gives: tables next to the print, and sentences.
+
+
+def _silent(line: str) -> None:
+    """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What to obtain again.
+
+    Parameters
+    ----------
+    tables : tuple of str
+        Names of tables (``"1"``, ``"fig3"``), none for all.
+    variant : str
+        Which of the reproduction's variants.
+    runs : int or None
+        How often the experiment is repeated; None for the default of the reproduction.
+    jobs : int
+        Workers; -1 for one per core.
+    engine, scheduler : str
+        As for `compare`: ``"auto"``, ``"serial"``, ``"processes"``, ``"dask"`` or ``"ray"``, and
+        the address of the cluster (whose workers need the data sets at the same paths).
+    store : str or None
+        Where finished work is kept (see `bestofk.run.store.store.open_store`).
+    data : Path or None
+        Folder of the data sets; None: the environment variable BESTOFK_DATA.
+    seed : int
+        Fixes all random choices.
+    say : callable
+        Takes lines that tell how far the work is.
+    """
+
+    tables: tuple[str, ...] = ()
+    variant: str = ""
+    runs: int | None = None
+    jobs: int = 1
+    engine: str = "auto"
+    scheduler: str | None = None
+    store: str | None = None
+    data: Path | None = None
+    seed: int = 0
+    say: Callable[[str], None] = _silent
+
+    def wants(self, table: str) -> bool:
+        """Whether a table is asked for."""
+        return not self.tables or table in self.tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account(Presented):
+    """What came of a reproduction.
+
+    `sentences` stand before the tables; `details` holds figures for JSON that no table shows;
+    `figures` maps titles to pictures as SVG.
+    """
+
+    title: str
+    paper: str
+    tables: tuple[ComparedNumbers | ComparedWords, ...]
+    sentences: tuple[str, ...] = ()
+    details: dict[str, Any] = field(default_factory=dict)
+    figures: dict[str, str] = field(default_factory=dict)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per table."""
+        return {
+            "table": [table.table for table in self.tables],
+            "summary": [table.summary() for table in self.tables],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The sentences, then one for each table; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
+        return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
+
+    def to_text(self, width: int = 100) -> str:
+        """All of it for a terminal."""
+        parts = [self.title, *self.sentences, legend(), ""]
+        return "\n".join([*parts, *(table.to_text(width) for table in self.tables)])
+
+    def to_markdown(self) -> str:
+        """All of it for the docs."""
+        parts = [f"## {self.title}", "", self.paper, ""]
+        for sentence in (*self.sentences, legend()):
+            parts += [sentence, ""]
+        return "\n".join([*parts, *(table.to_markdown() for table in self.tables)])
+
+    def to_html(self) -> str:
+        """All of it as one page."""
+        said = "".join(f"<p>{escape(line)}</p>" for line in (*self.sentences, legend()))
+        tables = "".join(table.to_html() for table in self.tables)
+        pictures = "".join(
+            f"<section><h3>{escape(title)}</h3>{svg}</section>"
+            for title, svg in self.figures.items()
+        )
+        return (
+            '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+            f"<title>{escape(self.title)}</title><style>{_STYLE}</style></head><body>"
+            f"<h2>{escape(self.title)}</h2><p>{escape(self.paper)}</p>{said}{tables}"
+            f"{pictures}</body></html>\n"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Strict JSON."""
+        from bestofk.version import __version__
+
+        return {
+            "title": self.title,
+            "paper": self.paper,
+            "sentences": list(self.sentences),
+            "tables": [table.to_dict() for table in self.tables],
+            "details": self.details,
+            "version": __version__,
+        }
+
+
+_STYLE = (
+    "body{font-family:sans-serif;margin:2em auto;max-width:70em;padding:0 1em}"
+    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
+    "th,td{padding:.15em .7em;text-align:right;border-bottom:1px solid #ddd}"
+    "tbody th{text-align:left;font-weight:normal}"
+    "td.outside{background:#fde2cf;font-weight:bold}"
+)

@@ -9,8 +9,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.errors import UnknownNameError
+from bestofk._base.checks import Floats
+from bestofk._base.errors import UnknownNameError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bestofk.papers.account import Account, Request
-from bestofk.registry import Registry, resolve
+from bestofk._base.registry import Registry, resolve
+from bestofk.papers.comparison import Account, Request
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Reproduction:
     variants: tuple[tuple[str, str], ...] = (("paper", "as printed"),)
     """(name, what it is), the default first."""
     data: str | None = None
-    """The collection of data sets that it needs (see `bestofk.papers.collections`)."""
+    """The collection of data sets that it needs (see `bestofk.papers.data`)."""
 
     def load(self) -> Callable[[Request], Account]:
         """The function itself."""
@@ -100,7 +100,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
     ),
     Reproduction(
         name="fundamentals",
-        function="bestofk.papers.fundamentals.reproduction:reproduce",
+        function="bestofk.papers.fundamentals:reproduce",
         summary="a worked example of hypothesis spaces, constants of intervals, numbers of splits",
         paper="D. Ler, Fundamentals of algorithm selection for classification, School of "
         "Information Technologies, University of Sydney",

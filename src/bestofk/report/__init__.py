@@ -1,1 +1,1 @@
-"""What a reader sees: figures, sentences and tables of results that exist already."""
+"""What a report shows of a choice between language models: costs, items, tasks, what is missing."""

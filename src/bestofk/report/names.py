@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
-from bestofk.wording import printable
+from bestofk._base.formatting import printable
 
 LONGEST = 60
 """Characters of a name that are shown in a page; the rest is in its title."""

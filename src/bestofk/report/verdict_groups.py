@@ -7,16 +7,16 @@ from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
-from bestofk.ordering.preference import Name
-from bestofk.ordering.result import Order, Standing
-from bestofk.ordering.words.sentences import level_words
-from bestofk.report.figures.captions import basis, interval_words, minus
+from bestofk._base.formatting import counted, interval_words as ends_words, pvalue_words
+from bestofk.decide.decision import Order, Standing
+from bestofk.decide.preference import Name
+from bestofk.decide.statements.explain import level_words
+from bestofk.decide.statements.stopped import NOT_SETTLED
+from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
-from bestofk.report.figures.scales import Scale, tick_words
+from bestofk.report.figures.picture import Scale, tick_words
 from bestofk.report.names import html_name
-from bestofk.report.output_table import equal_decimals
-from bestofk.stopping.stopped_words import NOT_SETTLED
-from bestofk.wording import counted, interval_words as ends_words, pvalue_words
+from bestofk.report.tables import equal_decimals
 
 GROUPS = {
     "recommended": "Recommended",

@@ -1,7 +1,8 @@
-"""The report: one self-contained HTML file of a decision."""
+"""What the page needs to decide again: the evidence of all pairs, by every correction."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
@@ -16,48 +17,113 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from markupsafe import Markup
 
-from bestofk.errors import ArgumentError, BestOfKError, RunError
+from bestofk._base.atomic_write import write_text
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, BestOfKError, RunError
+from bestofk._base.formatting import counted, number, without_controls
+from bestofk.decide.decision import Order
+from bestofk.decide.power.advice import advice, expectation
+from bestofk.decide.preference import without_noise
+from bestofk.decide.registry import decides_by
+from bestofk.decide.statements.explain import called, chain, standing_sentences
+from bestofk.decide.statements.stopped import standings_of
+from bestofk.decide.stopping.stopped_order import StoppedOrder
+from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
-from bestofk.model_choice.model_choice import ModelChoice
-from bestofk.ordering.registry import decides_by
-from bestofk.ordering.result import Order
-from bestofk.ordering.words.sentences import called, chain, standing_sentences
-from bestofk.planning.advice import advice
-from bestofk.planning.expectation import expectation
-from bestofk.report.assumptions import CheckedAssumption, assumptions_of
-from bestofk.report.decision_card import card_of
-from bestofk.report.figures.palette import DARK, LIGHT
-from bestofk.report.learner_tables import (
+from bestofk.report.card import card_of
+from bestofk.report.figures.style import DARK, LIGHT
+from bestofk.report.methods import CheckedAssumption, assumptions_of, methods_of
+from bestofk.report.names import elided, html_name, html_sentence, one_line, paragraphs
+from bestofk.report.page_figures import DrawnFigure, drawn, figures_of
+from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
+from bestofk.report.tables import (
+    OutputTable,
     costs_table,
     datasets_table,
     failures_table,
     learners_table,
     pairs_table,
 )
-from bestofk.report.left_out import left_out_of
-from bestofk.report.live import corrections, live_data, script_json
-from bestofk.report.methods_paragraph import methods_of
-from bestofk.report.names import elided, html_name, html_sentence, paragraphs
-from bestofk.report.output_table import OutputTable
-from bestofk.report.provenance import facts_of, origin_tables, repeat_of
-from bestofk.report.report_figures import DrawnFigure, drawn, figures_of
 from bestofk.report.verdict_groups import SHOWN, forest_of
 from bestofk.run.study import Study
-from bestofk.stopping.stopped_order import StoppedOrder
-from bestofk.stopping.stopped_words import standings_of
+from bestofk.stats.adjust import CORRECTIONS
 from bestofk.version import __version__
-from bestofk.whole_file import write_text
-from bestofk.wording import counted, without_controls
 
 if TYPE_CHECKING:
     from jinja2 import Template
+
+MOST_PAIRS = 5_000
+"""Of more pairs, the page holds the p-values of the decision alone."""
+
+
+def live_data(order: Order) -> dict[str, object] | None:
+    """The object that the page's script reads; learners are counted in the order of `prior`.
+
+    None where the page cannot decide as Python does: procedures other than MultiTest, families
+    other than all pairs, p-values that are not numbers, and races that were stopped.
+    """
+    evidence = order.evidence
+    if isinstance(order, StoppedOrder):
+        return None
+    if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
+        return None
+    if not np.isfinite(evidence.pvalue).all():
+        return None
+    metric = order.metric
+    adjusted = adjusted_by_all(order)
+    return {
+        "names": [one_line(name) for name in order.prior],
+        "means": without_noise(np.array([order.means[name] for name in order.prior])).tolist(),
+        "shown": [number(metric.shown(order.means[name])) for name in order.prior],
+        "metric": f"{metric.smallest} {metric.mean}",
+        "stated": order.preference.stated,
+        "guard": order.guard,
+        "direction": evidence.direction.tolist(),
+        "adjusted": {name: found.tolist() for name, found in adjusted.items()},
+        "called": {name: CORRECTIONS[name].words for name in adjusted},
+        "alpha": order.alpha,
+        "correction": order.correction,
+    }
+
+
+def adjusted_by_all(order: Order) -> dict[str, Floats]:
+    """Adjusted p-values of the pairs by every correction that the page offers.
+
+    In the family of all pairs they depend neither on alpha nor on the preference.
+    """
+    evidence = order.evidence
+    names = list(CORRECTIONS) if len(evidence) <= MOST_PAIRS else [order.correction]
+    found = {order.correction: evidence.adjusted_pvalue}
+    for name in names:
+        most = CORRECTIONS[name].most_learners
+        if name not in found and (most is None or len(order.prior) <= most):
+            found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
+    return found
+
+
+def corrections(order: Order) -> list[tuple[str, str]]:
+    """Name and words of every correction that the page offers, as a list to choose from."""
+    words = {name: CORRECTIONS[name].words for name in adjusted_by_all(order)}
+    return [(name, text[:1].upper() + text[1:]) for name, text in words.items()]
+
+
+def script_json(value: object) -> Markup:
+    """JSON that may stand in a script element: no text in it can end the element."""
+    text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+# The report: one self-contained HTML file of a decision.
+
 
 SCRIPTS = ("multitest.js", "explorer.js", "copying.js", "folding.js")
 FOLDED = 30
 """Tables of more rows are folded."""
 PRINTED = 100
 """Tables of more rows are left out on paper."""
-MOST_PAIRS = 1500
+MAX_LISTED_PAIRS = 1500
 """Of more pairs a page shows those of the recommended learner."""
 MOST_CELLS = 6000
 """Larger tables can be copied as CSV only: nobody sets them in a paper, and pages stay small."""
@@ -88,7 +154,7 @@ def write_report(
     title: str | None = None,
     command: Sequence[str] = (),
 ) -> Path:
-    """Write the report of `value` to `path`; see `bestofk.presenting.Reported.report`."""
+    """Write the report of `value` to `path`; see `bestofk._base.results.Reported.report`."""
     target = Path(path)
     if target.is_dir() or not target.name:
         raise ArgumentError(f"path must be a file to write; got the folder {os.fspath(path)!r}.")
@@ -313,7 +379,7 @@ def _tables(
     costs = None if study is None else study.costs
     found = []
     if models is not None:
-        from bestofk.report.models.model_tables import model_tables
+        from bestofk.report.model_tables import model_tables
 
         found += model_tables(models)
     if order is not None:
@@ -329,9 +395,9 @@ def _tables(
 def _pairs(order: Order) -> OutputTable:
     """All pairs where there are few enough, else those of the recommended learner."""
     table, evidence = pairs_table(order.evidence), order.evidence
-    if len(table) <= MOST_PAIRS:
+    if len(table) <= MAX_LISTED_PAIRS:
         return table
-    rows: Sequence[int] = range(MOST_PAIRS)
+    rows: Sequence[int] = range(MAX_LISTED_PAIRS)
     which = f"the first {MOST_PAIRS:,}"
     if order.recommended is not None:
         place = evidence.names.index(order.recommended)

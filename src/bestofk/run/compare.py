@@ -7,28 +7,31 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from bestofk.checks import one_of, whole
+from bestofk._base.checks import one_of, whole
+from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
-from bestofk.errors import RunError
-from bestofk.learners.preparation.ready_learner import PREPARE, refuse_preparation
-from bestofk.ordering.decision import Decision
-from bestofk.ordering.preference import MeasuredCosts, PanelOrder, Prior
-from bestofk.plans.plan import Plan, plan as make_plan
+from bestofk.decide.preference import MeasuredCosts, PanelOrder, Prior
+from bestofk.decide.settings import Decision
+from bestofk.learners.preparation import PREPARE, refuse_preparation
 from bestofk.renamed import renamed_arguments
-from bestofk.run.evaluation.complexities import complexities
+from bestofk.run.evaluation.models import complexities
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Contender, Experiment
-from bestofk.run.inputs.contenders import as_contenders, check_task
-from bestofk.run.inputs.default_plan import default_plan
-from bestofk.run.inputs.rehearse import rehearse
-from bestofk.run.inputs.sources import as_datasets, splits_for
-from bestofk.run.metrics.loss_functions import as_losses
-from bestofk.run.metrics.scorers import check_losses
+from bestofk.run.inputs import (
+    as_contenders,
+    as_datasets,
+    check_task,
+    default_plan,
+    rehearse,
+    splits_for,
+)
+from bestofk.run.metrics import as_losses, check_losses
 from bestofk.run.progress import Progress
-from bestofk.run.race.planned_race import PlannedRace, long_enough, planned_race, stopping_rule
+from bestofk.run.race.plan import PlannedRace, long_enough, planned_race, stopping_rule
 from bestofk.run.replicate import check_replicable, replicated, reseeded
 from bestofk.run.run_comparison import deadline_of, record, run_comparison
 from bestofk.run.study import Study
+from bestofk.splits.plans import Plan, plan as make_plan
 
 
 @renamed_arguments(jobs="n_jobs")
@@ -99,7 +102,7 @@ def compare(
         ``"group-10x10"``, ``"time:10"``, ``"predefined:COLUMN"``; stratified for labels. A splitter
         of scikit-learn, or any iterable of (train, test). By default ``"10x5+nested"`` on one
         data set (ten runs of five folds, and pairs of folds left out together) and ``"10x10"`` on
-        several; see `bestofk.run.inputs.default_plan`.
+        several; see `bestofk.run.inputs`.
     groups : name of a column, or array of shape (n,), optional
         Rows of one group (a patient, a day) are never on both sides of a split, and tests count
         groups, not rows. A column that is named is no feature.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from bestofk.checks import one_of, positive, whole
-from bestofk.errors import ArgumentError
+from bestofk._base.checks import one_of, positive, whole
+from bestofk._base.errors import ArgumentError
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 

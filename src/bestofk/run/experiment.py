@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from bestofk.code_identity.identity import Identity
+from bestofk._base.code_identity.identity import Identity
 from bestofk.data.dataset import DataSet
-from bestofk.plans.splits import Splits
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.evaluation.fingerprints import (
     learner_fingerprint,
     split_fingerprint,
     way_of_evaluation,
 )
-from bestofk.run.metrics.loss_functions import Loss
+from bestofk.run.metrics import Loss
+from bestofk.splits.splits import Splits
 
 KEYS_KEPT = 10_000
 """So many names of cells are kept."""

@@ -9,25 +9,24 @@ from dataclasses import replace
 from typing import Any
 from warnings import warn
 
-from bestofk.checks import refuse
-from bestofk.errors import ArgumentError, BestOfKWarning, StoreError
-from bestofk.ordering.decision import Decision
-from bestofk.ordering.given_test import StoredTest
-from bestofk.ordering.preference import PanelOrder
-from bestofk.plans.design import Design
+from bestofk._base.checks import refuse
+from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError
+from bestofk.decide.preference import PanelOrder
+from bestofk.decide.settings import Decision, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.evaluation.result_table import ResultTable
+from bestofk.run.evaluation.results import ResultTable
 from bestofk.run.experiment import Place
-from bestofk.run.inputs.contenders import is_panel
-from bestofk.run.metrics.loss_functions import span_of
-from bestofk.run.race.conclude_race import conclude_race
-from bestofk.run.race.held_race import hold_race
-from bestofk.run.race.planned_race import planned_race, rule_from
+from bestofk.run.inputs import is_panel
+from bestofk.run.metrics import span_of
+from bestofk.run.race.conclude import conclude_race
+from bestofk.run.race.plan import planned_race, rule_from
+from bestofk.run.race.run import hold_race
 from bestofk.run.replicate import Replication
 from bestofk.run.store.store import Store, open_store
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, subsets_of
 from bestofk.run.study import Study
+from bestofk.splits.design import Design
 
 MOST_NUMBERS = 12
 

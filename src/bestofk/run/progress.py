@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TextIO
 
-from bestofk.wording import printable
+from bestofk._base.formatting import printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.errors import ArgumentError
-from bestofk.plans.plan import Plan
-from bestofk.presenting import Presented, open_level, renamed
+from bestofk._base.errors import ArgumentError
+from bestofk._base.results import Presented, open_level, renamed
+from bestofk.splits.plans import Plan
 
 if TYPE_CHECKING:
     from bestofk.run.study import Study

@@ -8,29 +8,27 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from bestofk.checks import positive
-from bestofk.errors import RunError
-from bestofk.ordering.decision import Decision
-from bestofk.plans.plan import Plan
+from bestofk._base.checks import positive
+from bestofk._base.errors import RunError
+from bestofk.decide.settings import Decision
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
-from bestofk.run.evaluation.comparison_task import ComparisonTask
-from bestofk.run.evaluation.instances import has_instances, instance_losses
-from bestofk.run.evaluation.preparation import preparation_of
-from bestofk.run.evaluation.time_needed import more_time
+from bestofk.run.evaluation.models import more_time
+from bestofk.run.evaluation.results import has_instances, instance_losses, preparation_of
+from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.execution import Execution
 from bestofk.run.experiment import Experiment, Place, Places
-from bestofk.run.inputs.unstable import advice_for_unstable
-from bestofk.run.metrics.weights import weight_notes
+from bestofk.run.inputs import advice_for_unstable
+from bestofk.run.judge import weight_notes
 from bestofk.run.progress import observer
-from bestofk.run.race.conclude_race import conclude_race
-from bestofk.run.race.held_race import HeldRace
-from bestofk.run.race.planned_race import PlannedRace
-from bestofk.run.race.run_race import run_race
+from bestofk.run.race.conclude import conclude_race
+from bestofk.run.race.plan import PlannedRace
+from bestofk.run.race.run import HeldRace, run_race
 from bestofk.run.run_task import run_task
 from bestofk.run.store.stored_study import StoredDecision, StudySpec, now, study_of
 from bestofk.run.store.url import parse_address
 from bestofk.run.study import Study
+from bestofk.splits.plans import Plan
 
 
 def run_comparison(

@@ -9,10 +9,10 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import chain
 
-from bestofk.errors import Interrupted, StoreError
+from bestofk._base.errors import Interrupted, StoreError
 from bestofk.run.engines.engine import Engine
-from bestofk.run.engines.shared_work import PAUSE, SharedWork
 from bestofk.run.progress import Progress
+from bestofk.run.shared_work import PAUSE, SharedWork
 from bestofk.run.store.store import Store
 from bestofk.run.task import ItemT, ResultT, Task
 

@@ -6,11 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bestofk.learners.preparation.account import Preparation, sentences
-from bestofk.ordering.result import Order
-from bestofk.planning.advice import advice
-from bestofk.planning.expectation import expectation, expectation_to_dict
-from bestofk.presenting import (
+from bestofk._base.formatting import duration, in_words, joined, shortened
+from bestofk._base.results import (
     Presented,
     Reported,
     decided_level,
@@ -18,17 +15,18 @@ from bestofk.presenting import (
     renamed_text,
     without_effect,
 )
-from bestofk.wording import duration, in_words, joined, shortened
+from bestofk.decide.decision import Order
+from bestofk.decide.power.advice import advice, expectation, expectation_to_dict
+from bestofk.learners.preparation import Preparation, sentences
 
 if TYPE_CHECKING:
+    from bestofk.decide.evidence import Evidence
+    from bestofk.decide.settings import Decision
+    from bestofk.decide.stopping.races import Race
     from bestofk.losses.losses import Losses
-    from bestofk.ordering.decision import Decision
-    from bestofk.ordering.evidence.evidence import Evidence
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
-    from bestofk.stopping.race_result import Race
-
 
 FEW = 3
 """So many failures are named in the first paragraph."""

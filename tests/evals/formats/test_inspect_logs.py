@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 import bestofk as bk
-from bestofk.evals.zip_members import ZipMembers
+from bestofk.evals.sources import ZipMembers
 
 
 @pytest.mark.parametrize("version", ["0-3-285", "0-3-100"])

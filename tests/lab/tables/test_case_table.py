@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
+from bestofk.lab.problems.drawn_losses import ManyDataSets
 from bestofk.lab.tables import case_table, chosen_table, claims_table
 from bestofk.lab.tables.case_table import Case, fill, select
-from bestofk.problems.drawn_over_datasets import ManyDataSets
 
 CASES = [
     Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",

@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.data.encoded import Encoded
-from bestofk.errors import ArgumentError
-from bestofk.learners.c45.c45 import C45
-from bestofk.learners.c45.kernel import added_errors, predict_lists
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Encoded
+from bestofk.learners.c45 import C45
+from bestofk.learners.kernels.c45 import added_errors, predict_lists
+from bestofk.learners.kernels.splits import SplitMarks
 from bestofk.learners.predict import predict_encoded_splits
-from bestofk.learners.split_marks import SplitMarks
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 # Quinlan, C4.5 (1993), Figure 1-1: outlook, temperature, humidity, windy, class.
 GOLF = pd.DataFrame(

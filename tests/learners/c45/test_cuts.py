@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given, settings, strategies as st
 
-from bestofk.learners.c45.kernel import FEW, three_cuts
+from bestofk.learners.kernels.c45 import FEW, three_cuts
 
 
 def by_each_way(x, y, n_labels, min_leaf):

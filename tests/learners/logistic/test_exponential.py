@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from bestofk.learners.logistic.kernel import exp_of_negative
+from bestofk.learners.kernels.logistic import exp_of_negative
 
 
 def test_within_two_units_of_the_last_place() -> None:

@@ -6,12 +6,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
+from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, load
-from bestofk.errors import ArgumentError
 from bestofk.learners import learner, predict_plan, predict_split_by_split
-from bestofk.learners.logistic.logistic import inputs_of
-from bestofk.learners.logistic.solver import TOLERANCE, Nearby, solve_from_zero
-from bestofk.plans.plan import plan
+from bestofk.learners.logistic import TOLERANCE, Nearby, inputs_of, solve_from_zero
+from bestofk.splits.plans import plan
 
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 30.0])
@@ -87,7 +86,7 @@ def test_a_warm_start_changes_no_prediction(name: str) -> None:
 
 def test_the_bound_holds_where_the_warm_solution_stops_early() -> None:
     # the scores where `predict` was certain lie within the bound of those at the minimum
-    from bestofk.learners.logistic import kernel
+    from bestofk.learners.kernels import logistic as kernel
 
     data = load("wine")
     encoded = data.encoded()

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from scipy.stats import norm
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
+from bestofk.data.schema import Encoded
+from bestofk.learners.naive_bayes import NaiveBayes
 from bestofk.learners.predict import predict_encoded_splits
-from bestofk.plans.plan import plan
+from bestofk.splits.plans import plan
 
 
 def test_nominal_tables_are_laplaces_fractions():

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from sklearn.neighbors import NearestCentroid
 
+from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, load
-from bestofk.errors import ArgumentError
 from bestofk.learners import learner, predict_plan
-from bestofk.learners.nearest_mean.exact_sums import limbs, rounded_sum
-from bestofk.plans.plan import plan
+from bestofk.learners.nearest_mean import limbs, rounded_sum
+from bestofk.splits.plans import plan
 
 
 @settings(max_examples=50, deadline=None)

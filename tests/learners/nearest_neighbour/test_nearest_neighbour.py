@@ -10,9 +10,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.learners import learner
-from bestofk.learners.nearest_neighbour.nearest_neighbour import NearestNeighbour
+from bestofk.learners.nearest_neighbour import NearestNeighbour
 
 NAN = float("nan")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.learners.nearest_neighbour.kernel import (
+from bestofk.learners.kernels.nearest_neighbour import (
     EIGHT,
     NONE,
     PARTS,

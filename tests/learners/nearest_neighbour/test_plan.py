@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.data.encoded import Encoded
-from bestofk.learners.nearest_neighbour import plan as nearest_neighbour_plan
-from bestofk.learners.nearest_neighbour.nearest_neighbour import NearestNeighbour
-from bestofk.plans.plan import plan
-from bestofk.plans.splits import Splits
+from bestofk.data.schema import Encoded
+from bestofk.learners import nearest_neighbour as nearest_neighbour_plan
+from bestofk.learners.nearest_neighbour import NearestNeighbour
+from bestofk.splits.plans import plan
+from bestofk.splits.splits import Splits
 
 SCALES = ("range", "std", None)
 BY_CLASS = (1, 1000)

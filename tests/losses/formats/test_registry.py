@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk.data.tables.reading import FORMATS
 from bestofk.losses import LOSS_FORMATS
-from bestofk.tables.read_table import FORMATS
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 IRIS = {"tree": 0.946302, "bayes": 0.952881, "majority": 0.320057}

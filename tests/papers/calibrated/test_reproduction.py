@@ -5,11 +5,11 @@ import pytest
 from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
-from bestofk.papers.account import Request
-from bestofk.papers.calibrated import networks
-from bestofk.papers.calibrated.error_tables import allowed
-from bestofk.papers.calibrated.panel import PANEL, draw, problem_of
+from bestofk.papers.calibrated import tables as networks
+from bestofk.papers.calibrated.experiments import PANEL, draw, problem_of
 from bestofk.papers.calibrated.reproduction import reproduce
+from bestofk.papers.calibrated.tables import allowed
+from bestofk.papers.comparison import Request
 from bestofk.papers.printed_figures import printed_table
 
 

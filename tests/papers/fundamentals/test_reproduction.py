@@ -10,26 +10,24 @@ import pytest
 from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
-from bestofk.papers.account import Request
-from bestofk.papers.fundamentals.hypotheses import (
+from bestofk.papers.comparison import Request
+from bestofk.papers.fundamentals import (
     consistent,
-    disjunctions,
-    instance_space,
-    mistakes,
-    target,
-    targets_left,
-)
-from bestofk.papers.fundamentals.reproduction import (
     constants_table,
+    disjunctions,
     hypotheses_table,
+    instance_space,
     labels_table,
+    mistakes,
     printed_product,
     reproduce,
     splits_table,
+    target,
+    targets_left,
     toy_instances,
     truth_table,
 )
-from bestofk.plans.number_of_splits import number_of_kfold_splits
+from bestofk.splits.design import number_of_kfold_splits
 
 
 @pytest.mark.parametrize("make", [labels_table, truth_table, hypotheses_table, splits_table])

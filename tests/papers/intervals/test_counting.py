@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestofk.papers.intervals.counting import (
-    range_multiple,
-    range_pairs,
-    scalar_multiple,
-    scalar_pairs,
-    tally,
-)
-from bestofk.papers.intervals.evidence import (
+from bestofk.papers.intervals.experiments import (
     RANGE_COLUMNS,
     SCALAR_COLUMNS,
     Ranges,
     Scalar,
+    draw_problem,
     range_evidence,
+    range_multiple,
+    range_pairs,
     scalar_evidence,
+    scalar_multiple,
+    scalar_pairs,
+    simulate,
+    tally,
 )
-from bestofk.papers.intervals.simulation import draw_problem, simulate
 
 
 def scalar(**changes):

@@ -7,13 +7,12 @@ import pytest
 from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
-from bestofk.papers.intervals.real_data import DATASETS, LEARNERS, balanced_error
-from bestofk.papers.intervals.real_tables import (
-    average_table,
-    multiple_table,
-    pairs_table,
-    verdict,
+from bestofk.papers.intervals.experiments import (
+    DATASETS_REAL_DATA as DATASETS,
+    LEARNERS,
+    balanced_error,
 )
+from bestofk.papers.intervals.tables import average_table, multiple_table, pairs_table, verdict
 
 
 @pytest.fixture(scope="module")

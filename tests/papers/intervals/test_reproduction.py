@@ -8,18 +8,19 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bestofk._base.errors import ArgumentError
 from bestofk.cli.app import bestofk
-from bestofk.errors import ArgumentError
-from bestofk.papers.account import Request
-from bestofk.papers.intervals.counting import scalar_pairs
-from bestofk.papers.intervals.experiment import (
+from bestofk.papers.comparison import Request
+from bestofk.papers.intervals.experiments import (
+    STEPS,
     SimulationPiece,
     outlier_pieces,
     run_piece,
+    scalar_pairs,
     scalar_pieces,
 )
 from bestofk.papers.intervals.reproduction import significant_shares
-from bestofk.papers.intervals.simulated_tables import (
+from bestofk.papers.intervals.tables import (
     averages,
     detail_table,
     first_table,
@@ -27,7 +28,6 @@ from bestofk.papers.intervals.simulated_tables import (
     null_table,
     second_table,
 )
-from bestofk.papers.intervals.simulation import STEPS
 
 # Shares of all pairs found significant, means over dp > 0 of many draws, and three standard
 # deviations of one draw, from an independent prototype.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bestofk.papers.intervals.simulation import (
+from bestofk.papers.intervals.experiments import (
     ALGORITHMS,
     DATASETS,
     STEPS,

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bestofk.ordering import anova_choice, multitest, newman_keuls_choice, test_first
-from bestofk.papers.multitest.decisions import decide
+from bestofk.decide import anova_choice, multitest, newman_keuls_choice, test_first
+from bestofk.papers.multitest.tables import decide
 
 N = 40
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from bestofk.papers.multitest.halves import halves
+from bestofk.papers.multitest.learners import halves
 
 Y = np.repeat([0, 1, 2], [41, 21, 9])
 

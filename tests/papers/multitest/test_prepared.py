@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bestofk.data.read_dataset import read_dataset
-from bestofk.papers.multitest.prepared import prepare, prepared_of, recipe
+from bestofk.data.reading import read_dataset
+from bestofk.papers.multitest.learners import prepare, prepared_of, recipe
 from bestofk.papers.printed_figures import printed_table
 
 TEXT = """height,answer,code,colour,class

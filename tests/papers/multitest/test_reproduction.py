@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bestofk.papers.account import Request
+from bestofk.papers.comparison import Request
 from bestofk.papers.multitest.reproduction import reproduce
 
 DATA = os.environ.get("BESTOFK_DATA")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from bestofk.papers.multitest.decisions import Decisions
 from bestofk.papers.multitest.tables import (
+    Decisions,
     figure_facts,
     most_selected,
     table_1,

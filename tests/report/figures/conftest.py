@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk import multiple, pairwise
-from bestofk.ordering import roc_hull
+from bestofk.decide import roc_hull
+from bestofk.decide.stopping.races import Band, Race, RacedLearner
+from bestofk.decide.stopping.rule import StopReason
 from bestofk.report.figures.kinds.rate_curves import Rates
-from bestofk.stopping.race_result import Band, Race, RacedLearner
-from bestofk.stopping.stop_reason import StopReason
+from bestofk.stats import multiple, pairwise
 
 SIZES = (2, 5, 6, 20, 60)
 LONG = "GradientBoosting(" + ", ".join(f"parameter_{k}={k}" for k in range(12)) + ")"

@@ -9,9 +9,9 @@ import pytest
 from matplotlib.figure import Figure
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, UnknownNameError
+from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.report.figures import FIGURES, figure, figure_kinds, picture_of, save_figure, svg
-from bestofk.report.figures.text_width import LINE
+from bestofk.report.figures.labels import LINE
 
 SIZES = (2, 5, 20, 60)
 KINDS = tuple(FIGURES)

@@ -5,9 +5,8 @@ from hypothesis import example, given, settings, strategies as st
 
 import bestofk as bk
 from bestofk.report.figures import FIGURES
-from bestofk.report.figures.labels import fitted, labels_of, wrapped
-from bestofk.report.figures.paper import paper_of
-from bestofk.report.figures.text_width import text_width
+from bestofk.report.figures.labels import fitted, labels_of, text_width, wrapped
+from bestofk.report.figures.style import paper_of
 
 FAMILIES = ("sans-serif", "serif", "monospace", "Times New Roman")
 MIDDLE = [f"{'x' * 150}{k:02d}{'y' * 150}" for k in range(20)]

@@ -7,24 +7,21 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
-from bestofk import multiple
-from bestofk.errors import ArgumentError
-from bestofk.ordering import multitest
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import ordinal
+from bestofk.decide import multitest
 from bestofk.report.figures.kinds.critical_difference import bars_of, layout_critical_difference
-from bestofk.report.figures.kinds.densities import layout_densities
+from bestofk.report.figures.kinds.differences import layout_densities
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.kinds.interval_bars import layout_intervals
-from bestofk.report.figures.kinds.letters import layout_letters
+from bestofk.report.figures.kinds.letters import layout_letters, layout_underlines
 from bestofk.report.figures.kinds.loss_points import layout_losses
-from bestofk.report.figures.kinds.multitest_graph import layout_graph
-from bestofk.report.figures.kinds.multitest_steps import layout_steps
+from bestofk.report.figures.kinds.multitest import layout_graph, layout_steps, text_graph
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.roc_curves import layout_roc
 from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_prior
-from bestofk.report.figures.kinds.text_graph import text_graph
-from bestofk.report.figures.kinds.underlines import layout_underlines
-from bestofk.wording import ordinal
+from bestofk.stats import multiple
 
 
 @pytest.fixture
@@ -463,7 +460,7 @@ def test_rates_go_where_they_should():
 
 def test_roc_hull_and_slopes():
     """Points (0, 1/2) and (1/2, 1) of two classifiers: slopes infinite, 1 and 0, by hand."""
-    from bestofk.ordering import roc_hull
+    from bestofk.decide import roc_hull
 
     hull = roc_hull([[1, 0, 0, 0], [1, 1, 1, 0]], [1, 1, 0, 0], names=["a", "b"])
     layout = layout_roc(hull)

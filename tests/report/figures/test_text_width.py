@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.report.figures.axis_marks import spread
-from bestofk.report.figures.scales import Scale, around, round_ticks
-from bestofk.report.figures.text_width import text_width
+from bestofk.report.figures.axes import spread
+from bestofk.report.figures.labels import text_width
+from bestofk.report.figures.picture import Scale, around, round_ticks
 
 FONTS = {"sans-serif": "DejaVuSans", "serif": "DejaVuSerif", "monospace": "DejaVuSansMono"}
 

@@ -7,7 +7,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.report.figures.kinds.cost_frontier import frontier_of, layout_frontier
-from bestofk.report.models.model_tables import model_tables
+from bestofk.report.model_tables import model_tables
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -112,7 +112,7 @@ def test_the_frontier_holds_those_that_nothing_beats():
 
 def test_marks_that_turn_text_about_are_not_in_what_can_be_tried(hostile, tmp_path):
     """The names in the box that a reader plays with; the copies of tables keep them as they are."""
-    from bestofk.report.live import live_data
+    from bestofk.report.write_report import live_data
 
     assert not [name for name in live_data(hostile.order)["names"] if "\u202e" in name]
     page = hostile.report(tmp_path / "r.html").read_text(encoding="utf-8")

@@ -13,8 +13,7 @@ import pytest
 from bestofk.run.engines import forked_workers
 from bestofk.run.engines.process_family import Guard, end_group, end_marked, is_stopped
 from bestofk.run.engines.workers import run_in_workers
-from bestofk.run.evaluation.blocks import blocks_of
-from bestofk.run.evaluation.comparison_task import ComparisonTask
+from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

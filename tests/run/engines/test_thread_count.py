@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from threadpoolctl import threadpool_info
 
 import bestofk as bk
-from bestofk.errors import ArgumentError
-from bestofk.run.engines.thread_count import VARIABLES, limited_threads
+from bestofk._base.errors import ArgumentError
+from bestofk.run.engines.threads import VARIABLES, limited_threads
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange
@@ -79,7 +79,7 @@ def test_begun_here_and_ended_in_workers(data, monkeypatch):
 def test_whole_plans_and_split_by_split(monkeypatch):
     found = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):
-        monkeypatch.setattr("bestofk.run.evaluation.whole_plans.WHOLE_PLAN_FROM", rows)
+        monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
         study = bk.compare(
             ["nmc", "logistic", "c4.5", "nn"], data="iris", plan="2x4", n_jobs=2,
             engine=engine, progress=False, prior="listed",

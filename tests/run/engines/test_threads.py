@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, Interrupted
+from bestofk._base.errors import ArgumentError, Interrupted
 from bestofk.run.engines import threads
 from bestofk.run.engines.engine import Engine
-from bestofk.run.evaluation.comparison_task import ComparisonTask
+from bestofk.run.evaluation.task import ComparisonTask
 from bestofk.run.run_task import run_task
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from bestofk.run.engines.workers import Pool, run_in_workers
-from bestofk.run.evaluation.blocks import blocks_of
-from bestofk.run.evaluation.comparison_task import ComparisonTask
 from bestofk.run.evaluation.evaluate import evaluate
+from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # worker processes inherit the path
 import strange_learners as strange

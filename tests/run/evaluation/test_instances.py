@@ -7,8 +7,8 @@ import pytest
 
 import bestofk as bk
 from bestofk.data import dataset as dataset_module
-from bestofk.data.load import load
-from bestofk.run.metrics.loss_functions import LOSSES
+from bestofk.data.reading import load
+from bestofk.run.metrics import LOSSES
 
 
 @pytest.mark.parametrize("name", [name for name, loss in LOSSES.items() if loss.each is not None])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.ordering.registry import PROCEDURES
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.run.inputs.default_plan import default_plan
+from bestofk.decide.registry import PROCEDURES
+from bestofk.run.inputs import default_plan
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 
 def test_one_data_set_has_nested_runs():

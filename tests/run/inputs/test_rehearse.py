@@ -8,7 +8,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk.errors import BestOfKError
+from bestofk._base.errors import BestOfKError
 
 QUICK = {"engine": "serial", "progress": False}
 
@@ -109,11 +109,11 @@ def test_what_can_be_decided_is_run(asked, tmp_path):
 def test_many_learners_are_rehearsed_quickly():
     import time
 
-    from bestofk.ordering.decision import Decision
+    from bestofk.decide.settings import Decision
     from bestofk.run.compare import as_contenders, as_datasets
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs.rehearse import rehearse
-    from bestofk.run.metrics.loss_functions import as_loss
+    from bestofk.run.inputs import rehearse
+    from bestofk.run.metrics import as_loss
 
     X, y = rows(200)
     datasets = as_datasets(X, y, None)

@@ -10,10 +10,10 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.cli import main
 from bestofk.data import as_dataset
-from bestofk.errors import ArgumentError, DesignError, UnknownNameError
-from bestofk.run.inputs.default_plan import default_plan
+from bestofk.run.inputs import default_plan
 from bestofk.run.store.store import open_store
 
 LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}

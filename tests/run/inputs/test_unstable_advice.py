@@ -11,15 +11,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 import bestofk as bk
 from bestofk.learners.registry import LEARNERS, learner
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans import plan
-from bestofk.run.inputs.unstable import (
-    BETTER_TEST,
-    FEW_ROWS,
-    NESTED,
-    advice_for_unstable,
-    is_unstable,
-)
+from bestofk.run.inputs import BETTER_TEST, FEW_ROWS, NESTED, advice_for_unstable, is_unstable
+from bestofk.splits import plan
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 SCALED = make_pipeline(StandardScaler(), KNeighborsClassifier())
 

@@ -2,7 +2,7 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 
-from bestofk.run.metrics.answers import Answers
+from bestofk.run.metrics import Answers
 
 
 class Counted(LogisticRegression):

@@ -17,8 +17,8 @@ from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, UnknownNameError
-from bestofk.run.metrics.loss_functions import as_loss, as_losses, listed_metric, loss_shown
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk.run.metrics import as_loss, as_losses, listed_metric, loss_shown
 
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
 CANCER = load_breast_cancer()

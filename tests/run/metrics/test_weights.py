@@ -26,10 +26,10 @@ from sklearn.utils import all_estimators
 from sklearn.utils.validation import has_fit_parameter
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, BestOfKError
+from bestofk._base.errors import ArgumentError, BestOfKError
 from bestofk.learners import learner
-from bestofk.run.metrics.loss_functions import LOSSES, as_loss
-from bestofk.run.metrics.weights import WEIGHT, loss_takes_weights, weight_argument, weighted
+from bestofk.run.judge import WEIGHT, loss_takes_weights, weight_argument, weighted
+from bestofk.run.metrics import LOSSES, as_loss
 
 QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()

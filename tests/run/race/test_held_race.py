@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.data.as_dataset import as_dataset
+from bestofk.data.conversion import as_dataset
 from bestofk.run.progress import Progress
 
 LEARNERS = ["max", "nmc", "nn"]

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.ordering.decision import Decision
-from bestofk.ordering.registry import PROCEDURES
-from bestofk.pairwise.registry import PAIRWISE_TESTS
-from bestofk.plans.plan import plan as make_plan
-from bestofk.run.race.planned_race import PLAN, planned_race, stopping_rule
-from bestofk.stopping import StoppingRule
+from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.settings import Decision
+from bestofk.decide.stopping import StoppingRule
+from bestofk.run.race.plan import PLAN, planned_race, stopping_rule
+from bestofk.splits.plans import plan as make_plan
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 NAMES = ("a", "b", "c")
 PLANS = ("10x10", "5x2", "kfold:10", "resample:20:0.1", "bootstrap:20", "10x5+nested",

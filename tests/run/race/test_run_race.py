@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.ordering.evidence.family import Family
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import PlannedT, StoppingRule, replay
 from bestofk.run.progress import Progress
-from bestofk.stopping import PlannedT, StoppingRule, replay
 
 pytestmark = pytest.mark.usefixtures("loaded_workers")
 LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
-from bestofk.errors import BestOfKWarning, StoreError
+from bestofk._base.errors import BestOfKWarning, StoreError
 from bestofk.run.cells import CellKey, CellResult, Failure
 from bestofk.run.store.cells import rows_of
-from bestofk.run.store.checksums import NAMED, checksums, damaged
-from bestofk.run.store.payloads import Payload
+from bestofk.run.store.payloads import NAMED, Payload, checksums, damaged
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 

@@ -15,7 +15,7 @@ import pytest
 import sqlalchemy as sa
 
 import bestofk as bk
-from bestofk.errors import Interrupted
+from bestofk._base.errors import Interrupted
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Lines, Progress
 from bestofk.run.run_task import run_task

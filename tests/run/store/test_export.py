@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.errors import ArgumentError, StoreError
+from bestofk._base.errors import ArgumentError, StoreError
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.store.export import export_study
 from bestofk.run.store.store import open_store

@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 import sqlalchemy as sa
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.cells import Failure
 from bestofk.run.store.migration import STEPS, prepare
 from bestofk.run.store.payloads import Payload
@@ -214,7 +214,7 @@ def test_a_migration_that_breaks_changes_nothing(old_file, old_cells, make_cell)
 
     before = old_file.read_bytes()
     store = open_store(old_file.with_name("other.db"))
-    from bestofk.run.store.sqlite import sqlite_engine
+    from bestofk.run.store.database import sqlite_engine
 
     engine = sqlite_engine(old_file, read_only=False, busy_timeout=1.0)
     with (

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.store import open_store
 

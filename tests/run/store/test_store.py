@@ -10,7 +10,7 @@ import time
 import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
-from bestofk.errors import ArgumentError, StoreError, UnknownNameError
+from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, CellResult, Failure
 from bestofk.run.experiment import Contender
 from bestofk.run.store.store import open_store
@@ -287,7 +287,7 @@ def test_several_threads_fill_one_store(store, make_cell):
 def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, run_loaded):
     script = """
 import os, sys
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.experiment import Contender
 from bestofk.run.store.store import open_store

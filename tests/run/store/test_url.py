@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bestofk.errors import ArgumentError, MissingExtraError, StoreError
+from bestofk._base.errors import ArgumentError, MissingExtraError, StoreError
 from bestofk.run.store.store import open_store
 from bestofk.run.store.url import hide_passwords, parse_address
 

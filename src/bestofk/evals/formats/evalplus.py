@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
+from bestofk._base.errors import TableError
+from bestofk.evals.evals import AskedOfLogs, chosen, nothing_asked_for
 from bestofk.evals.rows import EvalRows
 from bestofk.evals.sources import Source
 

@@ -14,12 +14,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.json_text import each_line, loads
-from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import amount, number_of, value_at
-from bestofk.evals.sources import Source, without_copies
+from bestofk._base.errors import TableError
+from bestofk.evals.evals import AskedOfLogs, chosen, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows, amount, number_of, value_at
+from bestofk.evals.sources import Source, each_line, loads, without_copies
 
 _SCORE, _CORRECT = "score", "is_correct"
 

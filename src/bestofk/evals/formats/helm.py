@@ -11,13 +11,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.runs import EvalRun, chosen_runs
-from bestofk.evals.score_values import amount, number_of
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted
+from bestofk.evals.evals import AskedOfLogs, EvalRun, chosen, chosen_runs, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows, amount, number_of
 from bestofk.evals.sources import Source
-from bestofk.wording import counted
 
 _KEEPING_BOOKS = re.compile(
     r"num_|inference_|training_|max_|finish_reason|prompt_t|batch_size|estimated_|logprob|"

@@ -12,15 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.json_text import JsonParts, loads
-from bestofk.evals.rows import EvalRows
-from bestofk.evals.runs import EvalRun, chosen_runs
-from bestofk.evals.score_values import NAN, amount, inspect_number, value_at
-from bestofk.evals.sources import Source
-from bestofk.evals.zip_members import ZipMembers
-from bestofk.wording import counted
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted
+from bestofk.evals.evals import AskedOfLogs, EvalRun, chosen, chosen_runs, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows, amount, inspect_number, value_at
+from bestofk.evals.sources import JsonParts, Source, ZipMembers, loads
 
 _START = "_journal/start.json"
 _SUMMARY = re.compile(r"_journal/summaries/(\d{1,9})\.json")

@@ -11,13 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.json_text import each_line
-from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import number_of, value_at
-from bestofk.evals.sources import Source
-from bestofk.wording import counted
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted
+from bestofk.evals.evals import AskedOfLogs, chosen, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows, number_of, value_at
+from bestofk.evals.sources import Source, each_line
 
 _ERRORS = {"api_error", "eval_error", "run_error", "run_no_trajectory", "eval_timeout"}
 _LIMITS = {"token_exhaustion", "run_limits_exceeded"}

@@ -14,14 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
-from bestofk.evals.json_text import each_line
-from bestofk.evals.rows import EvalRows
-from bestofk.evals.runs import EvalRun, chosen_runs
-from bestofk.evals.score_values import number_of, value_at
-from bestofk.evals.sources import Source
-from bestofk.wording import counted, joined, shortened
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted, joined, shortened
+from bestofk.evals.evals import AskedOfLogs, EvalRun, chosen, chosen_runs, nothing_asked_for
+from bestofk.evals.rows import EvalRows, number_of, value_at
+from bestofk.evals.sources import Source, each_line
 
 _STAMP = re.compile(r"_?(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)$")
 _FIELDS = frozenset(

@@ -15,17 +15,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from bestofk.checks import Floats
-from bestofk.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
-from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
-from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import STATUSES, number_of
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, BestOfKError, TableError, UnknownNameError
+from bestofk._base.formatting import joined, shortened
+from bestofk.data.tables.named_columns import Wanted, read_named_columns
+from bestofk.data.tables.reading import read_table
+from bestofk.data.tables.table import Levels, Table
+from bestofk.evals.evals import AskedOfLogs, nothing_asked_for
+from bestofk.evals.rows import NAN, STATUSES, EvalRows, number_of
 from bestofk.evals.sources import Source, without_copies
-from bestofk.losses.roles import normal
-from bestofk.tables.named_columns import Wanted, read_named_columns
-from bestofk.tables.read_table import read_table
-from bestofk.tables.table import Levels, Table
-from bestofk.wording import joined, shortened
+from bestofk.losses.columns import normal
 
 ROLES: dict[str, tuple[str, ...]] = {
     "learner": ("learner", "model", "model_name", "model_id", "agent", "system", "provider",

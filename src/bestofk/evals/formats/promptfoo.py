@@ -13,13 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, nothing_asked_for
-from bestofk.evals.json_text import JsonParts, each_line
-from bestofk.evals.rows import NAN, EvalRows
-from bestofk.evals.score_values import amount, clean_name, model_name, number_of, value_at
-from bestofk.evals.sources import Source
-from bestofk.wording import counted
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted
+from bestofk.evals.evals import AskedOfLogs, nothing_asked_for
+from bestofk.evals.rows import NAN, EvalRows, amount, clean_name, model_name, number_of, value_at
+from bestofk.evals.sources import JsonParts, Source, each_line
 
 _ERROR = 2
 """``failureReason`` of a test that failed for another reason than its assertions."""

@@ -12,11 +12,11 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.evals.asked import AskedOfLogs, chosen, nothing_asked_for
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted
+from bestofk.evals.evals import AskedOfLogs, chosen, nothing_asked_for
 from bestofk.evals.rows import EvalRows
 from bestofk.evals.sources import Source, without_copies
-from bestofk.wording import counted
 
 _TASK = "SWE-bench"
 _METRIC = "resolved"

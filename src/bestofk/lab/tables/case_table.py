@@ -13,16 +13,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, ClassVar
 
-from bestofk.errors import ArgumentError, RunError
-from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation_result import Simulation
-from bestofk.problems.column_blocks import ColumnBlocks
-from bestofk.problems.registry import Problem
+from bestofk._base.atomic_write import write_text
+from bestofk._base.errors import ArgumentError, RunError
+from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.problems.registry import Problem
+from bestofk.lab.simulation import Simulation, simulate
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.store.store import Store
 from bestofk.run.task import Block, ItemEvaluator, Pace, Task, sendable_error
-from bestofk.whole_file import write_text
 
 Row = dict[str, str]
 Measure = Callable[["Case", Simulation], Row]

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from bestofk.lab.simulation_result import Simulation
+from bestofk._base.atomic_write import write_text
+from bestofk.lab.claims import worst_chosen
+from bestofk.lab.problems.drawn_losses import ManyDataSets
+from bestofk.lab.simulation import Simulation
 from bestofk.lab.tables.case_table import Case, Row, fill, markdown
-from bestofk.lab.worst_chosen import worst_chosen
-from bestofk.problems.drawn_over_datasets import ManyDataSets
-from bestofk.whole_file import write_text
 
 MARGIN = 0.02
 TABLES, SMOKE = 2000, 20

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.lab.false_claims import false_claims
-from bestofk.lab.simulation_result import Simulation
+from bestofk._base.atomic_write import write_text
+from bestofk.lab.claims import false_claims
+from bestofk.lab.problems.drawn_losses import ManyDataSets, RightOrWrong
+from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.simulation import Simulation
 from bestofk.lab.tables.case_table import Case, Row, fill, markdown
-from bestofk.problems.column_blocks import ColumnBlocks
-from bestofk.problems.drawn_losses import RightOrWrong
-from bestofk.problems.drawn_over_datasets import ManyDataSets
-from bestofk.run.inputs.default_plan import NESTED, REPEATED
-from bestofk.whole_file import write_text
+from bestofk.run.inputs import NESTED, REPEATED
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {

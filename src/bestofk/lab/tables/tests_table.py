@@ -10,20 +10,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bestofk.checks import whole
-from bestofk.lab.calibrate import calibrate
-from bestofk.lab.outcomes import ALPHAS, outcomes
-from bestofk.lab.power import power
-from bestofk.lab.replicability import replicability
-from bestofk.lab.simulate import simulate
-from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.type1_error import type1_error
-from bestofk.multiple.registry import MULTIPLE_TESTS, MultipleTest
-from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
-from bestofk.problems.gaussian_classes import GaussianClasses
-from bestofk.problems.given_rows import Degraded
-from bestofk.problems.registry import problem
-from bestofk.whole_file import write_text
+from bestofk._base.atomic_write import write_text
+from bestofk._base.checks import whole
+from bestofk.lab.calibration import calibrate
+from bestofk.lab.collect_outcomes import ALPHAS, outcomes
+from bestofk.lab.error_rates import type1_error
+from bestofk.lab.power_rates import power
+from bestofk.lab.problems.classes import GaussianClasses
+from bestofk.lab.problems.given_rows import Degraded
+from bestofk.lab.problems.registry import problem
+from bestofk.lab.replications import replicability
+from bestofk.lab.simulation import Simulation, simulate
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
+from bestofk.stats.pairwise.entry import PairwiseTest
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 ALPHA = 0.05
 PLANS = ("10x10", "kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")

@@ -8,16 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bestofk.errors import TableError
-from bestofk.losses.formats.tool_columns import (
-    AskedOfTable,
-    ToolColumns,
-    chosen_metric,
-    noted,
-)
-from bestofk.losses.split_names import split_of
-from bestofk.tables.memory_limit import EXPANDED
-from bestofk.tables.table import Table
+from bestofk._base.errors import TableError
+from bestofk.data.tables.reading import EXPANDED
+from bestofk.data.tables.table import Table
+from bestofk.losses.columns import split_of
+from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns, chosen_metric, noted
 
 _TEST, _TIMES = "test_", {"fit_time", "score_time"}
 _LEARNER, _FOLD = "learner", "fold"

@@ -2,9 +2,10 @@
 
 The contract of an entry
 ------------------------
-`recognise` names a function that takes a `bestofk.tables.table.Table` and says whether the tool
+`recognise` names a function that takes a `bestofk.data.tables.table.Table` and says whether the
+tool
 wrote it, by its columns. `columns` names a function ``columns(table, asked)`` that gives the
-`bestofk.losses.formats.tool_columns.ToolColumns`: a table in one of the three layouts and the
+`bestofk.losses.formats.result_tables.ToolColumns`: a table in one of the three layouts and the
 columns to read it by. `asked` (`AskedOfTable`, in the same file) holds what the user said. What is
 a learner is never guessed in silence: the account says it, or the function raises a `TableError`
 that names what to choose from.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from bestofk.registry import Registry
+from bestofk._base.registry import Registry
 
 _FORMATS = "bestofk.losses.formats"
 
@@ -73,16 +74,16 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         called="Weka's Experimenter",
         summary="results of an experiment as ARFF or CSV",
         reads="schemes with their options are learners; data sets, runs and folds by the keys",
-        recognise=f"{_FORMATS}.weka_experiment:is_weka",
-        columns=f"{_FORMATS}.weka_experiment:weka_columns",
+        recognise=f"{_FORMATS}.result_tables:is_weka",
+        columns=f"{_FORMATS}.result_tables:weka_columns",
     ),
     LossFormat(
         name="automl-benchmark",
         called="the AutoML benchmark",
         summary="`results.csv`",
         reads="frameworks are learners, tasks data sets; of several constraints, `--where` one",
-        recognise=f"{_FORMATS}.automl_benchmark:is_automl_benchmark",
-        columns=f"{_FORMATS}.automl_benchmark:automl_benchmark_columns",
+        recognise=f"{_FORMATS}.result_tables:is_automl_benchmark",
+        columns=f"{_FORMATS}.result_tables:automl_benchmark_columns",
     ),
     LossFormat(
         name="openml",
@@ -90,40 +91,40 @@ LOSS_FORMATS: Registry[LossFormat] = Registry(
         summary="`list_evaluations` as a frame or a file; a run's `description.xml` or "
         "`predictions.arff`, or a folder of runs",
         reads="flows with their setups are learners, tasks data sets; folds where they are stated",
-        recognise=f"{_FORMATS}.openml_evaluations:is_openml",
-        columns=f"{_FORMATS}.openml_evaluations:openml_columns",
-        opens=f"{_FORMATS}.openml_runs:open_openml",
+        recognise=f"{_FORMATS}.openml:is_openml",
+        columns=f"{_FORMATS}.openml:openml_columns",
+        opens=f"{_FORMATS}.openml:open_openml",
     ),
     LossFormat(
         name="mlflow",
         called="MLflow",
         summary="the frame of `mlflow.search_runs`, a folder `mlruns`, or `mlflow.db`",
         reads="parent runs are learners, their child runs folds; of flat runs you name the learner",
-        recognise=f"{_FORMATS}.mlflow_runs:is_mlflow",
-        columns=f"{_FORMATS}.mlflow_runs:mlflow_columns",
-        opens=f"{_FORMATS}.mlflow_store:open_mlflow",
+        recognise=f"{_FORMATS}.mlflow:is_mlflow",
+        columns=f"{_FORMATS}.mlflow:mlflow_columns",
+        opens=f"{_FORMATS}.mlflow:open_mlflow",
     ),
     LossFormat(
         name="optuna",
         called="Optuna",
         summary="`study.trials_dataframe()` as a frame or a file, or an SQLite storage",
         reads="trials that keep the score of each split are learners; else you name the learner",
-        recognise=f"{_FORMATS}.optuna_study:is_optuna",
-        columns=f"{_FORMATS}.optuna_study:optuna_columns",
-        opens=f"{_FORMATS}.optuna_storage:open_optuna",
+        recognise=f"{_FORMATS}.optuna:is_optuna",
+        columns=f"{_FORMATS}.optuna:optuna_columns",
+        opens=f"{_FORMATS}.optuna:open_optuna",
     ),
     LossFormat(
         name="autorank",
         called="autorank",
         summary="a wide table; `--format autorank` says that its rows are data sets",
         reads="one column per learner, one row per data set, named or not",
-        columns=f"{_FORMATS}.rows_of_datasets:rows_are_datasets",
+        columns=f"{_FORMATS}.result_tables:rows_are_datasets",
     ),
     LossFormat(
         name="scmamp",
         called="scmamp",
         summary="a wide table; `--format scmamp` says that its rows are data sets",
         reads="one column per learner, one row per data set, named or not",
-        columns=f"{_FORMATS}.rows_of_datasets:rows_are_datasets",
+        columns=f"{_FORMATS}.result_tables:rows_are_datasets",
     ),
 )

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bestofk.errors import TableError
+from bestofk._base.errors import TableError
 
 MAGIC = b"SQLite format 3\0"
 _STEPS = 2000

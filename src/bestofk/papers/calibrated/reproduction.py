@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bestofk.papers.account import Account, Request
-from bestofk.papers.calibrated.agreement_tables import replicability_tables
-from bestofk.papers.calibrated.curves import fourth_figure, long_draw, second_figure
-from bestofk.papers.calibrated.error_tables import fourth_table, second_table, seventh_table
-from bestofk.papers.calibrated.networks import spread_table, third_table
-from bestofk.papers.calibrated.panel import SETS, degrees, draw, problem_of
-from bestofk.papers.comparison import ComparedNumbers
+from bestofk.papers.calibrated.experiments import SETS, degrees, draw, problem_of
+from bestofk.papers.calibrated.tables import (
+    fourth_figure,
+    fourth_table,
+    long_draw,
+    replicability_tables,
+    second_figure,
+    second_table,
+    seventh_table,
+    spread_table,
+    third_table,
+)
+from bestofk.papers.comparison import Account, ComparedNumbers, Request
 
 TITLE = "Choosing between two learning algorithms based on calibrated tests (Bouckaert 2003)"
 NOT_BY_DEFAULT = ("spread",)

@@ -24,9 +24,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.papers.calibrated.shuffled_rows import ShuffledRun, shuffled_runs
-from bestofk.problems.generator import DataProblem
+from bestofk._base.checks import Floats
+from bestofk.lab.problems.generator import DataProblem
+from bestofk.papers.calibrated.experiments import ShuffledRun, shuffled_runs
 
 SEED = 1
 """With which Weka's voted perceptron shuffles its training rows."""
@@ -44,7 +44,7 @@ def weka_losses(problem: DataProblem, *, sets: int, runs: int, seed: int) -> dic
 
 def run_losses(run: ShuffledRun) -> dict[str, Floats]:
     """Error rates by fold of the three learners in one run."""
-    from bestofk.papers.calibrated import weka_learners_kernel as kernel
+    from bestofk.papers.calibrated import weka_kernel as kernel
 
     encoded, folds, sizes = run.encoded, run.folds, run.sizes()
     assert (encoded.cardinality == 2).all()

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bestofk.checks import Floats
-from bestofk.papers.account import Account, Request
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords
-from bestofk.papers.intervals.counting import COUNTINGS, Verdicts, range_pairs, scalar_pairs
-from bestofk.papers.intervals.evidence import READINGS
-from bestofk.papers.intervals.experiment import DETAIL, outlier_pieces, scalar_pieces
-from bestofk.papers.intervals.simulated_tables import (
+from bestofk._base.checks import Floats
+from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.intervals.experiments import (
+    COUNTINGS,
+    DETAIL,
+    READINGS,
+    STEPS,
+    Verdicts,
+    outlier_pieces,
+    range_pairs,
+    scalar_pairs,
+    scalar_pieces,
+)
+from bestofk.papers.intervals.tables import (
     MEDIANS,
     averages,
     detail_table,
@@ -20,7 +27,6 @@ from bestofk.papers.intervals.simulated_tables import (
     outcome_shares,
     second_table,
 )
-from bestofk.papers.intervals.simulation import STEPS
 
 TITLE = "Bootstrap analysis of multiple repetitions (Otero et al. 2013)"
 SIMULATED = ("1", "2", "3", "4", "5", "null")
@@ -74,7 +80,7 @@ def reproduce(request: Request) -> Account:
         sentences += said
         tables += found
     if set(wanted) & set(REAL):
-        from bestofk.papers.intervals.real_tables import real_tables
+        from bestofk.papers.intervals.tables import real_tables
 
         said, found = real_tables(request, tuple(t for t in REAL if t in wanted))
         sentences += said

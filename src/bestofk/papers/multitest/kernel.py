@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
-from bestofk.data.encoded import Codes
-from bestofk.errors import ArgumentError
-from bestofk.kernels.library import Kernel
-from bestofk.papers.multitest.halves import Marks
-from bestofk.papers.multitest.prepared import Prepared
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Codes
+from bestofk.learners.kernels.library import Kernel
+from bestofk.papers.multitest.learners import Marks, Prepared
 
 Seeds = npt.NDArray[np.uint32]
 Counts = npt.NDArray[np.int64]

@@ -6,16 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.papers.account import Account, Request
+from bestofk._base.checks import Floats
+from bestofk._base.formatting import counted
 from bestofk.papers.array_task import ArrayPiece, obtain
-from bestofk.papers.collections import content, locate
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords
-from bestofk.papers.multitest.decisions import Decisions, decide
-from bestofk.papers.multitest.errors import LearnerRuns, errors_of
-from bestofk.papers.multitest.figures import drawn
-from bestofk.papers.multitest.prepared import LEARNERS, recipe
+from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.data import content, locate
+from bestofk.papers.multitest.learners import LEARNERS, recipe
 from bestofk.papers.multitest.tables import (
+    Decisions,
+    LearnerRuns,
+    decide,
+    drawn,
+    errors_of,
     figure_facts,
     most_selected,
     table_1,
@@ -23,7 +25,6 @@ from bestofk.papers.multitest.tables import (
     table_3,
 )
 from bestofk.papers.registry import REPRODUCTIONS
-from bestofk.wording import counted
 
 VERSION = 1
 """Changes when the same seed gives other errors."""

@@ -11,19 +11,25 @@ from pathlib import Path
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.papers.account import Account, Request
+from bestofk._base.checks import Floats
+from bestofk._base.formatting import counted, shortened
 from bestofk.papers.array_task import ArrayPiece, obtain
-from bestofk.papers.collections import content, locate
-from bestofk.papers.comparison import ComparedNumbers, ComparedWords
-from bestofk.papers.multitest.decisions import PROCEDURES, Decisions, decide
-from bestofk.papers.multitest.errors import Counts
-from bestofk.papers.multitest.prepared import LEARNERS
-from bestofk.papers.multitest.tables import PAPER, most_selected, table_2, table_3
+from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.data import content, locate
+from bestofk.papers.multitest.learners import LEARNERS
+from bestofk.papers.multitest.tables import (
+    PAPER,
+    PROCEDURES,
+    Counts,
+    Decisions,
+    decide,
+    most_selected,
+    table_2,
+    table_3,
+)
 from bestofk.papers.printed_figures import printed_table
 from bestofk.papers.registry import REPRODUCTIONS
 from bestofk.version import __version__
-from bestofk.wording import counted, shortened
 
 OURS = ("max", "nmc", "logistic", "c4.5", "nn")
 """The library's learners, in the order of `LEARNERS`."""
@@ -45,10 +51,10 @@ class SoundRun:
 
 def sound_errors(task: SoundRun) -> Counts:
     """(10, 10, 2): wrong and tested rows of every fold."""
-    from bestofk.data.read_dataset import read_dataset
+    from bestofk.data.reading import read_dataset
     from bestofk.learners.predict import predict_plan
     from bestofk.learners.registry import learner
-    from bestofk.plans.plan import plan
+    from bestofk.splits.plans import plan
 
     data = read_dataset(task.path, target="class", name=task.name, task="classification")
     seed = int(np.random.SeedSequence([task.seed, task.run]).generate_state(1)[0])

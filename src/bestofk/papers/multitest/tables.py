@@ -1,18 +1,248 @@
-"""Tables 1 to 3 and what is said of Figs. 3 and 4, next to the published values."""
+"""Errors of the paper's five learners on halves of the 30 data sets."""
 
 from __future__ import annotations
 
-import numpy as np
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
-from bestofk.checks import Floats
-from bestofk.multiple.newman_keuls import underline_ends
-from bestofk.ordering.procedures.graph import sort_by_overrides
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.formatting import counted
+from bestofk.data.schema import Codes, Encoded
+from bestofk.decide import multitest, order_many, stack_tables
+from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.losses.losses import Losses
 from bestofk.papers.comparison import ComparedNumbers, ComparedWords, chance
-from bestofk.papers.multitest.decisions import NOT_FOUND, PROCEDURES, Choices, Decisions, Flags
-from bestofk.papers.multitest.figures import usual_run
-from bestofk.papers.multitest.prepared import LEARNERS
+from bestofk.papers.multitest.learners import (
+    LEARNERS,
+    REPLICATIONS,
+    Marks,
+    Prepared,
+    halves,
+    prepare,
+)
 from bestofk.papers.printed_figures import printed_figures, printed_table
-from bestofk.wording import counted
+from bestofk.stats.multiple.range_tests import underline_ends
+from bestofk.stats.pairwise import PairwiseResult, corrected_repeated_kfold_t, five_by_two_t
+
+_FEW = 1000
+"""Rows up to which pairs are compared one by one."""
+
+Seeds = npt.NDArray[np.uint32]
+Counts = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LearnerRuns:
+    """One learner on one data set, some runs."""
+
+    path: Path
+    name: str
+    learner: str
+    design: str
+    first: int
+    last: int
+    seed: int
+
+
+def errors_of(task: LearnerRuns) -> Counts:
+    """(runs, 5, 2, 2): wrong and tested rows of every fold of the runs ``first..last-1``."""
+    data = prepare(task.name, task.path)
+    runs = range(task.first, task.last)
+    marks, seeds = halves(task.name, data.y, task.learner, task.design, runs, task.seed)
+    wrong = count_errors(data, task.learner, marks, seeds)
+    second = marks.sum(axis=1)
+    tested = np.stack([data.n - second, second], axis=1)
+    shape = len(runs), REPLICATIONS, 2
+    return np.stack([wrong.reshape(shape), tested.reshape(shape)], axis=-1)
+
+
+def count_errors(data: Prepared, learner: str, marks: Marks, seeds: Seeds) -> Counts:
+    """Wrong predictions (splits, 2): fold f trains on the rows whose mark is not f."""
+    from bestofk.papers.multitest import kernel
+
+    if learner == "MAX":
+        return kernel.majority_errors(data, marks)
+    if learner == "NMC":
+        return kernel.nearest_mean_errors(data, marks)
+    if learner == "LGC":
+        return kernel.logistic_errors(data, marks, seeds)
+    if learner == "C4.5":
+        return kernel.tree_errors(data, marks, seeds)
+    return _nearest_errors(data, marks)
+
+
+def _nearest_errors(data: Prepared, marks: Marks) -> Counts:
+    """By pairs, or by the library's lists of neighbours where the data are many and it may be.
+
+    The library's standard deviation divides by n, which matters where numeric and nominal columns
+    meet in one distance; and it compares differences of numbers, not of z-scores, whose rounding
+    breaks ties (monks).
+    """
+    values = _always_filled(data, marks) if data.n > _FEW else None
+    pure = (data.cardinality == 0).all() or (data.cardinality > 0).all()
+    if values is None or not pure:
+        from bestofk.papers.multitest.kernel import first_nearest_errors
+
+        return first_nearest_errors(data, marks)
+    from bestofk.learners.kernels.nearest_neighbour import STD
+    from bestofk.learners.nearest_neighbour import predict_plan_nearest
+    from bestofk.splits.design import Design
+    from bestofk.splits.splits import Splits
+
+    encoded = Encoded(
+        values=values,
+        cardinality=data.cardinality,
+        y=data.y,
+        classes=np.arange(data.n_classes),
+    )
+    splits = Splits.of(
+        spec="random halves",
+        seed=0,
+        design=Design(kind="cv", runs=len(marks), folds=2),
+        marks=marks.astype(np.int32),
+        notes=(),
+    )
+    errors = np.zeros((len(marks), 2), dtype=np.int64)
+    predicted = predict_plan_nearest(encoded, splits, STD)
+    for split, codes in enumerate(predicted):
+        truth: Codes = data.y[marks[split // 2] == bool(split % 2)]
+        errors[split // 2, split % 2] = int((codes != truth).sum())
+    return errors
+
+
+def _always_filled(data: Prepared, marks: Marks) -> npt.NDArray[np.float64] | None:
+    """The values, where unknowns are none or filled in alike in every half; else None."""
+    if not data.unknown:
+        return data.values
+    if (data.cardinality == 0).any():
+        return None
+    from bestofk.papers.multitest.kernel import fill, modes_agree
+
+    filled, fills = fill(data, np.arange(data.n))
+    return filled if modes_agree(data, marks, fills) else None
+
+
+# The four procedures on many runs at once.
+
+
+PROCEDURES = ("Anova", "TestFirst", "Newman-Keuls", "MultiTest")
+NOT_FOUND = -1
+Choices = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Decisions:
+    """What each procedure chose in every run.
+
+    `chosen` maps a procedure to an array over the leading axes: the number of the learner, or
+    -1 where no best was found; `edges` (..., K, K) are those of MultiTest.
+    """
+
+    chosen: dict[str, Choices]
+    edges: Flags
+    losses: Floats
+    alpha: float
+
+
+def decide(
+    losses: Floats, *, alpha: float = 0.05, test: str = "5x2cv-t", correction: str = "bonferroni"
+) -> Decisions:
+    """Decide from losses (..., K, runs, folds), learners in prior order.
+
+    Parameters
+    ----------
+    losses : array (..., K, r, k)
+        (5, 2) folds for the 5x2cv t test; the leading axes are separate decisions.
+    alpha : float
+        Level of every procedure.
+    test : str
+        ``"5x2cv-t"`` (the paper's) or ``"corrected-repeated-kfold-t"``.
+    correction : str
+        Over the K (K - 1) / 2 tests of MultiTest and the K - 1 of TestFirst.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
+    >>> {name: int(best) for name, best in decide(losses).chosen.items()}
+    {'Anova': -1, 'TestFirst': 1, 'Newman-Keuls': 1, 'MultiTest': 1}
+    """
+    lead, K = losses.shape[:-3], losses.shape[-3]
+    tables = stack_tables(losses.reshape(-1, *losses.shape[-3:]), prior="listed")
+    asked: dict[str, Any] = {"alpha": alpha}
+    pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction}
+    found = {
+        # as published
+        "MultiTest": order_many(tables, family="prior", guard=False, **pairs, **asked),
+        "TestFirst": order_many(tables, procedure="test-first", **pairs, **asked),
+        "Anova": order_many(tables, procedure="anova-choice", **asked),
+        "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", **asked),
+    }
+    return Decisions(
+        chosen={name: found[name].recommended.reshape(lead) for name in PROCEDURES},
+        edges=found["MultiTest"].edges.reshape(*lead, K, K),
+        losses=losses,
+        alpha=alpha,
+    )
+
+
+def _paper_five_by_two_t(a: Floats, b: Floats, *, alternative: str) -> PairwiseResult:
+    """The 5x2cv t test; the paper does not reject on a zero denominator."""
+    result = five_by_two_t(a, b, alternative=alternative)
+    return replace(result, pvalue=np.where(result.standard_error == 0, 1.0, result.pvalue))
+
+
+TESTS = {
+    "5x2cv-t": _paper_five_by_two_t,
+    "corrected-repeated-kfold-t": corrected_repeated_kfold_t,
+}
+"""Tests of arrays, told nothing of the step in which the losses change."""
+
+
+# Figs. 3 and 4: the most frequent graph, and the densities of the errors next to it.
+
+
+def usual_run(edges: np.ndarray) -> int:
+    """The first run whose graph is the most frequent one; `edges` (runs, K, K)."""
+    _, first, count = np.unique(
+        edges.reshape(len(edges), -1), axis=0, return_index=True, return_counts=True
+    )
+    return int(first[np.argmax(count)])
+
+
+def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[str, Any]]:
+    """An SVG of the graph with the densities, and its figures, from losses (runs, K, 5, 2)."""
+    from bestofk.report.figures.kinds.differences import layout_densities
+    from bestofk.report.figures.output import svg
+
+    # as published
+    order = multitest(
+        _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni",
+        prior="listed", family="prior", guard=False,
+    )  # fmt: skip
+    every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
+    layout = layout_densities(order, losses=_table(dataset, every))
+    return svg(layout.picture), {
+        "edges": [[LEARNERS[i], LEARNERS[j]] for i, j in layout.edges],
+        "error": list(layout.grid),
+        "density": dict(zip(LEARNERS, map(list, layout.densities), strict=True)),
+        "edge_shares": edges.mean(axis=0).tolist(),
+    }
+
+
+def _table(dataset: str, values: Floats) -> Losses:
+    return Losses(
+        values, dims=("algorithm", "run", "fold"), algorithms=LEARNERS, datasets=[dataset]
+    )
+
+
+# Tables 1 to 3 and what is said of Figs. 3 and 4, next to the published values.
+
 
 PAPER = "multitest"
 PRINTED_RUNS = 1000

@@ -4,6 +4,6 @@
 with matplotlib, `svg` writes SVG without it.
 """
 
-from bestofk.lazily import lazy_names
+import lazy_loader
 
-__getattr__, __dir__, __all__ = lazy_names(__name__)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

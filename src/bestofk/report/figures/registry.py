@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bestofk.errors import ArgumentError
-from bestofk.registry import Registry, resolve
+from bestofk._base.errors import ArgumentError
+from bestofk._base.registry import Registry, resolve
 from bestofk.report.figures import requirements
 from bestofk.report.figures.examples import EXAMPLES
-from bestofk.report.figures.options import check_options
-from bestofk.report.figures.paper import paper_of
+from bestofk.report.figures.style import check_options, paper_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bestofk.ordering.result import Order
+    from bestofk.decide.decision import Order
     from bestofk.report.figures.picture import Picture
 
 _HERE = "bestofk.report.figures.kinds"
@@ -56,7 +55,7 @@ class FigureEntry:
 
     def draw(self, layout: Any, ax: Axes | None = None) -> Axes:
         """Draw a layout."""
-        from bestofk.report.figures.paint import paint
+        from bestofk.report.figures.output import paint
 
         return paint(layout.picture, ax)
 
@@ -74,7 +73,7 @@ class FigureEntry:
         decision = getattr(value, "decision", value)
         if decision is None:
             return self.needs is None
-        from bestofk.ordering.result import Order
+        from bestofk.decide.decision import Order
 
         return self.needs is None or not isinstance(decision, Order) or self.needs(decision)
 
@@ -83,7 +82,7 @@ FIGURES = Registry(
     "figure",
     FigureEntry(
         name="graph",
-        module="multitest_graph",
+        module="multitest",
         suffix="graph",
         accepts=_DECISIONS,
         needs=requirements.stated,
@@ -99,7 +98,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="steps",
-        module="multitest_steps",
+        module="multitest",
         suffix="steps",
         accepts=_DECISIONS,
         needs=requirements.steps,
@@ -107,7 +106,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="densities",
-        module="densities",
+        module="differences",
         suffix="densities",
         accepts=_DECISIONS,
         needs=requirements.stated_whole,
@@ -130,7 +129,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="difference",
-        module="difference",
+        module="differences",
         suffix="difference",
         accepts=("PairwiseResult",),
         summary="two learners: every difference a point, and nested intervals of the mean",
@@ -153,7 +152,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="underlines",
-        module="underlines",
+        module="letters",
         suffix="underlines",
         accepts=("NewmanKeulsResult",),
         summary="learners by mean loss, a line under those not shown to differ",
@@ -231,7 +230,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="heatmap",
-        module="datasets.heatmap",
+        module="datasets",
         suffix="heatmap",
         accepts=("Losses", "Study", "Order"),
         shows=requirements.several_sets,
@@ -239,7 +238,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="ranks",
-        module="datasets.rank_bars",
+        module="datasets",
         suffix="ranks",
         accepts=("Losses", "Study", "Order"),
         shows=requirements.several_sets,
@@ -247,7 +246,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="simplex",
-        module="posteriors.simplex",
+        module="posteriors",
         suffix="simplex",
         accepts=("PosteriorResult", *_DECISIONS),
         needs=requirements.with_rope,
@@ -255,7 +254,7 @@ FIGURES = Registry(
     ),
     FigureEntry(
         name="posterior",
-        module="posteriors.density",
+        module="posteriors",
         suffix="posterior",
         accepts=("PosteriorResult", *_DECISIONS),
         needs=requirements.with_rope,
@@ -361,7 +360,7 @@ def figure(
     >>> from matplotlib import pyplot
     >>> pyplot.close(ax.figure)
     """
-    from bestofk.report.figures.paint import paint
+    from bestofk.report.figures.output import paint
 
     drawn = picture_of(
         value, kind, width=width, font=font, fontsize=fontsize, note=note, **options

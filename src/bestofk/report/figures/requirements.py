@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bestofk.ordering.registry import decides_by
-from bestofk.report.figures.captions import losses_of
+from bestofk.decide.registry import decides_by
+from bestofk.report.figures.comparisons import losses_of
 
 if TYPE_CHECKING:
-    from bestofk.ordering.result import Order
+    from bestofk.decide.decision import Order
 
 
 def stopped(order: Order) -> bool:

@@ -8,6 +8,7 @@ all.)
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
 from collections import deque
@@ -17,10 +18,10 @@ from itertools import chain
 from typing import Generic
 from uuid import uuid4
 
-from bestofk.checks import one_of
+from bestofk._base.checks import one_of
 from bestofk.run.engines.forked_workers import START_LIMIT
-from bestofk.run.engines.workers import leaving, run_in_workers
-from bestofk.run.task import Block, ItemT, ResultT, Task
+from bestofk.run.engines.workers import Pool, leaving, run_in_workers
+from bestofk.run.task import Block, ItemT, ResultT, Task, load_task
 
 BACKENDS = ("dask", "ray")
 AHEAD = 2
@@ -191,3 +192,44 @@ def _connect(
     from bestofk.run.engines.cluster_ray import RayCluster
 
     return RayCluster(packed, token, jobs=jobs, scheduler=scheduler, timeout=timeout)
+
+
+# What runs on a worker of a cluster: blocks of items, each in a process that may be lost.
+
+
+_POOLS: dict[tuple[str, int], Pool[Hashable, object]] = {}
+_OVER: set[str] = set()
+"""Tasks that were forgotten: nobody waits for blocks that come late."""
+_LOCK = threading.Lock()
+
+
+def work(
+    token: str,
+    packed: bytes,
+    block: Block[Hashable],
+    timeout: float | None,
+) -> list[object]:
+    """The results of a block of the task that `token` names and `packed` holds."""
+    if token in _OVER:
+        return []
+    return list(_pool(token, packed, timeout).run(iter([block])))
+
+
+def forget(token: str) -> None:
+    """End the processes of a task."""
+    with _LOCK:
+        _OVER.add(token)
+        over = [_POOLS.pop(at) for at in list(_POOLS) if at[0] == token]
+    for pool in over:
+        pool.close()
+
+
+def _pool(token: str, packed: bytes, timeout: float | None) -> Pool[Hashable, object]:
+    at = (token, threading.get_ident())
+    with _LOCK:
+        found = _POOLS.get(at)
+    if found is None:
+        found = Pool(load_task(packed), packed, jobs=1, timeout=timeout, mark=token)
+        with _LOCK:
+            _POOLS[at] = found
+    return found

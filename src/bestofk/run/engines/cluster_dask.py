@@ -9,9 +9,8 @@ from importlib import import_module
 from itertools import count
 from typing import Any
 
-from bestofk.errors import MissingExtraError, RunError
-from bestofk.run.engines.cluster import Cluster, Returned, one_line
-from bestofk.run.engines.cluster_worker import forget, work
+from bestofk._base.errors import MissingExtraError, RunError
+from bestofk.run.engines.cluster import Cluster, Returned, forget, one_line, work
 from bestofk.run.engines.engine import Engine
 from bestofk.run.engines.process_family import Guard
 from bestofk.run.engines.work_folder import WorkFolder

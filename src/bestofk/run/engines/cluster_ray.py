@@ -9,9 +9,8 @@ import threading
 from importlib import import_module
 from typing import Any
 
-from bestofk.errors import MissingExtraError, RunError
-from bestofk.run.engines.cluster import Cluster, Returned, one_line
-from bestofk.run.engines.cluster_worker import work
+from bestofk._base.errors import MissingExtraError, RunError
+from bestofk.run.engines.cluster import Cluster, Returned, one_line, work
 from bestofk.run.engines.engine import Engine
 from bestofk.run.engines.process_family import Guard, end_marked
 from bestofk.run.engines.work_folder import WorkFolder

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 
-from bestofk.checks import one_of, positive
-from bestofk.errors import ArgumentError
-from bestofk.run.engines.thread_count import limited
+from bestofk._base.checks import one_of, positive
+from bestofk._base.errors import ArgumentError
+from bestofk.run.engines.threads import limited
 from bestofk.run.task import Block, ItemT, Pace, ResultT, Task
 
 ENGINES = ("auto", "serial", "threads", "processes", "dask", "ray")

@@ -24,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 
 from bestofk.run.engines.process_family import MARK, end_group, end_marked, signals_afterwards
-from bestofk.run.engines.thread_count import thread_environment
+from bestofk.run.engines.threads import thread_environment
 from bestofk.run.engines.worker_process import (
     Loaded,
     Starter,

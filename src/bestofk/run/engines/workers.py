@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic
 
-from bestofk.errors import RunError
+from bestofk._base.errors import RunError
 from bestofk.run.cells import Failure
 from bestofk.run.engines.forked_workers import (
     START_LIMIT,

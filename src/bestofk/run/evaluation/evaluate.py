@@ -1,4 +1,4 @@
-"""The pure function of a cell: fit on the training rows, predict the test rows, one loss."""
+"""Whole plans at once: which learners take them, and what they predict."""
 
 from __future__ import annotations
 
@@ -9,32 +9,105 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from bestofk.data.encoded import Codes
-from bestofk.errors import Interrupted
-from bestofk.learners.predict import seed_names
-from bestofk.learners.preparation.declared import declares
-from bestofk.plans.splits import distinct_rows
-from bestofk.run.caught_warnings import Caught, caught_warnings
+import numpy as np
+
+from bestofk._base.errors import Interrupted
+from bestofk.data.schema import Codes, Encoded
+from bestofk.learners.predict import predict_subsets, seed_names
+from bestofk.learners.preparation import declares
 from bestofk.run.cells import CellKey, CellResult, Failure, missing
+from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
-from bestofk.run.evaluation.predictions import pack
-from bestofk.run.evaluation.rows import Fold, Rows
-from bestofk.run.evaluation.surroundings import kept_surroundings
-from bestofk.run.evaluation.whole_plans import predicted_in_plan, takes_whole_plans
+from bestofk.run.evaluation.results import pack
 from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
-from bestofk.run.metrics.judge import (
+from bestofk.run.judge import (
+    Fold,
     Judge,
+    Rows,
     UnscoredError,
     checked_predictions,
     codes_of,
     first_line,
+    prepared_argument,
     sentence_of,
+    weighted,
 )
-from bestofk.run.metrics.weights import prepared_argument, weighted
-from bestofk.run.task import ItemEvaluator
+from bestofk.run.task import Caught, ItemEvaluator, caught_warnings
+from bestofk.splits.splits import Splits, distinct_rows
 
 if TYPE_CHECKING:
-    from bestofk.learners.preparation.ready_learner import ReadyLearner
+    from bestofk.learners.preparation import ReadyLearner
+
+WHOLE_PLAN_FROM = 10_000
+"""Rows times splits from which learners that can evaluate whole plans do so.
+
+Below, fits are as quick, and each is timed for itself."""
+
+
+def takes_whole_plans(experiment: Experiment, dataset: int, learner: int) -> bool:
+    """The learner evaluates all splits of the data set at once, and it pays.
+
+    The predictions are the same either way.
+    """
+    estimator = experiment.contenders[learner].estimator
+    splits = experiment.splits[dataset]
+    return (
+        hasattr(estimator, "_predict_plan")
+        and splits.n * len(splits) >= WHOLE_PLAN_FROM
+        and not splits.leaves_out
+        and not seed_names(estimator)
+        and all(loss.needs == "labels" for loss in experiment.losses)
+        and experiment.datasets[dataset].task == "classification"
+    )
+
+
+def predicted_in_plan(
+    estimator: Any, encoded: Encoded, splits: Splits, group: Sequence[Place]
+) -> dict[tuple[int, int], Codes]:
+    """Predicted codes by (run, fold), all folds of the runs in `group`."""
+    found: dict[tuple[int, int], Codes] = {}
+    on_all_rows = [place for place in group if place.run < splits.runs]
+    if on_all_rows:
+        part, position = _only(splits.main, on_all_rows)
+        codes = estimator._predict_plan(encoded, part)
+        found = {at: codes[number] for at, number in position.items()}
+    subsets = sorted({place.run for place in group} - {place.run for place in on_all_rows})
+    places = ((run, fold) for run in subsets for fold in range(splits.folds_in(run)))
+    found |= zip(places, predict_subsets(estimator, encoded, splits, subsets), strict=True)
+    return found
+
+
+def _only(splits: Splits, group: Sequence[Place]) -> tuple[Splits, dict[tuple[int, int], int]]:
+    """The splits that hold the runs of `group`, and where each (run, fold) is among them."""
+    if splits.fold_of is None:
+        kept = sorted({place.fold for place in group})
+        part = _part(splits, kept, runs=1, folds=len(kept))
+        return part, {(0, fold): place for place, fold in enumerate(kept)}
+    kept = sorted({place.run for place in group})
+    if len(kept) == splits.runs:
+        part = splits
+    else:
+        part = _part(splits, kept, runs=len(kept), folds=splits.folds)
+    return part, {
+        (run, fold): place * splits.folds + fold
+        for place, run in enumerate(kept)
+        for fold in range(splits.folds)
+    }
+
+
+def _part(splits: Splits, kept: list[int], *, runs: int, folds: int) -> Splits:
+    design = splits.design.with_(runs=runs, folds=folds, n_train=None, n_test=None)
+    return Splits.of(
+        spec=splits.spec,
+        seed=splits.seed,
+        design=design,
+        marks=np.array(splits.marks[kept]),
+        notes=(),
+    )
+
+
+# The pure function of a cell: fit on the training rows, predict the test rows, one loss.
+
 
 ALL_FOLDS = -1
 """Stands for the folds of a run that one model serves."""
@@ -194,7 +267,7 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         """
         at = (dataset, learner)
         if at not in self._others:
-            from bestofk.learners.preparation.otherwise import MARK, otherwise
+            from bestofk.learners.preparation import MARK, otherwise
 
             contender, rows = self.experiment.contenders[learner], self.rows(dataset)
             place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
@@ -402,7 +475,7 @@ def _ready(estimator: Any, rows: Rows) -> ReadyLearner:
     """The estimator as it can take these rows, and in which form."""
     if isinstance(estimator, UnavailableEstimator):
         raise UnscoredError(estimator.kind, estimator.reason)
-    from bestofk.learners.preparation.ready_learner import ready_learner
+    from bestofk.learners.preparation import ready_learner
 
     return ready_learner(estimator, rows.data)
 

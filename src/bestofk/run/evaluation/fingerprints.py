@@ -1,16 +1,130 @@
-"""Fingerprints of learners and splits: what a stored cell must agree with to be used again."""
+"""What a fit may change of its process, and what the next one finds as it was.
+
+Learners that are neither scikit-learn's nor ours change the working folder, close standard output,
+set signals, alarms, recursion limits and variables of the environment. What one of them leaves
+behind must not reach the others.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from bestofk.code_identity.identity import Identity, identify, text_digest
-from bestofk.code_identity.packages import OWN, package_of
+from bestofk._base.code_identity.bytecode import OWN, package_of
+from bestofk._base.code_identity.identity import Identity, identify, text_digest
 from bestofk.data.dataset import DataSet
-from bestofk.plans.splits import Splits
-from bestofk.run.metrics.loss_functions import Loss
+from bestofk.run.metrics import Loss
+from bestofk.splits.splits import Splits
+
+_SIGNALS = tuple(
+    getattr(signal, name)
+    for name in (
+        "SIGINT", "SIGTERM", "SIGHUP", "SIGALRM", "SIGPIPE", "SIGCHLD", "SIGUSR1", "SIGUSR2",
+    )
+    if hasattr(signal, name)
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def kept_surroundings() -> Iterator[None]:
+    """Put back what a learner changed of its process."""
+    with contextlib.ExitStack() as undo:
+        undo.callback(_no_second_self, os.getpid())
+        undo.callback(_streams_back, sys.stdout, sys.stderr)
+        streams: tuple[Any, Any] = _Unclosed(sys.stdout), _Unclosed(sys.stderr)
+        sys.stdout, sys.stderr = streams
+        undo.callback(_files_back, [_copy(number) for number in range(3)])
+        undo.callback(sys.setrecursionlimit, sys.getrecursionlimit())
+        undo.callback(_environment_back, dict(os.environ))
+        undo.callback(_path_back, list(sys.path))
+        undo.callback(gc.enable if gc.isenabled() else gc.disable)
+        undo.callback(np.seterr, **np.geterr())
+        with contextlib.suppress(OSError):
+            # the working folder may be gone already
+            undo.callback(_folder_back, os.getcwd())  # noqa: PTH109
+        if threading.current_thread() is threading.main_thread():
+            undo.callback(_signals_back, {one: signal.getsignal(one) for one in _SIGNALS})
+            if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_REAL)[0] == 0.0:
+                undo.callback(signal.setitimer, signal.ITIMER_REAL, 0.0)
+        yield
+
+
+def _no_second_self(pid: int) -> None:
+    """A fork that comes out of a fit is not this process, and must not go on as if it were."""
+    if os.getpid() != pid:
+        os._exit(0)
+
+
+def _copy(number: int) -> int | None:
+    try:
+        return os.dup(number)
+    except OSError:
+        return None
+
+
+def _files_back(copies: list[int | None]) -> None:
+    """Standard input, output and error, whatever was closed."""
+    for number, copy in enumerate(copies):
+        if copy is None:
+            continue
+        try:
+            same = os.path.sameopenfile(number, copy)
+        except OSError:
+            same = False
+        with contextlib.suppress(OSError):
+            if not same:
+                os.dup2(copy, number)
+            os.close(copy)
+
+
+class _Unclosed:
+    """A stream for a learner to write to, and to close: the stream itself stays open."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def close(self) -> None:
+        """Nothing: others will write to it."""
+
+
+def _streams_back(out: Any, err: Any) -> None:
+    sys.stdout, sys.stderr = out, err
+
+
+def _environment_back(before: dict[str, str]) -> None:
+    if os.environ != before:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _path_back(before: list[str]) -> None:
+    sys.path[:] = before
+
+
+def _folder_back(before: str) -> None:
+    with contextlib.suppress(OSError):
+        os.chdir(before)
+
+
+def _signals_back(before: dict[signal.Signals, Any]) -> None:
+    for one, handler in before.items():
+        if handler is not None and signal.getsignal(one) != handler:
+            signal.signal(one, handler)
+
+
+# Fingerprints of learners and splits: what a stored cell must agree with to be used again.
+
 
 _PLAIN = (type(None), bool, int, float, str, bytes)
 
@@ -33,8 +147,8 @@ def way_of_evaluation(loss: Loss, data: DataSet, threads: int) -> Identity:
     That is the code of the loss and of the judge, the types of columns and labels, how columns
     are prepared for learners that want numbers without gaps, and the threads of a fit.
     """
-    from bestofk.learners.preparation.ready_learner import ready_learner
-    from bestofk.run.metrics.judge import Judge, checked_predictions
+    from bestofk.learners.preparation import ready_learner
+    from bestofk.run.judge import Judge, checked_predictions
 
     kinds = [type(data.X).__name__] if data.whole else [str(kind) for kind in data.X.dtypes]
     labels = [str(data.y.dtype)]

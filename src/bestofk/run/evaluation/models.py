@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import duration, shortened
+from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import seed_names
+from bestofk.run.cells import CellResult
+from bestofk.run.experiment import Contender, Experiment, Place
 
 TRUSTED = ("sklearn", "bestofk")
 """Packages whose learners may run in this process, which they do not crash, and share rows."""
@@ -21,7 +29,7 @@ def model_factory(estimator: Any) -> Callable[[int], Any]:
     estimators whose settings are plain values are made by their constructor, which is what
     scikit-learn's `clone` comes to but many times faster.
     """
-    from bestofk.learners.preparation.adapted import copy_of
+    from bestofk.learners.preparation import copy_of
 
     kind = type(estimator)
     seeds = seed_names(estimator)
@@ -153,3 +161,91 @@ class _Counter:
 
     def buffer(self, view: pickle.PickleBuffer) -> None:
         self.total += view.raw().nbytes
+
+
+# The complexity of learners as a prior: the number of parameters of each, fitted to all rows.
+
+
+def complexities(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -> dict[str, float]:
+    """Mean number of parameters by learner, over the data sets.
+
+    Only learners that can count their parameters (``complexity()``) have one.
+    """
+    from sklearn.base import clone
+
+    counted = {}
+    for contender in contenders:
+        if not hasattr(contender.estimator, "complexity"):
+            raise ArgumentError(
+                f"prior 'complexity' needs learners that count their parameters; "
+                f"{contender.name!r} does not: use 'size', or name the learners."
+            )
+        counted[contender.name] = float(
+            np.mean(
+                [
+                    clone(contender.estimator).fit_encoded(one.encoded()).complexity()
+                    for one in datasets
+                ]
+            )
+        )
+    return counted
+
+
+# What a budget should have been that ended before there was anything to decide from.
+
+
+MARGIN = 1.5
+"""A fit may take so many times as long as those that were timed."""
+NOTICED = 0.1
+"""Seconds from which it is said that a fit was being made."""
+
+
+def more_time(
+    experiment: Experiment,
+    results: Mapping[Place, CellResult],
+    cut: Mapping[Place, float],
+    budget: float,
+) -> str:
+    """That the budget was too short for one fold of all learners, and what would be enough.
+
+    By what was measured: the same run would come as far again, and then need the time of the fits
+    that are missing.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        What was run.
+    results : mapping
+        What is done.
+    cut : mapping
+        The cells that were being fitted when the time was up, and the seconds that they had taken.
+    budget : float
+        Seconds.
+    """
+    spent: dict[int, list[float]] = {}
+    for place, result in results.items():
+        seconds = (result.fit_time or 0.0) + (result.predict_time or 0.0)
+        spent.setdefault(place.learner, []).append(seconds)
+    so_far: dict[int, float] = {}
+    for place, seconds in cut.items():
+        so_far[place.learner] = max(seconds, so_far.get(place.learner, 0.0))
+    need, unknown = budget, set[int]()
+    for place in experiment.places():
+        if place.run or place.fold or place in results:
+            continue
+        if place.learner in spent:
+            need += MARGIN * max(spent[place.learner])
+        else:
+            unknown.add(place.learner)
+            need += MARGIN * max(so_far.get(place.learner, 0.0), budget / 2)
+    enough = math.ceil(need) + 1
+    ended = f"The budget of {budget:g} s ended before all learners had finished one fold"
+    if not unknown:
+        return f"{ended}: {enough} s should be enough (--budget {enough})."
+    at_work = {one for one in unknown if so_far.get(one, 0.0) >= NOTICED}
+    names = shortened([experiment.contenders[one].name for one in sorted(at_work or unknown)], 3)
+    after = f" after {duration(max(so_far[one] for one in at_work))}" if at_work else ""
+    return (
+        f"{ended}: {names} had not finished a fit{after}. Try {enough} s (--budget {enough}), or "
+        "leave the budget out to let every fit finish."
+    )

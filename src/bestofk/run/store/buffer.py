@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Hashable, Iterable
 from typing import Generic, TypeVar
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.cells import CellResult
 from bestofk.run.store.payloads import Payload
 

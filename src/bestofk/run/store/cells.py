@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
 from bestofk.run.store.buffer import MOST_BYTES
-from bestofk.run.store.checksums import CHECKED, NAMED, checksums, damaged, of_bytes
+from bestofk.run.store.payloads import CHECKED, NAMED, checksums, damaged, of_bytes
 from bestofk.run.store.schema import CHECKSUMS_SINCE, SCHEMA_VERSION, cells, escaped, unescaped
 from bestofk.run.store.stored_study import CellGroup, StudySpec, now
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import sqlalchemy as sa
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.store.cells import among, asked
 from bestofk.run.store.schema import APPLICATION_ID, cells, claimers, claims, payloads
 

@@ -11,15 +11,14 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bestofk.errors import BestOfKWarning, StoreError
+from bestofk._base.errors import BestOfKWarning, StoreError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.store import cells as store_cells, payloads as store_payloads
 from bestofk.run.store.buffer import Buffer
 from bestofk.run.store.claims import Claims, drop_claims
-from bestofk.run.store.database import Database
+from bestofk.run.store.database import Database, check_file
 from bestofk.run.store.payloads import Payload
 from bestofk.run.store.schema import PAYLOADS_SINCE, cells, payloads, studies
-from bestofk.run.store.sqlite import check_file
 from bestofk.run.store.store import Store, check_results
 from bestofk.run.store.stored_study import CellGroup, StoredStudy, StudySpec, now
 from bestofk.run.store.url import Address

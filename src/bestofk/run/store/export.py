@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from bestofk.checks import refuse
-from bestofk.errors import StoreError
-from bestofk.run.metrics.loss_functions import loss_shown
+from bestofk._base.atomic_write import whole_file
+from bestofk._base.checks import refuse
+from bestofk._base.errors import StoreError
+from bestofk._base.formatting import escaped
+from bestofk.data.tables.workbooks import as_text_cell
+from bestofk.run.metrics import loss_shown
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import StudySpec
-from bestofk.tables.spreadsheet import as_text_cell
-from bestofk.whole_file import whole_file
-from bestofk.wording import escaped
 
 Columns = dict[str, list[Any]]
 

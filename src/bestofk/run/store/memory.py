@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.store.buffer import supersedes
 from bestofk.run.store.payloads import Payload

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import sqlalchemy as sa
 
-from bestofk.errors import StoreError
+from bestofk._base.errors import StoreError
 from bestofk.run.store import schema
 
 UNKNOWN = -1

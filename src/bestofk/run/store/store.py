@@ -16,8 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from bestofk.checks import positive, refuse
-from bestofk.errors import StoreError, UnknownNameError
+from bestofk._base.checks import positive, refuse
+from bestofk._base.errors import StoreError, UnknownNameError
 from bestofk.run.cells import CellBatch, CellKey, CellResult
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.payloads import Payload

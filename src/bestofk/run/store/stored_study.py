@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from bestofk.plans.design import Subsets
 from bestofk.run.experiment import Experiment
 from bestofk.run.store.url import hide_passwords
+from bestofk.splits.design import Subsets
 
 MOST_SETTINGS = 2000
 """Characters of a learner's text that are kept."""
@@ -48,7 +48,7 @@ class StoredDecision:
     Attributes
     ----------
     options : dict
-        What `bestofk.ordering.Decision.to_dict` wrote.
+        What `bestofk.decide.Decision.to_dict` wrote.
     created : str
         UTC, ISO 8601; for the reader only.
     command : tuple of str
@@ -90,7 +90,7 @@ class StudySpec:
     datasets: tuple[StudyData, ...]
     plan: str
     kind: str
-    """The kind of the design (see `bestofk.plans.design`)."""
+    """The kind of the design (see `bestofk.splits.design`)."""
     stratified: bool | None
     loss: str
     """The one that decides."""
@@ -211,7 +211,7 @@ def subsets_of(plan: str) -> Subsets | None:
     """The runs on parts of the rows that a plan has, from its specification."""
     if "+" not in plan:
         return None
-    from bestofk.plans.specification import specify
+    from bestofk.splits.plans import specify
 
     return specify(plan, {}).subsets
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.report.figures import figure_kinds, paint
 from bestofk.report.figures.kinds.cost_frontier import known_cost, layout_frontier
 

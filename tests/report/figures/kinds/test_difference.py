@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from bestofk import pairwise
-from bestofk.errors import ArgumentError
-from bestofk.report.figures.kinds.difference import LEVELS, layout_difference
+from bestofk._base.errors import ArgumentError
+from bestofk.report.figures.kinds.differences import LEVELS, layout_difference
+from bestofk.stats import pairwise
 
 A = [0.24, 0.31, 0.12, 0.08, 0.27, 0.19, 0.22, 0.35, 0.05, 0.15]
 B = [0.21, 0.29, 0.12, 0.09, 0.22, 0.16, 0.20, 0.30, 0.04, 0.11]

@@ -7,20 +7,19 @@ from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any
 
-from bestofk.errors import ArgumentError
-from bestofk.model_choice.cost_words import COST_TITLES, shown_cost
-from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
-from bestofk.report.figures.captions import decision_of, level_of
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, joined, printable
+from bestofk.evals.model_choice import COST_TITLES, shown_cost
+from bestofk.report.figures.axes import spread, x_axis, y_axis, y_room
+from bestofk.report.figures.comparisons import decision_of, level_of
 from bestofk.report.figures.kinds.loss_points import intervals_of_means
-from bestofk.report.figures.paper import ANY_PAPER, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, joined, printable
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
 
 if TYPE_CHECKING:
-    from bestofk.model_choice.model_choice import ModelChoice
-    from bestofk.ordering.result import Order
+    from bestofk.decide.decision import Order
+    from bestofk.evals.model_choice import ModelChoice
 
 _ACROSS, _TALL = 340.0, 230.0
 _LOOKS = {"recommended": "blue", "worse": "vermillion", "better": "green"}

@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.checks import Bools, Floats
-from bestofk.report.figures.axis_marks import ticks_apart, x_axis
-from bestofk.report.figures.captions import aligned
-from bestofk.report.figures.comparisons import Comparisons, two_sided_comparisons_of
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, printable
+from bestofk._base.checks import Bools, Floats
+from bestofk._base.formatting import counted, printable
+from bestofk.report.figures.axes import ticks_apart, x_axis
+from bestofk.report.figures.comparisons import Comparisons, aligned, two_sided_comparisons_of
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 _SHORTEST = 150.0
 """A line that would be shorter gives way to names one below the other."""

@@ -6,19 +6,18 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from bestofk.adjust import CORRECTIONS
-from bestofk.errors import ArgumentError
-from bestofk.ordering.words.sentences import correction_words, family_words
-from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.captions import decision_of, interval_words, short_p
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, number, printable
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, number, printable
+from bestofk.decide.statements.explain import correction_words, family_words
+from bestofk.report.figures.axes import x_axis
+from bestofk.report.figures.comparisons import decision_of, interval_words, short_p
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
+from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
-    from bestofk.ordering.result import Order, Standing
+    from bestofk.decide.decision import Order, Standing
 
 _ACROSS = 330.0
 _LEAST = 90.0

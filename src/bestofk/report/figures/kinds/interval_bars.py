@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.errors import ArgumentError
-from bestofk.losses.metric import Metric
-from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.captions import short_p
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.wording import counted, printable
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, printable
+from bestofk.losses.losses import Metric
+from bestofk.report.figures.axes import x_axis
+from bestofk.report.figures.comparisons import short_p
+from bestofk.report.figures.picture import Picture, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 _COLOURS = {"significant": "blue", "not significant": "muted", "inconclusive": "orange"}
 
@@ -67,7 +66,7 @@ def layout_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> IntervalsLayout
     repetitions of experiments using an interval-valued multiple comparison procedure. Journal
     of Computer and System Sciences 80, 88-100. doi:10.1016/j.jcss.2013.03.009
     """
-    from bestofk.multiple.bootstrap_b import BootstrapBResult
+    from bestofk.stats.multiple.interval_bootstrap import BootstrapBResult
 
     decision = getattr(value, "decision", value)
     metric: Metric = getattr(decision, "metric", None) or Metric()

@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bestofk.checks import Floats
-from bestofk.errors import ArgumentError
-from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.captions import losses_of
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.wording import counted, printable
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, printable
+from bestofk.report.figures.axes import x_axis
+from bestofk.report.figures.comparisons import losses_of
+from bestofk.report.figures.picture import Picture, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 if TYPE_CHECKING:
-    from bestofk.losses.losses import Losses
-    from bestofk.losses.metric import Metric
-    from bestofk.plans.design import Design
+    from bestofk.losses.losses import Losses, Metric
+    from bestofk.splits.design import Design
 
 _MOST_POINTS = 400
 """Of one learner; more become faint, not fewer."""
@@ -231,7 +229,7 @@ def _cells(table: Losses) -> Floats:
 
 def _intervals(shown: _Measured, level: float) -> tuple[Floats, Floats]:
     """Ends of the interval of each mean, the mean itself where the design allows none."""
-    from bestofk import pairwise
+    from bestofk.stats import pairwise
 
     cells, design = shown.cells, shown.design
     K = len(cells)

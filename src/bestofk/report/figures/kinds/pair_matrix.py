@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.report.figures.captions import minus, short_p
-from bestofk.report.figures.comparisons import Comparisons, comparisons_of, learners_of
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
-from bestofk.report.figures.scales import short_number
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, printable
+from bestofk._base.formatting import counted, printable
+from bestofk.report.figures.comparisons import (
+    Comparisons,
+    comparisons_of,
+    learners_of,
+    minus,
+    short_p,
+)
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Point, Sheet, short_number
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 _IN_FULL = 8
 """Up to so many learners a cell holds the difference, its interval and p."""

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from bestofk.errors import ArgumentError
-from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
-from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE
-from bestofk.stopping.race_result import Race
-from bestofk.wording import counted, printable
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, printable
+from bestofk.decide.stopping.races import Race
+from bestofk.report.figures.axes import spread, x_axis, y_axis, y_room
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, cycled
 
 _PANEL = 300.0
 """Points from the first run to the last."""

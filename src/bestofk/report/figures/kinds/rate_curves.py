@@ -9,19 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bestofk.checks import Floats
-from bestofk.errors import ArgumentError
-from bestofk.lab.power import Power
-from bestofk.lab.rate import Curve
-from bestofk.lab.replicability import Replicability
-from bestofk.lab.type1_error import TypeOneError
-from bestofk.report.figures.axis_marks import spread, x_axis, y_axis, y_room
-from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
-from bestofk.report.figures.scales import Scale, around
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, printable
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, printable
+from bestofk.lab.error_rates import TypeOneError
+from bestofk.lab.power_rates import Power
+from bestofk.lab.rates import Curve
+from bestofk.lab.replications import Replicability
+from bestofk.report.figures.axes import spread, x_axis, y_axis, y_room
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, cycled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

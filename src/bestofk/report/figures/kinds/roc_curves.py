@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.errors import ArgumentError
-from bestofk.report.figures.axis_marks import x_axis, y_axis
-from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
-from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import counted, printable
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, printable
+from bestofk.report.figures.axes import x_axis, y_axis
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Point, Scale, Sheet
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, cycled
 
 _SIDE = 290.0
 
@@ -58,12 +56,12 @@ def layout_roc(value: Any, *, paper: Paper = ANY_PAPER) -> RocLayout:
 
     Examples
     --------
-    >>> from bestofk.ordering import roc_hull
+    >>> from bestofk.decide import roc_hull
     >>> hull = roc_hull([[1, 0, 0, 0], [1, 1, 1, 0]], [1, 1, 0, 0], names=["a", "b"])
     >>> layout_roc(hull).slopes
     (inf, 1.0, 0.0)
     """
-    from bestofk.ordering.procedures.roc_hull import RocHull
+    from bestofk.decide.procedures.roc_hull import RocHull
 
     if not isinstance(value, RocHull):
         raise ArgumentError(

@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from bestofk.ordering.orders_by import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
-from bestofk.report.figures.axis_marks import x_axis
-from bestofk.report.figures.captions import basis, preferring
-from bestofk.report.figures.palette import cycled
-from bestofk.report.figures.paper import ANY_PAPER, SIZE, SMALL, Paper
-from bestofk.report.figures.picture import Picture, Point, Sheet
-from bestofk.report.figures.scales import Scale
-from bestofk.report.figures.text_width import LINE
-from bestofk.wording import printable
+from bestofk._base.formatting import printable
+from bestofk.decide.sensitivity import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
+from bestofk.report.figures.axes import x_axis
+from bestofk.report.figures.comparisons import basis, preferring
+from bestofk.report.figures.labels import LINE
+from bestofk.report.figures.picture import Picture, Point, Scale, Sheet
+from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, cycled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,10 +5,9 @@ import pytest
 from scipy.stats import rankdata
 
 import bestofk as bk
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.report.figures import figure_kinds, picture_of
-from bestofk.report.figures.kinds.datasets.heatmap import layout_heatmap
-from bestofk.report.figures.kinds.datasets.rank_bars import layout_ranks, rank_counts
+from bestofk.report.figures.kinds.datasets import layout_heatmap, layout_ranks, rank_counts
 
 TABLE = np.array([[0.10, 0.40, 0.30, 0.20], [0.20, 0.30, 0.30, 0.60], [0.05, 0.35, 0.30, 0.10]])
 SETS = ["iris", "wine", "zoo", "glass"]

@@ -5,11 +5,10 @@ import pytest
 from scipy import stats
 
 import bestofk as bk
-from bestofk import pairwise
-from bestofk.errors import ArgumentError
+from bestofk._base.errors import ArgumentError
 from bestofk.report.figures import figure_kinds, picture_of
-from bestofk.report.figures.kinds.posteriors.density import layout_posterior
-from bestofk.report.figures.kinds.posteriors.simplex import layout_simplex
+from bestofk.report.figures.kinds.posteriors import layout_posterior, layout_simplex
+from bestofk.stats import pairwise
 
 A = np.array([0.30, 0.25, 0.28, 0.27, 0.31, 0.26])
 B = np.array([0.26, 0.24, 0.23, 0.25, 0.27, 0.26])

@@ -1,0 +1,1 @@
+"""Errors, argument checks, registries, number formatting and atomic writes."""

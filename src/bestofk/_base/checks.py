@@ -1,0 +1,130 @@
+"""Arguments at the border: each check returns the clean value or says what would work."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.errors import ArgumentError
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Alternative = Literal["two-sided", "greater", "less"]
+ALTERNATIVES: tuple[Alternative, ...] = ("two-sided", "greater", "less")
+RandomState = int | np.random.Generator | None
+
+
+def refuse(where: str, must: str, got: object) -> ArgumentError:
+    """The one form of every message: where, what must be, what came."""
+    shown = repr(got)
+    if len(shown) > 80:
+        shown = shown[:77] + "..."
+    return ArgumentError(f"{where} must be {must}; got {shown}.")
+
+
+def finite_array(value: Any, where: str, *, min_ndim: int = 1) -> Floats:
+    """`value` as float64 without NaN or infinity, with at least `min_ndim` axes."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise refuse(where, "an array of numbers", value) from None
+    if array.ndim < min_ndim:
+        raise ArgumentError(
+            f"{where} must have at least {min_ndim} axes; got an array of shape {array.shape}."
+        )
+    bad = ~np.isfinite(array)
+    if bad.any():
+        at = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ArgumentError(
+            f"{where} must be finite; got {array[at]} at position {at} "
+            f"({int(bad.sum())} such of {array.size})."
+        )
+    return array
+
+
+def probability(value: Any, where: str) -> float:
+    """`value` as a number strictly between 0 and 1."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise refuse(where, "a number between 0 and 1", value) from None
+    if not 0.0 < number < 1.0:
+        raise refuse(where, "strictly between 0 and 1", value)
+    return number
+
+
+def positive(value: Any, where: str) -> float:
+    """`value` as a finite number above 0."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise refuse(where, "a number above 0", value) from None
+    if not (np.isfinite(number) and number > 0):
+        raise refuse(where, "a number above 0", value)
+    return number
+
+
+def whole(value: Any, where: str, *, at_least: int) -> int:
+    """`value` as an integer of at least `at_least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
+        raise refuse(where, f"a whole number of at least {at_least}", value)
+    return int(value)
+
+
+def one_of(value: Any, where: str, allowed: tuple[str, ...]) -> str:
+    """`value` if it is one of the `allowed` words."""
+    if not isinstance(value, str) or value not in allowed:
+        words = ", ".join(repr(word) for word in allowed)
+        raise refuse(where, f"one of {words}", value)
+    return value
+
+
+def side(value: Any) -> Alternative:
+    """`value` as the name of an alternative hypothesis."""
+    word = one_of(value, "alternative", ALTERNATIVES)
+    return next(known for known in ALTERNATIVES if known == word)
+
+
+def generator(random_state: RandomState) -> np.random.Generator:
+    """A Generator from a seed, a Generator (used as it is) or None."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if random_state is None or (
+        isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    ):
+        if random_state is not None and random_state < 0:
+            raise refuse("random_state", "at least 0", random_state)
+        return np.random.default_rng(random_state)
+    raise refuse("random_state", "a whole number, a numpy Generator or None", random_state)
+
+
+MISSING = ("refuse", "drop", "allow")
+"""What to do with missing cells: an error; go on with what all learners have; go on with gaps."""
+_MISSING_BEFORE = {"declared": "allow", "available": "allow", "complete": "drop", "span": "allow"}
+"""Words of earlier releases."""
+
+
+def missing_word(value: Any, known: tuple[str, ...] = MISSING) -> str:
+    """One word of `MISSING`; None is ``"refuse"``, and words of earlier releases warn.
+
+    Examples
+    --------
+    >>> missing_word(None), missing_word("drop")
+    ('refuse', 'drop')
+    """
+    if value is None:
+        return "refuse"
+    now = _MISSING_BEFORE.get(value) if isinstance(value, str) else None
+    if now is not None and now in known:
+        import warnings
+
+        warnings.warn(
+            f"missing={value!r} will go in the next release: use missing={now!r} instead.",
+            DeprecationWarning,
+            stacklevel=4,
+        )
+        return now
+    return one_of(value, "missing", known)

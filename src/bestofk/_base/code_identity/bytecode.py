@@ -1,0 +1,255 @@
+"""Code objects without what does not run: lines, files, docstrings, addresses."""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import os
+import sys
+import sysconfig
+from functools import cache, lru_cache
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+_HAS_DOCSTRING = 0x4000000
+"""A flag of Python 3.13 and later; before, the first constant of a function is its docstring."""
+_LOAD_GLOBAL = dis.opmap["LOAD_GLOBAL"]
+_BY_NAME = frozenset(
+    dis.opmap[name]
+    for name in ("LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS", "LOAD_CLASSDEREF")
+    if name in dis.opmap and name != "LOAD_CLASSDEREF"
+)
+
+
+@lru_cache(maxsize=4096)
+def bare_code(code: CodeType) -> tuple[Any, ...]:
+    """All of a code object that decides what it does; its repr is the same in every process.
+
+    Examples
+    --------
+    >>> def one(x):
+    ...     'What it does.'
+    ...     return [y for y in x]
+    >>> def other(x):
+    ...     return [y for y in x]  # a comment
+    >>> bare_code(one.__code__)[1:] == bare_code(other.__code__)[1:]
+    True
+    """
+    return (
+        code.co_name,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags & ~_HAS_DOCSTRING,
+        code.co_code,
+        tuple(_bare(constant) for constant in _constants(code)),
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_exceptiontable,
+    )
+
+
+def _constants(code: CodeType) -> tuple[Any, ...]:
+    held = code.co_consts
+    if not held or not isinstance(held[0], str) or code.co_name.startswith("<"):
+        return held
+    # a class's first constant is its qualified name, which a function does not have
+    if not code.co_flags & 0x2:
+        return held
+    return (None, *held[1:])
+
+
+def _bare(constant: Any) -> Any:
+    if isinstance(constant, CodeType):
+        return bare_code(constant)
+    if isinstance(constant, tuple):
+        return ("tuple", *map(_bare, constant))
+    if isinstance(constant, frozenset):
+        return ("set", *sorted(repr(_bare(one)) for one in constant))
+    return (type(constant).__name__, repr(constant))
+
+
+@lru_cache(maxsize=4096)
+def global_names(code: CodeType) -> frozenset[str]:
+    """Names that the code, or code inside it, looks up in its module.
+
+    Examples
+    --------
+    >>> sorted(global_names((lambda x: [len(y) for y in x.rows]).__code__))
+    ['len']
+    """
+    found: set[str] = set()
+    extended = 0
+    for place in range(0, len(code.co_code), 2):
+        operation, argument = code.co_code[place], code.co_code[place + 1] | extended
+        if operation == dis.EXTENDED_ARG:
+            extended = argument << 8
+            continue
+        extended = 0
+        if operation == _LOAD_GLOBAL:
+            found.add(code.co_names[argument >> 1])
+        elif operation in _BY_NAME:
+            found.add(code.co_names[argument])
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found |= global_names(constant)
+    return frozenset(found)
+
+
+# Which code belongs to an installed, versioned package, whose name and version stand for it.
+
+
+OWN = "bestofk"
+"""Our own code is known by its source, so that a release throws away only what it changed."""
+PYTHON = f"python {sys.version_info.major}.{sys.version_info.minor}"
+
+
+def package_of(module: str, names: dict[str, Any] | None = None) -> str | None:
+    """Name and version of the package that holds a module; None: its source must be looked at.
+
+    Parameters
+    ----------
+    module : str
+        Its dotted name.
+    names : dict, optional
+        What the module holds, where that is not ``sys.modules[module]``.
+
+    Examples
+    --------
+    >>> package_of("json").startswith("python 3."), package_of("numpy.linalg").startswith("numpy ")
+    (True, True)
+    >>> package_of("bestofk.learners") is None
+    True
+    """
+    top = module.partition(".")[0]
+    if top in ("", OWN, "__main__", "__mp_main__"):
+        return None
+    held = names if names is not None else vars(sys.modules.get(module, ModuleType("")))
+    file = held.get("__file__")
+    if file is None:
+        if module in sys.builtin_module_names or _is_frozen(held):
+            return PYTHON
+        return _by_folders(module, held.get("__path__"))
+    return _of_file(module, file)
+
+
+def package_of_import(module: str) -> str | None:
+    """The same of a module that need not be imported yet; None also if it is not to be found."""
+    if module in sys.modules:
+        return package_of(module)
+    from importlib.machinery import PathFinder
+
+    top = module.partition(".")[0]
+    if top in sys.builtin_module_names:
+        return PYTHON
+    if top == OWN:
+        return None
+    try:
+        found = PathFinder.find_spec(top)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    if found is None or found.origin is None:
+        return None
+    return _of_file(top, found.origin)
+
+
+def _is_frozen(held: dict[str, Any]) -> bool:
+    return getattr(held.get("__spec__"), "origin", None) in ("frozen", "built-in")
+
+
+def _by_folders(module: str, folders: Any) -> str | None:
+    """A package without a file of its own: each of its folders belongs to somebody."""
+    found = {_of_file(module, str(Path(folder) / "__init__.py")) for folder in folders or ()}
+    return None if None in found or not found else " and ".join(sorted(map(str, found)))
+
+
+@cache
+def _of_file(module: str, file: str) -> str | None:
+    # not resolved: an installer may put links to its own copies
+    file = str(Path(file).absolute())
+    for folder in _standard_library():
+        inside = file.startswith(folder + os.sep)
+        if inside and not {"site-packages", "dist-packages"} & set(Path(file).parts):
+            return PYTHON
+    root = Path(file)
+    up = module.count(".") + (2 if root.name.startswith("__init__.") else 1)
+    if len(root.parents) < up:
+        return None
+    folder = str(root.parents[up - 1])
+    inside_folder = root.relative_to(folder).as_posix()
+    return _distribution(folder, module.partition(".")[0], inside_folder)
+
+
+@cache
+def _standard_library() -> tuple[str, ...]:
+    paths = sysconfig.get_paths()
+    return tuple({str(Path(paths[name]).absolute()) for name in ("stdlib", "platstdlib")})
+
+
+@cache
+def _distributions(folder: str) -> tuple[str, ...]:
+    try:
+        names = [path.name for path in Path(folder).iterdir()]
+    except OSError:
+        return ()
+    return tuple(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
+
+
+@cache
+def _distribution(folder: str, top: str, file: str) -> str | None:
+    """The distribution that put `file` into `folder`; the likely one is asked first."""
+    wanted = _plain(top)
+    likely = sorted(_distributions(folder), key=lambda name: wanted not in _plain(name))
+    for name in likely:
+        found = _holding(Path(folder) / name, top, file)
+        if found is not None:
+            return found
+    return None
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("-", "_").replace(".", "_")
+
+
+def _holding(about: Path, top: str, file: str) -> str | None:
+    record = _read(about / "RECORD")
+    if record is None:
+        # of the system's own packages, which keep no list of files
+        tops = (_read(about / "top_level.txt") or b"").decode("utf-8", "replace").split()
+        installed = about.parent.name in ("site-packages", "dist-packages")
+        return _versioned(about, b"") if installed and top in tops else None
+    if not (b"\n" + record).count(f"\n{file},".encode()):
+        return None
+    return _versioned(about, record)
+
+
+def _versioned(about: Path, record: bytes) -> str:
+    name, _, version = about.name.rpartition(".")[0].partition("-")
+    version = version.partition("-")[0] or _stated_version(about)
+    if _read(about / "direct_url.json") is None:
+        return f"{_plain(name)} {version}"
+    # from a folder or a repository: the version need not change with the code
+    code = [
+        line
+        for line in record.split(b"\n")
+        if line.partition(b",")[0].endswith((b".py", b".so", b".pyd"))
+    ]
+    return f"{_plain(name)} {version} {hashlib.sha256(b''.join(sorted(code))).hexdigest()[:16]}"
+
+
+def _stated_version(about: Path) -> str:
+    for name in ("METADATA", "PKG-INFO"):
+        for line in (_read(about / name) or b"").decode("utf-8", "replace").splitlines():
+            if line.startswith("Version:"):
+                return line.partition(":")[2].strip()
+    return ""
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None

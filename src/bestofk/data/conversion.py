@@ -1,0 +1,327 @@
+"""A data set from arrays, data frames, sparse matrices or texts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk._base.checks import refuse
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk.data.dataset import DataSet
+from bestofk.data.row_columns import is_constant, names_rows, said_of_constants, said_of_left_out
+from bestofk.data.schema import (
+    days_of_column,
+    declared_values,
+    encode_labels,
+    is_categorical,
+    is_sparse,
+    is_whole,
+    said_of_dates,
+    settled_rows,
+    take_target,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ROWS_AT_ONCE = 4096
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""What stays as it is; other floats become the first."""
+
+
+def as_dataset(
+    X: Any,
+    y: Any,
+    *,
+    name: str = "data",
+    nominal: Iterable[Hashable] = (),
+    numeric: Iterable[Hashable] = (),
+    ignore: Iterable[Hashable] = (),
+    task: str = "auto",
+    groups: Any = None,
+    sample_weight: Any = None,
+    folds: Any = None,
+    account: tuple[str, ...] = (),
+    copy: bool = True,
+) -> DataSet:
+    """A data set from arrays or data frames.
+
+    Parameters
+    ----------
+    X : array or DataFrame, shape (n, d)
+        Categorical, text and truth-value columns are nominal, numbers numeric; dates become days
+        since 1970-01-01, and a column of words that are all different is left out unless its kind
+        is stated: the account says so. The columns of an array are called x1, x2, ... A sparse
+        matrix and a sequence of texts stay what they are, for learners that take them.
+    y : array or Series, shape (n,)
+        The labels; their order is that of the categories if y is categorical, else sorted.
+    name : str, optional
+        What reports call it.
+    nominal, numeric, ignore : names of columns, optional
+        Columns whose kind is stated, and columns to leave out.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. Auto: text, truth values and categories are
+        labels, numbers with fractions are numbers; whole numbers are labels where there are two,
+        or at most 20 with five rows or more for each, and `DataSet.taken` says so.
+    groups, sample_weight, folds : name of a column, or array of shape (n,), optional
+        See `bestofk.data.with_row_columns`; a column that is named is no feature.
+    copy : bool, optional
+        False: an array of floats is used where it lies, and must stay as it is for as long as
+        the data set is in use.
+
+    Returns
+    -------
+    DataSet
+        The arguments are never changed.
+
+    Examples
+    --------
+    >>> as_dataset([[1, 0], [2, 1], [3, 0]], ["a", "b", "a"], nominal=["x2"]).kinds
+    {'x1': 'numeric', 'x2': 'nominal'}
+    """
+    if is_whole(X):
+        for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
+            if tuple(names):
+                raise ArgumentError(f"{role} does not apply: X is no table of columns.")
+        return _of_whole_rows(
+            X, y, name=name, task=task, account=account,
+            asked={"groups": groups, "sample_weight": sample_weight, "folds": folds},
+        )  # fmt: skip
+    frame = _frame(X)
+    named = frame is not X and hasattr(X, "columns")
+    _check_names(frame, nominal=nominal, numeric=numeric, ignore=ignore)
+    frame = frame.drop(columns=list(ignore))
+    from bestofk.data.row_columns import said_of, settled_columns, taken_columns
+
+    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    frame, taken = taken_columns(frame, asked)
+    if min(frame.shape) < 1:
+        raise ArgumentError(
+            f"A data set must have at least one row and one column to learn from; got "
+            f"{frame.shape[0]} rows and {frame.shape[1]} columns."
+        )
+    table, given = None if set(nominal) else _floats_together(frame, copy=copy), None
+    if table is None:
+        table, understood = _settled(frame, nominal=set(nominal), numeric=set(numeric))
+        account = (*account, *understood)
+        if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
+            given = frame.reset_index(drop=True)
+    kind = take_target(_one_column(y), task)
+    target = settle_target(y, n=len(table), task=kind.task)
+    found = settled_columns(taken, len(table))
+    return DataSet(
+        name=name,
+        X=table,
+        y=target,
+        task=kind.task,
+        account=(*account, *said_of(found)),
+        taken=kind.said,
+        given=given,
+        named=named,
+        **found,
+    )
+
+
+def _of_whole_rows(
+    X: Any, y: Any, *, name: str, task: str, account: tuple[str, ...], asked: dict[str, Any]
+) -> DataSet:
+    """A data set of a sparse matrix or of texts."""
+    from bestofk.data.row_columns import said_of, settled_columns
+
+    for role, name_or_values in asked.items():
+        if isinstance(name_or_values, str):
+            raise ArgumentError(
+                f"{role} must be an array here, since X is no table of columns; got "
+                f"{name_or_values!r}."
+            )
+    rows = settled_rows(X)
+    n = rows.shape[0] if is_sparse(rows) else len(rows)
+    kind = take_target(_one_column(y), task)
+    target = settle_target(y, n=n, task=kind.task)
+    given = {role: one for role, one in asked.items() if one is not None}
+    found: dict[str, Any] = {**settled_columns(given, n)}
+    return DataSet(
+        name=name,
+        X=rows,
+        y=target,
+        task=kind.task,
+        account=(*account, *said_of(found)),
+        taken=kind.said,
+        **found,
+    )
+
+
+def _settled(
+    frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
+) -> tuple[pd.DataFrame, list[str]]:
+    """The columns as numbers and categories, and what was done to them in sentences."""
+    import pandas as pd
+
+    columns: dict[Hashable, pd.Series[Any]] = {}
+    dates, constant = [], []
+    left_out: dict[Hashable, pd.Series[Any]] = {}
+    for column in frame.columns:
+        stated = "nominal" if column in nominal else "numeric" if column in numeric else None
+        cells = frame[column]
+        days = None if stated == "nominal" else days_of_column(cells, column)
+        if days is not None:
+            dates.append(column)
+            columns[column] = days.reset_index(drop=True)
+            continue
+        settled = settle_column(cells, column, kind=stated)
+        # a categorical column was stated to be one
+        if stated is None and not is_categorical(cells) and names_rows(settled, column):
+            left_out[column] = settled
+            continue
+        if is_constant(settled):
+            constant.append(column)
+        columns[column] = settled
+    if not columns:  # texts, perhaps, for learners that take them apart
+        columns, left_out = left_out, {}
+    said = [said_of_dates(dates)] if dates else []
+    said += [said_of_left_out(list(left_out), "make such a column categorical")] if left_out else []
+    said += [said_of_constants(constant)] if constant else []
+    table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
+    together = _floats_together(table, copy=False)
+    return table if together is None else together, said
+
+
+def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:
+    """Finite floats alone, row by row, so that an array of them is free; None if others are there.
+
+    They are not taken column by column: that would need them a second time meanwhile.
+    """
+    import pandas as pd
+
+    kinds = set(frame.dtypes)
+    if len(kinds) != 1 or kinds.pop() not in _FLOATS:
+        return None
+    values = frame.to_numpy()
+    values = np.array(values, order="C") if copy else np.ascontiguousarray(values)
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        if np.isinf(values[start : start + _ROWS_AT_ONCE]).any():
+            return None
+    names = pd.Index(list(frame.columns), dtype=object)
+    return pd.DataFrame(values, columns=names, index=pd.RangeIndex(len(values)), copy=False)
+
+
+def settle_column(column: pd.Series[Any], name: Hashable, *, kind: str | None) -> pd.Series[Any]:
+    """The column as numbers or as a categorical, of the kind stated or of its own."""
+    import pandas as pd
+
+    column = column.reset_index(drop=True)
+    declared = declared_values(column, name)
+    if kind == "numeric" and declared is not None:
+        try:
+            numbers = pd.to_numeric(
+                column.astype(object).where(column.notna(), None), errors="raise"
+            )
+        except (TypeError, ValueError):
+            raise refuse(
+                f"Column {name!r}, stated as numeric,", "made of numbers", declared[:5]
+            ) from None
+        return numbers.astype(np.float64)
+    if kind == "nominal" and declared is None:
+        values = np.unique(column.dropna().to_numpy())
+        return pd.Series(pd.Categorical(column, categories=values))
+    if declared is None:
+        if column.dtype.kind in "iuf" and isinstance(column.dtype, np.dtype):
+            if column.dtype not in _FLOATS:
+                column = column.astype(np.float64 if column.dtype.kind == "f" else np.int64)
+        else:
+            column = pd.Series(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        infinite = np.isinf(column.to_numpy())
+        if infinite.any():
+            row = int(np.flatnonzero(infinite)[0]) + 1
+            raise ArgumentError(
+                f"Column {name!r} must hold finite numbers; got infinity in row {row}."
+            )
+        return column.copy()
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return column.copy()
+    return pd.Series(pd.Categorical(column, categories=list(declared)))
+
+
+def settle_target(y: Any, *, n: int, task: str) -> pd.Series[Any]:
+    """The target as a categorical of at least two classes, or as numbers."""
+    import pandas as pd
+
+    y = _one_column(y)
+    column = y if is_categorical(y) else np.asarray(y)
+    if np.ndim(column) != 1 or len(column) != n:
+        raise ArgumentError(
+            f"y must hold one target for each of the {n} rows of X; got shape {np.shape(column)}."
+        )
+    if task == "regression":
+        try:
+            kind = np.float32 if getattr(column, "dtype", None) == np.float32 else np.float64
+            numbers = np.asarray(column, dtype=kind)
+        except (TypeError, ValueError):
+            raise refuse("y of a regression", "numbers", column) from None
+        if not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            raise ArgumentError(
+                f"y must hold a finite number in every row; got {numbers[row]} in row {row + 1}."
+            )
+        return pd.Series(numbers, name="target")
+    if not is_categorical(column) and column.dtype.kind == "f":
+        known = column[~np.isnan(column)]
+        if (known != np.floor(known)).any():
+            raise ArgumentError(
+                "y must hold class labels; got numbers with fractions "
+                f"({known[known != np.floor(known)][0]} ...): for a number to predict say "
+                "task='regression'."
+            )
+    codes, classes = encode_labels(column)
+    present = np.bincount(codes, minlength=len(classes)) > 0
+    if present.sum() < 2:
+        raise ArgumentError(
+            f"y must hold at least two classes; every one of the {n} rows is "
+            f"{classes.tolist()[codes[0]] if n else None!r}."
+        )
+    return pd.Series(pd.Categorical.from_codes(codes, categories=classes.tolist()), name="class")
+
+
+def _one_column(y: Any) -> Any:
+    """A data frame of one column as that column."""
+    import pandas as pd
+
+    if isinstance(y, pd.DataFrame):
+        return y.iloc[:, 0] if y.shape[1] == 1 else y.to_numpy()
+    return y
+
+
+def _frame(X: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        frame = X.copy(deep=False)
+        frame.columns = pd.Index([str(name) for name in frame.columns], dtype=object)
+    else:
+        array = np.asarray(X)
+        if array.ndim != 2:
+            raise ArgumentError(
+                f"X must have two axes, rows and columns; got an array of shape {array.shape}."
+            )
+        names = pd.Index([f"x{j + 1}" for j in range(array.shape[1])], dtype=object)
+        frame = pd.DataFrame(array, columns=names, copy=False)  # columns are copied later
+    twice = frame.columns[frame.columns.duplicated()]
+    if len(twice):
+        raise ArgumentError(
+            f"The columns of X must have names of their own; got {twice[0]!r} twice."
+        )
+    return frame
+
+
+def _check_names(frame: pd.DataFrame, **stated: Iterable[Hashable]) -> None:
+    for role, names in stated.items():
+        if isinstance(names, str):
+            raise refuse(role, "a list of names of columns", names)
+        for column in names:
+            if column not in frame.columns:
+                raise UnknownNameError(f"column to take as {role}", column, frame.columns)
+    both = set(stated["nominal"]) & set(stated["numeric"])
+    if both:
+        raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")

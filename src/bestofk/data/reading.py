@@ -1,0 +1,502 @@
+"""A data set from a file: which column is the class, which are numbers, which are words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import one_of, refuse
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk._base.registry import Registry, resolve
+from bestofk.data.conversion import as_dataset
+from bestofk.data.dataset import DataSet
+from bestofk.data.row_columns import (
+    FEWEST,
+    listed,
+    names_rows,
+    said_of_constants,
+    said_of_left_out,
+    with_row_columns,
+)
+from bestofk.data.schema import (
+    ASKED,
+    Taken,
+    days_of_texts,
+    looks_like_date,
+    said_of_dates,
+    take_target,
+)
+from bestofk.data.tables import Table, read_table
+from bestofk.data.tables.values import form_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_TARGET_NAMES = ("class", "target", "label")
+_FEW_ODD_CELLS = 0.1
+
+
+def read_dataset(
+    path: str | os.PathLike[str],
+    *,
+    target: str | None = None,
+    nominal: Sequence[str] = (),
+    numeric: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    name: str | None = None,
+    task: str = "auto",
+    groups: str | None = None,
+    sample_weight: str | None = None,
+    folds: str | None = None,
+) -> DataSet:
+    r"""Read a data set from CSV, TSV, Parquet, ARFF or JSON lines.
+
+    Parameters
+    ----------
+    path : path
+        The file; text may be compressed with gzip.
+    target : str, optional
+        The column to predict. By default the one called class, target or label, else the last.
+    nominal, numeric, ignore : sequences of str, optional
+        Columns whose kind is stated, and columns to leave out.
+    name : str, optional
+        What reports call it; by default the name of the file.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label, even where it looks like a number, or a number. Auto: text,
+        truth values and declared values are labels, numbers with fractions are numbers; whole
+        numbers are labels where there are two, or at most 20 with five rows or more for each, and
+        `DataSet.taken` says so.
+    groups, sample_weight, folds : str, optional
+        Columns that are no features: rows of one group are never on both sides of a split; how
+        much each row counts; which fold tests it (for the plan ``"predefined:COLUMN"``).
+
+    Returns
+    -------
+    DataSet
+        Its `account` says what was understood: the target, the kinds, what was left out.
+
+    Notes
+    -----
+    A column is numeric when every cell that is not missing is a number, else nominal; dates such as
+    2024-03-31 (with a time or without) become days since 1970-01-01. Values and
+    classes keep the order that the file declares (ARFF, Parquet dictionaries), else that in which
+    they first appear. A text column that has another value in every row tells rows apart and
+    teaches nothing, nor does a column called id or index of whole numbers that are all
+    different: such a column is left out unless its kind is stated. A constant column is kept.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "credit.csv")
+    >>> _ = file.write_text("income;house;class\n1,5;own;good\n0,7;rent;bad\n?;rent;bad\n")
+    >>> data = read_dataset(file)
+    >>> data
+    DataSet('credit', 3 rows, 1 numeric and 1 nominal column, 2 classes)
+    >>> data.X["income"].tolist(), data.classes.tolist()
+    ([1.5, 0.7, nan], ['good', 'bad'])
+    >>> folder.cleanup()
+    """
+    one_of(task, "task", ASKED)
+    for role, names in (("nominal", nominal), ("numeric", numeric), ("ignore", ignore)):
+        if isinstance(names, str):
+            raise refuse(role, "a list of names of columns", names)
+    table = read_table(path)
+    if name is None:
+        name = Path(path).name.removesuffix(".gz")
+        name = name.rpartition(".")[0] or name
+    asked = {"groups": groups, "sample_weight": sample_weight, "folds": folds}
+    apart = _columns_apart(table, asked, target)
+    data = dataset_of(
+        table, target=target, nominal=nominal, numeric=numeric, ignore=ignore, name=name, task=task,
+        apart=tuple(column for column in asked.values() if column is not None),
+    )  # fmt: skip
+    return with_row_columns(data, **apart)
+
+
+def _columns_apart(
+    table: Table, asked: dict[str, str | None], target: str | None
+) -> dict[str, pd.Series[Any]]:
+    """The columns of groups, weights and folds by role, as words or numbers."""
+    import pandas as pd
+
+    found = {}
+    for role, column in asked.items():
+        if column is None:
+            continue
+        if not isinstance(column, str):
+            raise refuse(role, "the name of a column of the file", column)
+        missing = table.missing(column)
+        if column == target:
+            raise ArgumentError(f"Column {column!r} is the target and cannot hold {role}.")
+        if missing.any():
+            row = int(np.flatnonzero(missing)[0])
+            raise TableError(
+                f"{table.place(row, column)} must hold {role}; the cell is missing "
+                f"({int(missing.sum())} such of {len(missing)})."
+            )
+        if role == "sample_weight":
+            values: Any = table.numbers(column)
+        else:
+            values = _words(table, column, missing).astype(object).to_numpy()
+        found[role] = pd.Series(values, name=column)
+    return found
+
+
+def dataset_of(
+    table: Table,
+    *,
+    target: str | None,
+    nominal: Sequence[str],
+    numeric: Sequence[str],
+    ignore: Sequence[str],
+    name: str,
+    task: str,
+    apart: Sequence[str] = (),
+) -> DataSet:
+    """The data set that a table holds; see `read_dataset`. Columns `apart` are no part of it."""
+    import pandas as pd
+
+    for column in (*nominal, *numeric, *ignore):
+        table.missing(column)  # names the nearest column when there is none of that name
+    both = set(nominal) & set(numeric)
+    if both:
+        raise ArgumentError(f"Column {both.pop()!r} is stated as nominal and as numeric.")
+    target, account, guessed = _target(table, target, (*ignore, *apart))
+    if table.n_rows == 0:
+        raise TableError(f"{table.source}: the table must hold rows; it has a header only.")
+    found = _taken(table, target, task)
+    y = _target_column(table, target, found.task)
+    columns: dict[str, pd.Series[Any]] = {}
+    left_out, constant, empty, texts, nearly, dates = [], [], [], [], [], []
+    given: dict[str, pd.Series[Any]] = {}
+    unlike: dict[str, pd.Series[Any]] = {}
+    for column in table.columns:
+        if column == target or column in ignore or column in apart:
+            continue
+        stated = "nominal" if column in nominal else "numeric" if column in numeric else None
+        days = None if stated == "nominal" else _days(table, column)
+        if days is not None:
+            dates.append(column)
+            given[column], columns[column] = pd.to_datetime(days, unit="D"), days
+            continue
+        cells = _column(table, column, stated)
+        given[column] = cells
+        if (
+            stated is None
+            and column not in table.declared
+            and isinstance(cells.dtype, pd.CategoricalDtype)
+        ):
+            given[column] = pd.Series(cells.tolist())  # words, as other readers have them
+        if stated is None and isinstance(cells.dtype, pd.CategoricalDtype):
+            nearly.extend(_but_for_few(table, column))
+        if stated is None and names_rows(cells, column):
+            left_out.append(column)
+            if isinstance(cells.dtype, pd.CategoricalDtype):
+                unlike[column] = cells
+            continue
+        distinct = cells.nunique()
+        if distinct == 0:
+            empty.append(column)
+        elif distinct == 1 and len(cells) > 1:
+            constant.append(column)
+        columns[column] = cells
+        if not isinstance(cells.dtype, pd.CategoricalDtype) and table.number_form(column):
+            nearly.append(f"{column!r}: {form_words(table.number_form(column))}.")
+        if isinstance(cells.dtype, pd.CategoricalDtype):
+            texts.append(column)
+    if not columns and unlike:  # texts, perhaps, for learners that take them apart
+        columns, texts = unlike, list(unlike)
+        left_out = [column for column in left_out if column not in unlike]
+    if not columns:
+        raise TableError(
+            f"{table.source}: there must be a column to learn from beside the target {target!r}; "
+            + (f"only identifiers were left ({listed(left_out)})." if left_out else "got none.")
+        )
+    if texts:
+        account.append(f"Nominal: {listed(texts)}; the other columns are numeric.")
+    if dates:
+        account.append(said_of_dates(dates))
+    if left_out:
+        account.append(said_of_left_out(left_out, "state the kind of such a column"))
+    account.extend(nearly)
+    if constant:
+        account.append(said_of_constants(constant))
+    if empty:
+        account.append(f"Without any known value, kept: {listed(empty)}.")
+    if ignore:
+        account.append(f"Ignored as asked: {listed(list(ignore))}.")
+    data = DataSet(
+        name=name,
+        X=pd.DataFrame(columns),
+        y=y,
+        task=found.task,
+        taken=" ".join(filter(None, (guessed, found.said))),
+        given=pd.DataFrame(given) if texts or left_out or dates else None,
+    )
+    if data.n_missing:
+        account.append(f"{data.n_missing} cells are missing and stay so.")
+    return replace(data, account=(*table.account, *account))
+
+
+def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:
+    """The target, how it was found, and what must be said of a guess."""
+    if target is not None:
+        table.missing(target)
+        if target in ignore:
+            raise ArgumentError(f"Column {target!r} is the target and cannot be ignored.")
+        return target, [], ""
+    usable = [column for column in table.columns if column not in ignore]
+    if not usable:
+        raise TableError(f"{table.source}: there must be a column to predict; all are ignored.")
+    lowered = {column.strip().lower(): column for column in reversed(usable)}
+    for word in _TARGET_NAMES:
+        if word in lowered:
+            return lowered[word], [f"The target is the column {lowered[word]!r}, by its name."], ""
+    said = f"The target is the last column, {usable[-1]!r}"
+    return usable[-1], [f"{said}."], f"{said}: target=... takes another."
+
+
+def _taken(table: Table, target: str, task: str) -> Taken:
+    """What the target is, as told or by its cells."""
+    if task != "auto":
+        return Taken(task, "")
+    missing = table.missing(target)
+    if missing.all() or not _is_numeric(table, target, missing):
+        return Taken("classification", "")
+    return take_target(table.numbers(target), task, name=repr(target))
+
+
+def _target_column(table: Table, target: str, task: str) -> pd.Series[Any]:
+    import pandas as pd
+
+    missing = table.missing(target)
+    if missing.any():
+        row = int(np.flatnonzero(missing)[0])
+        raise TableError(
+            f"{table.place(row, target)} must hold the target; the cell is missing "
+            f"({int(missing.sum())} such of {len(missing)})."
+        )
+    if task == "regression":
+        numbers = table.numbers(target)
+        if not np.isfinite(numbers).all():
+            row = int(np.flatnonzero(~np.isfinite(numbers))[0])
+            raise TableError(f"{table.place(row, target)} must be finite; got {numbers[row]}.")
+        return pd.Series(numbers, name=target)
+    y = _words(table, target, missing)
+    if y.nunique() < 2:
+        raise TableError(
+            f"{table.source}: the target {target!r} must hold at least two classes; every row is "
+            f"{y.iloc[0]!r}."
+        )
+    if y.nunique() == len(y) and len(y) >= FEWEST:
+        kind = (
+            "number: for one to predict say task='regression'"
+            if table.is_numeric(target)
+            else "label: it is no class, name the target"
+        )
+        raise TableError(
+            f"{table.source}: the target {target!r} must hold classes; every row has another "
+            f"{kind}."
+        )
+    return y.rename(target)
+
+
+def _column(table: Table, column: str, stated: str | None) -> pd.Series[Any]:
+    import pandas as pd
+
+    missing = table.missing(column)
+    if stated == "numeric" or (stated is None and _is_numeric(table, column, missing)):
+        numbers = table.numbers(column)
+        if np.isinf(numbers).any():
+            row = int(np.flatnonzero(np.isinf(numbers))[0])
+            raise TableError(f"{table.place(row, column)} must be finite; got {numbers[row]}.")
+        if len(numbers) and not missing.any() and (numbers == np.floor(numbers)).all() and (
+            np.abs(numbers).max() < 2.0**53
+        ):  # fmt: skip
+            return pd.Series(numbers.astype(np.int64))
+        return pd.Series(numbers)
+    return _words(table, column, missing)
+
+
+def _days(table: Table, column: str) -> pd.Series[Any] | None:
+    """The days of a column whose known cells are all dates."""
+    import pandas as pd
+
+    if column in table.declared or table.is_typed_number(column):
+        return None
+    missing = table.missing(column)
+    if missing.all() or not looks_like_date(table.raw(column)[int(np.argmin(missing))].as_py()):
+        return None
+    levels = table.levels(column)
+    codes = np.where(missing, -1, levels.codes)
+    used = np.unique(codes[codes >= 0])
+    days = days_of_texts([levels.names[code] for code in used.tolist()], column)
+    if days is None:
+        return None
+    by_code = np.full(len(levels.names) + 1, np.nan)
+    by_code[used] = days
+    return pd.Series(by_code[codes])
+
+
+def _is_numeric(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> bool:
+    if column in table.declared:
+        return False
+    if table.is_typed_number(column):
+        return True
+    import pyarrow.types as kinds
+
+    if kinds.is_boolean(table.cells[column].type):
+        return False
+    return bool(missing.all()) or table.is_numeric(column)
+
+
+def _but_for_few(table: Table, column: str) -> list[str]:
+    """A sentence about a nominal column that a slip of the pen may have made so."""
+    if column in table.declared:
+        return []
+    levels, known = table.levels(column), ~table.missing(column)
+    words = [code for code, name in enumerate(levels.names) if not _is_number(name)]
+    odd = np.isin(levels.codes, words) & known
+    n_odd, n = int(odd.sum()), int(known.sum())
+    if not 0 < n_odd <= _FEW_ODD_CELLS * n:
+        return []
+    row = int(np.flatnonzero(odd)[0])
+    return [
+        f"{column!r} would be numeric but for {n_odd} of its {n} cells: {table.place(row, column)} "
+        f"holds {levels.names[levels.codes[row]]!r}."
+    ]
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _words(table: Table, column: str, missing: npt.NDArray[np.bool_]) -> pd.Series[Any]:
+    """The column as a categorical of text, values in declared order or that of appearance."""
+    import pandas as pd
+
+    levels = table.levels(column)
+    codes = np.where(missing, -1, levels.codes)
+    declared = table.declared.get(column)
+    if declared is None:
+        used = np.zeros(len(levels.names), dtype=bool)
+        used[codes[codes >= 0]] = True
+        place = np.cumsum(used) - 1
+        names = [word for word, seen in zip(levels.names, used, strict=True) if seen]
+    else:
+        where = {word: position for position, word in enumerate(declared)}
+        names = list(declared)
+        place = np.array([where.get(word, -1) for word in levels.names], dtype=np.int64)
+    if len(place):
+        codes = np.where(codes < 0, -1, place[codes])
+    return pd.Series(pd.Categorical.from_codes(codes, categories=pd.Index(names)))
+
+
+# Data sets that are at hand without a file: those that scikit-learn brings along.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddedSet:
+    """What the library knows of one embedded data set."""
+
+    name: str
+    loader: str
+    """Where its loader is, as ``package.module:name``; imported on use."""
+    summary: str
+    rows: int
+    columns: int
+    classes: int | None
+    """None for a regression."""
+
+    @property
+    def task(self) -> str:
+        """``"classification"`` or ``"regression"``."""
+        return "regression" if self.classes is None else "classification"
+
+
+DATASETS = Registry(
+    "data set",
+    EmbeddedSet(
+        name="iris",
+        loader="sklearn.datasets:load_iris",
+        summary="lengths and widths of the flowers of three species of iris",
+        rows=150,
+        columns=4,
+        classes=3,
+    ),
+    EmbeddedSet(
+        name="wine",
+        loader="sklearn.datasets:load_wine",
+        summary="chemical analyses of wines of three growers",
+        rows=178,
+        columns=13,
+        classes=3,
+    ),
+    EmbeddedSet(
+        name="breast-cancer",
+        loader="sklearn.datasets:load_breast_cancer",
+        summary="measures of cell nuclei of malignant and benign masses",
+        rows=569,
+        columns=30,
+        classes=2,
+    ),
+    EmbeddedSet(
+        name="digits",
+        loader="sklearn.datasets:load_digits",
+        summary="handwritten digits as images of 8 x 8 points",
+        rows=1797,
+        columns=64,
+        classes=10,
+    ),
+    EmbeddedSet(
+        name="diabetes",
+        loader="sklearn.datasets:load_diabetes",
+        summary="progression of diabetes after a year (a number to predict)",
+        rows=442,
+        columns=10,
+        classes=None,
+    ),
+)
+
+
+def load(name: str) -> DataSet:
+    """An embedded data set.
+
+    Parameters
+    ----------
+    name : str
+        One of the names in `DATASETS`.
+
+    Examples
+    --------
+    >>> load("wine")
+    DataSet('wine', 178 rows, 13 numeric columns, 3 classes)
+    >>> load("iris").classes.tolist()
+    ['setosa', 'versicolor', 'virginica']
+    """
+    import pandas as pd
+
+    entry = DATASETS[name]
+    bunch = resolve(entry.loader)(as_frame=True)
+    y = bunch.target.to_numpy()
+    if entry.task == "classification":
+        labels = [str(label) for label in bunch.target_names]
+        y = pd.Categorical.from_codes(y.astype(np.int64), categories=pd.Index(labels))
+    return as_dataset(
+        bunch.data,
+        y,
+        name=name,
+        task=entry.task,
+        account=(f"{name}: embedded in scikit-learn, {entry.summary}.",),
+    )

@@ -1,0 +1,2 @@
+from .reading import read_table as read_table
+from .table import Table as Table

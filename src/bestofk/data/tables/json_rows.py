@@ -1,0 +1,199 @@
+"""JSON: one object per line, an array of objects, or an object of columns."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from bestofk._base.errors import TableError
+from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.table import Table, size_words
+from bestofk.data.tables.values import arrow_column
+
+_CHUNK = 20_000
+
+
+def read_json(content: str, source: str, *, encoding: str, file_size: int | None = None) -> Table:
+    """A table from JSON text."""
+    file_size = len(content) if file_size is None else file_size
+    if not content.strip():
+        raise TableError(f"{source}: the file is empty.")
+    whole = _whole(content, source)
+    columns: dict[str, list[Any]] = {}
+    if isinstance(whole, dict):
+        return _from_columns(whole, source)
+    if isinstance(whole, list):
+        for row, item in enumerate(whole, start=1):
+            if not isinstance(item, dict):
+                raise TableError(
+                    f"{source}: row {row} must be an object of cells; got {_short(item)}."
+                )
+        _check_cells(columns, whole, 0, source, file_size)
+        _extend(columns, whole, 0)
+        return _table(columns, source, f"JSON array, {encoding}", None)
+    lines = content.split("\n")
+    numbers = [i for i, line in enumerate(lines, start=1) if line and not line.isspace()]
+    for at in range(0, len(numbers), _CHUNK):
+        part = numbers[at : at + _CHUNK]
+        rows = _objects([lines[n - 1] for n in part], part, source)
+        _check_cells(columns, rows, at, source, file_size)
+        _extend(columns, rows, at)
+    locate = None if numbers == list(range(1, len(numbers) + 1)) else tuple(numbers)
+    return _table(columns, source, f"JSON lines, {encoding}", JsonLines(numbers=locate))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonLines:
+    """The line of a row: the same number unless blank lines stand between."""
+
+    numbers: tuple[int, ...] | None
+
+    def __call__(self, row: int) -> int:
+        return row + 1 if self.numbers is None else self.numbers[row]
+
+
+class _JsonError(ValueError):
+    """Text that is not JSON, or is beyond what a table holds; `msg` says why."""
+
+    def __init__(self, msg: str, lineno: int, colno: int) -> None:
+        super().__init__(msg)
+        self.msg, self.lineno, self.colno = msg, lineno, colno
+
+
+def _loads(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise _JsonError(error.msg, error.lineno, error.colno) from None
+    except RecursionError:
+        raise _JsonError("brackets stand too deep in each other", 1, 1) from None
+    except ValueError:
+        raise _JsonError("a whole number has thousands of digits", 1, 1) from None
+
+
+def _check_cells(
+    columns: dict[str, list[Any]],
+    rows: list[dict[str, Any]],
+    before: int,
+    source: str,
+    file_size: int,
+) -> None:
+    """Raise where rows that name other columns each would fill a table that is mostly empty."""
+    names = set(columns).union(*rows)
+    count = before + len(rows)
+    check_columns(source, len(names))
+    check_expansion(
+        source,
+        file_size=file_size,
+        needed=count * len(names) * 8,
+        what=f"stands for {count} rows of {len(names)} columns",
+    )
+
+
+def _whole(content: str, source: str) -> Any:
+    """The array, or the one object of lists, that the text is; None where it is lines."""
+    start = content.lstrip()[:1]
+    if start == "[":
+        try:
+            return _loads(content)
+        except _JsonError as error:
+            if "\n[" in content or content.lstrip().split("\n", 1)[0].rstrip().endswith("]"):
+                first = content.lstrip().split("\n", 1)[0]
+                raise TableError(
+                    f"{source}: line 1 must be an object of cells; got {_short(first)}."
+                ) from None
+            raise TableError(
+                f"{source}: line {error.lineno} is not JSON ({error.msg}, column {error.colno})."
+            ) from None
+    if start == "{":
+        first = content.lstrip().split("\n", 1)[0]
+        try:
+            one = _loads(first)
+        except _JsonError:
+            try:
+                one = _loads(content)
+            except _JsonError:
+                return None
+        if isinstance(one, dict) and one and all(isinstance(v, list) for v in one.values()):
+            return one
+        return None
+    raise TableError(f"{source}: line 1 must begin a JSON object or array; got {_short(content)}.")
+
+
+def _objects(lines: list[str], numbers: list[int], source: str) -> list[dict[str, Any]]:
+    try:
+        rows = _loads("[" + ",".join(lines) + "]")
+    except _JsonError:
+        rows = []
+    if len(rows) == len(lines) and all(type(row) is dict for row in rows):
+        return list(rows)
+    for number, line in zip(numbers, lines, strict=True):
+        try:
+            row = _loads(line)
+        except _JsonError as error:
+            raise TableError(
+                f"{source}: line {number} is not JSON ({error.msg}, column {error.colno})."
+            ) from None
+        if not isinstance(row, dict):
+            raise TableError(
+                f"{source}: line {number} must be an object of cells; got {_short(row)}."
+            )
+    raise TableError(f"{source}: lines {numbers[0]} to {numbers[-1]} are not one object each.")
+
+
+def _extend(columns: dict[str, list[Any]], rows: list[dict[str, Any]], before: int) -> None:
+    """Append the cells of `rows`, of which `before` came earlier; None where a key is absent."""
+    for name in dict.fromkeys(name for row in rows for name in row):
+        columns.setdefault(name, [None] * before)
+    for name, cells in columns.items():
+        cells.extend([row.get(name) for row in rows])
+
+
+def _from_columns(whole: dict[str, list[Any]], source: str) -> Table:
+    sizes = {name: len(values) for name, values in whole.items()}
+    if len(set(sizes.values())) > 1:
+        (first, n), *rest = sizes.items()
+        other, m = next(pair for pair in rest if pair[1] != n)
+        raise TableError(
+            f"{source}: columns must be of one length; got {n} cells in {first!r} and {m} in "
+            f"{other!r}."
+        )
+    return _table(whole, source, "JSON object of columns", None)
+
+
+def _table(
+    columns: dict[str, list[Any]], source: str, form: str, locate: JsonLines | None
+) -> Table:
+    rows = len(next(iter(columns.values()), []))
+    if not rows:
+        raise TableError(f"{source}: the file holds no rows.")
+
+    def where(row: int, name: str) -> str:
+        position = f"row {row + 1}" if locate is None else f"line {locate(row)}"
+        return f"{source}: {position}, column {name!r}"
+
+    cells = {
+        name: arrow_column(
+            [json.dumps(v) if isinstance(v, dict) else v for v in values]
+            if name == "params"  # scikit-learn's cv_results_ holds settings as objects
+            else values,
+            where=lambda row, name=name: where(row, name),
+        )
+        for name, values in columns.items()
+    }
+    return Table(
+        source=source,
+        cells=cells,
+        account=(f"{source}: {form}, {size_words(rows, len(cells))}.",),
+        locate=locate,
+    )
+
+
+def _short(value: Any) -> str:
+    try:
+        shown = value if isinstance(value, str) else json.dumps(value)
+    except (RecursionError, ValueError):
+        shown = f"a {type(value).__name__}"
+    shown = shown.strip().split("\n", 1)[0]
+    return repr(shown if len(shown) <= 40 else shown[:37] + "...")

@@ -1,0 +1,212 @@
+"""A few columns of a large file, typed as they are read; what is unusual goes the long way."""
+
+from __future__ import annotations
+
+from codecs import getincrementaldecoder
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bestofk._base.errors import BestOfKError, TableError
+from bestofk.data.tables.delimited import DELIMITERS, header_of, sniff
+from bestofk.data.tables.reading import check_columns, check_expansion
+from bestofk.data.tables.table import MISSING_MARKERS, Table, size_words
+from bestofk.data.tables.workbooks import from_text_cell
+
+LARGE = 1 << 20
+"""Bytes of a file below which reading every column as text costs nothing."""
+_BLOCK = 1 << 20
+_WHOLE = 1 << 26
+_SAMPLE = 1 << 16
+_PRINTED = bytes(set(range(32, 127)) | set(b"\t\r\n"))
+_EMPTY = [
+    form for word in MISSING_MARKERS for form in {word, word.upper(), word.capitalize()}
+] + ["NaN", "N/a"]  # fmt: skip
+
+
+class Wanted(NamedTuple):
+    """The columns to read: names, which stay text, numbers, and numbers or truth values."""
+
+    names: Sequence[str]
+    numbers: Sequence[str]
+    values: Sequence[str] = ()
+
+    def all(self) -> list[str]:
+        """The names of all of them."""
+        return [*self.names, *self.numbers, *self.values]
+
+
+def read_named_columns(
+    path: Path, choose: Callable[[tuple[str, ...]], Wanted], *, source: str | None = None
+) -> Table | None:
+    """The table of the columns that `choose` takes from all there are.
+
+    Its account is that of `read_table`. Text is held as codes, numbers as numbers, so that nothing
+    is made for every cell. None where the file is small or anything in it is out of the ordinary:
+    an encoding other than UTF-8, a ragged row, a cell among numbers that is none. `read_table`
+    understands these, or says what is wrong with them.
+
+    Parameters
+    ----------
+    path : Path
+        Delimited text or Parquet.
+    choose : callable
+        Takes the names of all columns.
+    source : str, optional
+        What sentences call the file; its name by default.
+    """
+    import pyarrow as pa
+
+    source = path.name if source is None else source
+    try:
+        if path.stat().st_size < LARGE:
+            return None
+        with path.open("rb") as file:
+            start = file.read(4)
+        read = _parquet if start == b"PAR1" else _delimited
+        return read(path, choose, source)
+    except (BestOfKError, OSError, UnicodeError, pa.ArrowException, StopIteration):
+        return None
+
+
+def _delimited(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    suffix = path.suffix.lower()
+    if suffix not in (".csv", ".tsv", ".tab", ".txt"):
+        return None
+    look = _look_through(path)
+    if look is None:
+        return None
+    delimiter = sniff(look.head, prefer="\t" if suffix in (".tsv", ".tab") else None)
+    header = header_of(look.head, delimiter)
+    if header is None:
+        return None
+    check_columns(source, len(header))
+    wanted = choose(header)
+    places = {name: str(header.index(name)) for name in wanted.all()}
+    words = pa.dictionary(pa.int32(), pa.string())
+    table = csv.read_csv(
+        path,
+        read_options=csv.ReadOptions(
+            column_names=[str(i) for i in range(len(header))],
+            skip_rows=1,
+            # in one piece nothing needs to be put together
+            block_size=max(_BLOCK, min(path.stat().st_size + 1, _WHOLE)),
+            use_threads=False,
+        ),
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=look.quoted),
+        convert_options=csv.ConvertOptions(
+            include_columns=list(places.values()),
+            column_types={
+                **{places[name]: words for name in wanted.names},
+                **{places[name]: pa.float64() for name in wanted.numbers},
+            },
+            null_values=_EMPTY,
+            strings_can_be_null=False,
+        ),
+    )
+    word = DELIMITERS.get(delimiter, repr(delimiter))
+    return _table(
+        table.rename_columns(list(places)), wanted, source,
+        f"delimited text, utf-8, delimiter {word} (found)", len(header), delimiter,
+    )  # fmt: skip
+
+
+class _Look(NamedTuple):
+    """What going once through a text shows."""
+
+    head: bytes
+    quoted: bool
+
+
+def _look_through(path: Path) -> _Look | None:
+    """None unless the text is UTF-8 without anything that only looking closer would tell.
+
+    A part at a time, in one place: new memory costs more than the looking.
+    """
+    decoder = getincrementaldecoder("utf-8")()
+    part = bytearray(_BLOCK)
+    head, quotes, ascii_ = b"", 0, True
+    with path.open("rb", buffering=0) as file:
+        while read := file.readinto(part):
+            seen = part if read == len(part) else part[:read]
+            if not head:
+                head = bytes(seen)
+                if not _plain_start(head):
+                    return None
+            quotes += seen.count(b'"')
+            if seen.find(0) >= 0:
+                return None
+            ascii_ = ascii_ and seen.isascii()
+            if not ascii_:
+                decoder.decode(seen)
+    decoder.decode(b"", final=True)
+    return None if quotes % 2 else _Look(head, quotes > 0)
+
+
+def _plain_start(head: bytes) -> bool:
+    """Whether the text begins with letters, not with a mark of another encoding or format."""
+    if head[:_SAMPLE].isascii() and head[:_SAMPLE].translate(None, _PRINTED):
+        return False
+    # a mark of the order of bytes, or of another encoding, goes beyond ASCII
+    return head[:1] <= b"\x7f" and head[:1] not in (b"{", b"[", b"@", b"%", b"\n", b"\r", b" ")
+
+
+def _parquet(path: Path, choose: Callable[..., Wanted], source: str) -> Table | None:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        schema, rows = file.schema_arrow, file.metadata.num_rows
+    header = tuple(schema.names)
+    if len(set(header)) < len(header) or not rows:
+        return None
+    check_columns(source, len(header))
+    wanted = choose(header)
+    size = path.stat().st_size
+    check_expansion(source, file_size=size, needed=rows * 8 * len(header), what="stands for more")
+    words = [name for name in wanted.names if _is_text(schema.field(name).type)]
+    table = pq.read_table(
+        path, columns=wanted.all(), read_dictionary=words
+    )  # fmt: skip
+    table.validate(full=True)
+    return _table(table, wanted, source, "Parquet", len(header), None)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
+
+
+def _table(
+    table: Any, wanted: Wanted, source: str, how: str, width: int, delimiter: str | None
+) -> Table | None:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.types as kinds
+
+    if not table.num_rows:
+        return None
+    cells: dict[str, Any] = {}
+    for name in wanted.all():
+        column = table.column(name)
+        kind = column.type
+        coded = kinds.is_dictionary(kind)
+        if coded and not _is_text(kind.value_type):
+            return None
+        typed = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind)
+        if not typed and (name not in wanted.names or not coded):
+            return None
+        column = column.unify_dictionaries().combine_chunks() if coded else column.combine_chunks()
+        if isinstance(column, pa.ChunkedArray):
+            return None
+        if coded and delimiter and pc.any(pc.starts_with(column.dictionary, "'")).as_py():
+            words = [from_text_cell(word) for word in column.dictionary.to_pylist()]
+            column = pa.DictionaryArray.from_arrays(column.indices, pa.array(words, pa.string()))
+        cells[name] = column
+    if not cells:
+        raise TableError(f"{source}: no column was asked for.")
+    account = f"{source}: {how}, {size_words(table.num_rows, width)}."
+    return Table(source=source, cells=cells, account=(account,), delimiter=delimiter)

@@ -1,0 +1,267 @@
+"""How much memory a file may ask for: a small file must not fill the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from codecs import BOM_UTF8
+from functools import partial
+from pathlib import Path
+
+from bestofk._base.checks import one_of
+from bestofk._base.errors import ArgumentError, TableError
+from bestofk.data.tables.table import Table
+
+VARIABLE = "BESTOFK_MAX_MEMORY"
+"""The environment variable that states the limit, such as 12G; it replaces the limits below."""
+RATIO = 50
+"""So many times its size a file may take when it is unpacked."""
+UNPACKED = 16 << 20
+"""Bytes of text that any packed file may hold."""
+EXPANDED = 256 << 20
+"""Bytes of cells that any file may stand for."""
+MOST_COLUMNS = 100_000
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def allowed_bytes(file_size: int, at_least: int) -> int:
+    """What a file of `file_size` bytes may take; `at_least` is granted to any."""
+    stated = os.environ.get(VARIABLE, "").strip()
+    if not stated:
+        return max(at_least, RATIO * file_size)
+    found = re.fullmatch(r"(\d{1,12}(?:\.\d{1,6})?)\s*([KMGT]?)(?:i?B)?", stated, re.IGNORECASE)
+    if found is None:
+        raise ArgumentError(f"{VARIABLE} must be a size such as 500M or 12G; got {stated!r:.40}.")
+    return int(float(found[1]) * _UNITS[found[2].upper()])
+
+
+def check_expansion(source: str, *, file_size: int, needed: int, what: str) -> None:
+    """Raise where the cells of a file would take more than `allowed_bytes`."""
+    if needed > allowed_bytes(file_size, EXPANDED):
+        raise too_large(source, file_size=file_size, needed=needed, what=what)
+
+
+def too_large(source: str, *, file_size: int, needed: int, what: str) -> TableError:
+    """The sentence for a file that asks for too much, with the setting that allows it."""
+    more = f"{-(-needed * 2 // (1 << 30))}G"
+    return TableError(
+        f"{source}: the file of {size_in_words(file_size)} {what}, {size_in_words(needed)} or more "
+        f"in memory; if that is right, set the environment variable {VARIABLE}={more}."
+    )
+
+
+def check_columns(source: str, count: int) -> None:
+    """Raise where a table has more columns than anybody means."""
+    if count > MOST_COLUMNS:
+        raise TableError(f"{source}: a table has at most {MOST_COLUMNS} columns; got {count}.")
+
+
+def size_in_words(count: int) -> str:
+    """A number of bytes as people read it.
+
+    Examples
+    --------
+    >>> size_in_words(900), size_in_words(3_200_000), size_in_words(12 << 30)
+    ('900 bytes', '3.05 MB', '12 GB')
+    """
+    for unit, name in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")):
+        if count >= unit:
+            return (
+                f"{count / unit:.3g} {name}" if count < 1000 * unit else f"{count // unit} {name}"
+            )
+    return f"{count} bytes"
+
+
+# One way to read a table from a file, whatever its format.
+
+
+FORMATS = ("csv", "tsv", "parquet", "jsonl", "json", "arff", "xlsx")
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".arff": "arff",
+}
+_LARGE = 1 << 25
+"""Bytes of text above which it is not kept for messages."""
+_KNOWN_BINARY = (
+    (b"PK\x03\x04", "a zip archive: unpack it first"),
+    (b"\xd0\xcf\x11\xe0", "an old Office file: save it as .xlsx or CSV"),
+    (b"%PDF", "a PDF"),
+    (b"SQLite format 3\0", "an SQLite data base"),
+    (b"\x89HDF", "an HDF5 file"),
+    (b"\x80\x04", "a Python pickle"),
+    (b"\x93NUMPY", "a numpy array file"),
+    (b"ARROW1", "an Arrow IPC file: save it as Parquet"),
+)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Table:
+    r"""Read a file into columns of cells that remember where they stood.
+
+    Parameters
+    ----------
+    path : path
+        CSV, TSV or other delimited text with a header, Excel (.xlsx, one sheet), Parquet, JSON
+        lines (also a JSON array of objects or an object of columns), or ARFF; text may be
+        compressed with gzip.
+    delimiter : str, optional
+        One character; found in the text when None (comma, semicolon, tab or pipe).
+    encoding : str, optional
+        Found when None: UTF-8, UTF-16 and UTF-32 by their marks, else Latin-1.
+    format : str, optional
+        ``"csv"``, ``"tsv"``, ``"xlsx"``, ``"parquet"``, ``"jsonl"``, ``"json"`` or ``"arff"``; by
+        content and suffix when None.
+
+    Returns
+    -------
+    Table
+        Cells stay text until `Table.numbers` is asked for; `Table.account` says what was
+        understood.
+
+    Raises
+    ------
+    TableError
+        With one sentence that names the file, and the line and the column where there are some.
+
+    Notes
+    -----
+    Lines without content are skipped. Empty cells and ``?``, ``NA``, ``N/A``, ``NaN``, ``null``
+    and ``None`` in any case count as missing. Numbers may have a decimal comma where the comma is
+    not the delimiter. A column of percentages (``12.3 %``) is read as fractions, one of means with
+    their spread (``0.91 ± 0.02``) as the means.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = pathlib.Path(folder.name, "scores.csv")
+    >>> _ = file.write_text("learner;error\nnn;0,25\nc4.5;0,5\n")
+    >>> table = read_table(file)
+    >>> table.numbers("error")
+    array([0.25, 0.5 ])
+    >>> print(*table.account)
+    scores.csv: delimited text, utf-8, delimiter semicolon (found), 2 rows of 2 columns.
+    >>> folder.cleanup()
+    """
+    from bestofk.data.tables.delimited import decode, decompress
+    from bestofk.data.tables.workbooks import is_workbook, read_workbook
+
+    if format is not None:
+        one_of(format, "format", FORMATS)
+    if delimiter is not None and (
+        not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'
+    ):
+        raise TableError(f"delimiter must be one character other than a quote; got {delimiter!r}.")
+    file = Path(path)
+    source = file.name
+    packed = _bytes(file)
+    file_size = len(packed)
+    data = decompress(packed, source)
+    del packed
+    if not data:
+        raise TableError(f"{source}: the file is empty.")
+    suffixes = [suffix.lower() for suffix in file.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    named = _SUFFIXES.get(suffixes[-1]) if suffixes else None
+    if (format or "parquet") == "parquet" and (
+        data[:4] == b"PAR1" or "parquet" in (format, named if format is None else None)
+    ):
+        from bestofk.data.tables.columnar import read_parquet
+
+        return read_parquet(data, source, file_size=file_size)
+    if is_workbook(data) and format in (None, "xlsx"):
+        return read_workbook(data, source)
+    if format == "xlsx":
+        raise TableError(f"{source}: not an Excel workbook, or a damaged one.")
+    if encoding is None:
+        for magic, what in _KNOWN_BINARY:
+            if data.startswith(magic):
+                raise TableError(f"{source}: not a table but {what}.")
+    content, encoding = decode(data, source, encoding=encoding)
+    chosen = format or _by_content(content) or named or "csv"
+    if chosen == "arff":
+        from bestofk.data.tables.arff import read_arff
+
+        return read_arff(content, source, encoding=encoding, file_size=file_size)
+    if chosen in ("json", "jsonl"):
+        from bestofk.data.tables.json_rows import read_json
+
+        return read_json(content, source, encoding=encoding, file_size=file_size)
+    from bestofk.data.tables.delimited import read_delimited
+
+    data = _utf8(data, content, encoding)
+    del content
+    return read_delimited(
+        data,
+        source,
+        delimiter=delimiter,
+        encoding=encoding,
+        is_tsv=chosen == "tsv",
+        again=partial(_again, file, encoding) if len(data) > _LARGE else None,
+    )
+
+
+def _again(file: Path, encoding: str) -> bytes:
+    """The text of a file that was read before; nothing where it has gone."""
+    from bestofk.data.tables.delimited import decode, decompress
+
+    try:
+        data = decompress(_bytes(file), file.name)
+        return _utf8(data, decode(data, file.name, encoding=encoding).content, encoding)
+    except TableError:
+        return b""
+
+
+def _utf8(data: bytes, content: str, encoding: str) -> bytes:
+    """The text as UTF-8, which most files are already."""
+    if encoding != "utf-8":
+        return content.encode("utf-8")
+    return data.removeprefix(BOM_UTF8)
+
+
+def _bytes(file: Path) -> bytes:
+    """The content of the file, or why there is none."""
+    try:
+        return file.read_bytes()
+    except IsADirectoryError:
+        raise TableError(f"{file} must be a file; it is a directory.") from None
+    except (FileNotFoundError, NotADirectoryError):
+        raise TableError(_not_found(file)) from None
+    except PermissionError:
+        raise TableError(f"{file} cannot be read: permission denied.") from None
+    except (OSError, ValueError) as error:
+        raise TableError(f"{str(file)!r} cannot be read: {error}.") from None
+
+
+def _not_found(file: Path) -> str:
+    from difflib import get_close_matches
+
+    if not file.parent.is_dir():
+        return f"There is no file {str(file)!r}, nor its directory {str(file.parent)!r}."
+    siblings = {entry.name.lower(): entry.name for entry in file.parent.iterdir()}
+    near = [siblings[name] for name in get_close_matches(file.name.lower(), siblings, n=3)]
+    offer = f": did you mean {' or '.join(map(repr, near))}?" if near else "."
+    return f"There is no file {str(file)!r}{offer}"
+
+
+def _by_content(content: str) -> str | None:
+    """The format that the first words show beyond doubt."""
+    start = re.sub(r"\A(?:\s*%[^\n]*\n|\s+)*", "", content[:100_000])
+    if re.match(r"@relation\b", start, re.IGNORECASE):
+        return "arff"
+    if re.match(r'\{\s*"(?:[^"\\]|\\.)*"\s*:|\[\s*\{\s*"', start):
+        return "jsonl"
+    return None

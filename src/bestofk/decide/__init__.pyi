@@ -1,0 +1,32 @@
+from .decision import Order as Order, Standing as Standing
+from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
+from .gather import MarginVerdict as MarginVerdict
+from .order import decide as decide
+from .order_tables import (
+    OrderMany as OrderMany,
+    order_many as order_many,
+    stack_tables as stack_tables,
+)
+from .preference import Preference as Preference
+from .procedures.anova_choice import (
+    anova_choice as anova_choice,
+    newman_keuls_choice as newman_keuls_choice,
+)
+from .procedures.cheapest_adequate import cheapest_adequate as cheapest_adequate
+from .procedures.graph import Step as Step, sort_by_overrides as sort_by_overrides
+from .procedures.most_wins import most_wins as most_wins
+from .procedures.multinomial_selection import (
+    MultinomialSelection as MultinomialSelection,
+    multinomial_selection as multinomial_selection,
+)
+from .procedures.multitest import multitest as multitest
+from .procedures.roc_hull import RocHull as RocHull, roc_hull as roc_hull
+from .procedures.test_first import test_first as test_first
+from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
+from .sensitivity import (
+    AlphaPath as AlphaPath,
+    PriorPath as PriorPath,
+    orders_by_alpha as orders_by_alpha,
+    orders_by_prior as orders_by_prior,
+)
+from .settings import Decision as Decision, StoredTest as StoredTest

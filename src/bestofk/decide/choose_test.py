@@ -1,0 +1,387 @@
+"""What runs on parts of the rows tell a test: their sizes, or one variance factor of the study."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from warnings import warn
+
+import numpy as np
+
+from bestofk._base.errors import ArgumentError, BestOfKWarning, DesignError
+from bestofk.decide.evidence import Family
+from bestofk.decide.problem import BOTH_PARTS, Problem
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+from bestofk.stats.pairwise.entry import Automatic, PairwiseTest
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+from bestofk.stats.pairwise.resolution import smallest_pvalue as smallest_of_signs
+
+
+def subset_facts(problem: Problem, entry: PairwiseTest) -> dict[str, Any]:
+    """The arguments of a test that needs runs on parts of the rows; none for other tests."""
+    design, parts = problem.design, problem.subset_values
+    if not entry.subsets or parts is None or design.subsets is None:
+        return {}
+    if entry.pooled:
+        from bestofk.stats.pairwise.half_sampling import study_factor
+
+        return {"factor": study_factor(problem.values, parts)}
+    sizes: dict[str, Any] = {"runs": design.runs, "folds": design.folds}
+    if entry.subsets == "halves":
+        sizes |= {"halvings": design.subsets.halvings, "half_folds": design.subsets.folds}
+    elif entry.takes_df and design.n_train is not None and design.n_test is not None:
+        # groups are the units where there are such
+        sizes["rows"] = design.groups or design.n_train[0] + design.n_test[0]
+    return sizes
+
+
+# Which pairwise test: the one that was asked for if it covers the design, else a sound one.
+
+
+SITUATION_WORDS = {
+    "kfold": "one run of k folds",
+    "repeated-kfold": "several runs of k folds",
+    "5x2": "five runs of two folds",
+    "resample": "random splits of one data set",
+    "bootstrap": "bootstrap samples of one data set",
+    "test-set": "one loss per instance of a test set",
+    "datasets": "several data sets",
+    "halves": "runs of k folds and halves of the rows",
+    "nested": "runs of k folds and pairs of folds left out together",
+    "loo": "leave-one-out",
+    "time": "windows in order of time",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A pairwise test with everything it needs but the losses."""
+
+    name: str
+    function: Callable[..., Any]
+    axes: int
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    reason: str = ""
+    entry: PairwiseTest | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def two_sided_only(self) -> bool:
+        """The test cannot say which of two is better."""
+        return self.entry is not None and self.entry.sides == ("two-sided",)
+
+    @property
+    def posterior(self) -> bool:
+        """What stands for a p-value is a posterior probability."""
+        return self.entry is not None and self.entry.bayesian
+
+    def __call__(self, a: Any, b: Any, alternative: str) -> Any:
+        """The result for losses `a` against `b`."""
+        if self.two_sided_only:
+            return self.function(a, b, **self.arguments)
+        return self.function(a, b, alternative=alternative, **self.arguments)
+
+
+def choose_test(
+    problem: Problem,
+    test: str | Callable[..., Any] = "auto",
+    *,
+    one_sided: bool = False,
+    family: Family | None = None,
+    df: Any = None,
+    random_state: Any = 0,
+    **arguments: Any,
+) -> Choice:
+    """The test to use on `problem`; refuses one that does not cover its design.
+
+    Where the exact test over data sets cannot reach the level of the `family`, the paired t test
+    is taken.
+    """
+    if callable(test):
+        if df is not None:
+            arguments = {**arguments, "df": df}
+        name = getattr(test, "__name__", type(test).__name__)
+        axes = 1 if problem.values.ndim == 2 else 2
+        return Choice(
+            name=name, function=test, axes=axes, arguments=arguments, reason="given by the caller"
+        )
+    if test == "auto":
+        entry, reason = _automatic(problem, family)
+    else:
+        if test in MULTIPLE_TESTS:
+            raise ArgumentError(
+                f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
+                f"{_offer(problem)}."
+            )
+        entry, reason = PAIRWISE_TESTS[test], "asked for"
+        _refuse_uncovered(problem, entry)
+        _refuse_few_units(problem, entry)
+    if one_sided and "greater" not in entry.sides:
+        raise DesignError(
+            f"test {entry.name!r} is two-sided only, and this procedure asks which of two is "
+            f"better: {_offer(problem, one_sided=True)}."
+        )
+    function = entry.load()
+    if df == "calibrated":
+        df, note = _calibrated(problem, entry)
+        reason = f"{reason}; {note}"
+    elif isinstance(df, Calibration | str | os.PathLike):
+        calibration = df if isinstance(df, Calibration) else read_calibration(df)
+        reason = f"{reason}; {_measured(problem, entry, calibration)}"
+        df, function = calibration.df, calibration.applied(function)
+    return Choice(
+        name=entry.name,
+        function=function,
+        axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
+        arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
+        reason=reason,
+        entry=entry,
+        notes=_warnings(problem, entry),
+    )
+
+
+def units(problem: Problem) -> int:
+    """How many data sets, instances or folds a test counts."""
+    return int(problem.sample(1).shape[1])
+
+
+def smallest_pvalue(choice: Choice, n: int) -> float:
+    """The smallest two-sided p-value that the test can give on n units; 0 where any can come."""
+    entry = choice.entry
+    if entry is None or entry.smallest_pvalue is None:
+        return 0.0
+    if choice.arguments.get("exact") is True:
+        # whatever the test does where it may choose, it counts patterns of signs here
+        return smallest_of_signs(n)
+    as_decided = entry.decision_arguments.items() <= choice.arguments.items()
+    if entry.decision_smallest_pvalue is not None and as_decided:
+        return float(entry.decision_smallest_pvalue(n))
+    return float(entry.smallest_pvalue(n))
+
+
+def _refuse_few_units(problem: Problem, entry: PairwiseTest) -> None:
+    if units(problem) < entry.at_least_units:
+        raise DesignError(
+            f"test {entry.name!r} gives posterior probabilities, which err far more often than "
+            f"alpha on fewer than {entry.at_least_units} data sets; got {units(problem)}: "
+            f"{_offer(problem)}."
+        )
+
+
+def _warnings(problem: Problem, entry: PairwiseTest) -> tuple[str, ...]:
+    """What a reader must know of this test on these losses."""
+    said = []
+    for remark in entry.remarks:
+        if remark.when == "always":
+            said.append(remark.words)
+            continue
+        if remark.when == "windows in time":
+            said += [remark.words] if "time" in problem.situations else []
+            continue
+        dataset, share = _dominating(problem)
+        if share > 0.5:
+            said.append(remark.words.format(dataset=dataset, share=f"{100 * share:.0f}"))
+    return tuple(said)
+
+
+def _dominating(problem: Problem) -> tuple[str, float]:
+    """The data set with the largest share of the sum of squares, and that share."""
+    if problem.n_datasets < 2:
+        return "", 0.0
+    values = problem.sample(1)
+    squares = np.square(values - values.mean(axis=0))
+    share = squares.sum(axis=0) / max(float(squares.sum()), np.finfo(float).tiny)
+    worst = int(share.argmax())
+    name = f"data set {worst + 1}" if problem.losses is None else problem.losses.datasets[worst]
+    return name, float(share[worst])
+
+
+def covering(problem: Problem, *, one_sided: bool = False) -> list[str]:
+    """Names of the registered tests that cover the design of `problem`."""
+    return [
+        entry.name
+        for entry in PAIRWISE_TESTS.values()
+        if set(entry.covers) & set(problem.situations)
+        and (not one_sided or "greater" in entry.sides)
+        and (not entry.zero_one or _is_zero_one(problem))
+        and units(problem) >= entry.at_least_units
+    ]
+
+
+def _automatic(problem: Problem, family: Family | None) -> tuple[PairwiseTest, str]:
+    situations = problem.situations
+    if not situations and problem.design.kind == "splits":
+        raise DesignError(
+            f"No test is sound for these {problem.design.describe()}: their test parts share more "
+            "rows than those of random splits, or their sizes differ too much. The plan '10x10' "
+            "has one (it keeps groups whole where they are given), and so has a list of splits "
+            "that tests every row once."
+        )
+    if not situations:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
+            "learner. Give losses by fold, by data set or by test instance."
+        )
+    situation = situations[0]
+    entry, found = next(
+        (entry, found)
+        for entry, found in automatic_tests(situation)
+        if not found.fallback and (not entry.zero_one or _is_zero_one(problem))
+    )
+    words = SITUATION_WORDS[situation]
+    reason = f"chosen for {words}: {found.why}"
+    if problem.bare and problem.values.shape[1] == 1:
+        reason += "; an array of two axes is taken as one run of folds"
+    instead = fallback_test(situation)
+    if instead is not None and family is not None and entry.smallest_pvalue is not None:
+        other, found = instead
+        n = units(problem)
+        smallest = family.smallest_adjusted(float(entry.smallest_pvalue(n)))
+        if smallest > family.alpha:
+            return other, (
+                f"chosen for {words}: with {n} of them the {entry.name} test cannot give an "
+                f"adjusted p-value below {smallest:.2g}; {other.called} can, {found.why}"
+            )
+    return entry, reason
+
+
+def automatic_tests(situation: str) -> list[tuple[PairwiseTest, Automatic]]:
+    """The tests that may be taken unasked in a situation, the first choice first."""
+    found = [
+        (entry, one)
+        for entry in PAIRWISE_TESTS.values()
+        for one in entry.automatic
+        if one.situation == situation
+    ]
+    return sorted(found, key=lambda pair: pair[1].rank)
+
+
+def fallback_test(situation: str) -> tuple[PairwiseTest, Automatic] | None:
+    """The test that is taken where the exact one cannot reach the level; None: there is none."""
+    return next((pair for pair in automatic_tests(situation) if pair[1].fallback), None)
+
+
+def _refuse_uncovered(problem: Problem, entry: PairwiseTest) -> None:
+    if problem.bare and entry.subsets:
+        raise DesignError(
+            f"test {entry.name!r} covers {SITUATION_WORDS[entry.subsets]}, which an array does not "
+            "tell: give Losses with their design."
+        )
+    if problem.bare:
+        # Only the shape is known: 5x2 is a matter of shape, the rest is the caller's word.
+        if entry.covers == ("5x2",) and problem.values.shape[1:] != (5, 2):
+            raise DesignError(
+                f"test {entry.name!r} covers five runs of two folds; "
+                f"got losses of shape {problem.values.shape}."
+            )
+        return
+    if not set(entry.covers) & set(problem.situations):
+        covers = " or ".join(SITUATION_WORDS[situation] for situation in entry.covers)
+        raise DesignError(
+            f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: "
+            f"{_offer(problem)}."
+        )
+    if entry.zero_one and not _is_zero_one(problem):
+        raise DesignError(
+            f"test {entry.name!r} covers losses of 0 or 1 per instance; "
+            f"these are others: {_offer(problem)}."
+        )
+
+
+def _offer(problem: Problem, *, one_sided: bool = False) -> str:
+    names = covering(problem, one_sided=one_sided)
+    return f"tests that fit are {', '.join(names)}" if names else "no test fits"
+
+
+def _calibrated(problem: Problem, entry: PairwiseTest) -> tuple[float, str]:
+    """The measured df of one of the repeated k-fold tests for this design, and where from."""
+    variant = entry.arguments.get("variant")
+    if variant is None:
+        measured = [name for name, one in PAIRWISE_TESTS.items() if "variant" in one.arguments]
+        raise ArgumentError(
+            f"df='calibrated' applies to {', '.join(measured)}; test {entry.name!r} takes a number."
+        )
+    from bestofk.stats.pairwise.calibration import df_of_design
+
+    design = problem.design
+    rows = None
+    if design.n_train is not None and design.n_test is not None:
+        rows = round((sum(design.n_train) + sum(design.n_test)) / len(design.n_test))
+    df, note = df_of_design(
+        variant,
+        design.runs,
+        design.folds,
+        rows=rows,
+        learners=None if problem.bare else [str(name) for name in problem.names],
+    )
+    return df, f"{note[:1].lower()}{note[1:]}".rstrip(".")
+
+
+def _measured(problem: Problem, entry: PairwiseTest, calibration: Calibration) -> str:
+    """What a calibration of the user's does to the test; warns where it was made elsewhere."""
+    design = problem.design
+    elsewhere = calibration.check_test(entry.name, design.runs, design.folds)
+    if elsewhere:
+        warn(f"df: {entry.name} {elsewhere}; read the result with care.", BestOfKWarning,
+             stacklevel=4)  # fmt: skip
+    used = (
+        f"df {calibration.df}"
+        if calibration.df is not None
+        else f"p-values scaled, {calibration.critical_value:.4g} to {calibration.alpha:g}"
+    )
+    return f"calibrated to level {calibration.alpha:g} on {calibration.sets} data sets: {used}"
+
+
+def _is_zero_one(problem: Problem) -> bool:
+    return bool(np.isin(problem.values, (0.0, 1.0)).all())
+
+
+def _facts(
+    problem: Problem, entry: PairwiseTest, df: float | str | None, random_state: Any
+) -> dict[str, Any]:
+    """What the design tells the test, so that no user types it."""
+    facts: dict[str, Any] = {}
+    design = problem.design
+    if entry.needs_sizes and not problem.bare:
+        share = design.test_share()
+        if share is None:
+            raise DesignError(
+                f"test {entry.name!r} needs the sizes of the training and test parts, which the "
+                "losses do not tell: give their design n_train and n_test."
+            )
+        if design.n_train is not None and design.n_test is not None:
+            facts["n_test"] = float(np.mean(design.n_test))
+            facts["n_train"] = facts["n_test"] / share if design.kind == "time" else float(
+                np.mean(design.n_train)
+            )  # fmt: skip
+        else:
+            facts["n_train"], facts["n_test"] = 1.0, share
+    if entry.takes_test_share and not problem.bare and design.test_share() is not None:
+        facts["test_share"] = design.test_share()
+    if entry.takes_units and not problem.bare and design.groups is not None:
+        facts["units"] = design.groups
+    if entry.takes_resolution:
+        facts["resolution"] = _resolution(problem)
+    if df is not None:
+        if not entry.takes_df:
+            raise ArgumentError(f"df does not apply to test {entry.name!r}; leave it out.")
+        facts["df"] = df
+    facts |= entry.decision_arguments
+    if entry.random:
+        facts["random_state"] = random_state
+    return facts | subset_facts(problem, entry)
+
+
+def _resolution(problem: Problem) -> float:
+    """The step in which losses can change at all: one instance of one fold, for zero-one losses."""
+    from bestofk.stats.pairwise.resolution import resolution_of
+
+    sizes = problem.design.n_test
+    if problem.n_datasets == 1 and sizes is not None and problem.design.repetitions == 1:
+        wrong = problem.sample(1) * np.asarray(sizes, dtype=float)
+        if np.allclose(wrong, np.round(wrong), rtol=0.0, atol=1e-6):
+            return 1.0 / float(np.mean(sizes))
+    return float(resolution_of(problem.values))

@@ -1,0 +1,568 @@
+"""Which pairs are tested together, and at what price: the family of a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Bools, Floats, Ints, one_of, probability
+from bestofk._base.errors import ArgumentError
+from bestofk._base.results import (
+    Presented,
+    decided_level,
+    json_ready,
+    open_level,
+    renamed,
+    warn_renamed,
+)
+from bestofk.losses.losses import Metric
+from bestofk.stats.adjust import CORRECTIONS, adjust
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from bestofk.decide.choose_test import Choice
+
+FAMILIES = ("all", "prior", "control")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """The hypotheses that one error rate holds for.
+
+    Attributes
+    ----------
+    name : {"all", "prior", "control"}
+        ``"all"``: every pair, two-sided, the direction by the sign of the statistic. ``"prior"``:
+        every pair, one-sided against the preference, as Yildiz and Alpaydin (2006) publish it.
+        ``"control"``: one learner against each of the others, two-sided.
+    learners : int
+        K.
+    alpha : float
+        Chance of any false claim in the family.
+    correction : str
+        A name of `bestofk.stats.adjust.CORRECTIONS`.
+    control : int or None
+        The place of the control.
+    """
+
+    name: str = "all"
+    learners: int
+    alpha: float
+    correction: str
+    control: int | None = None
+
+    def __post_init__(self) -> None:
+        one_of(self.name, "family", FAMILIES)
+        probability(self.alpha, "alpha")
+        one_of(self.correction, "correction", tuple(CORRECTIONS))
+        if self.name != "all" and CORRECTIONS[self.correction].needs_all_pairs:
+            raise ArgumentError(
+                f"correction {self.correction!r} is for the two-sided tests of all pairs; "
+                f"family={self.name!r} takes 'holm', 'hochberg' or 'bonferroni'."
+            )
+
+    @property
+    def size(self) -> int:
+        """How many hypotheses."""
+        K = self.learners
+        return K - 1 if self.name == "control" else K * (K - 1) // 2
+
+    @property
+    def alternative(self) -> str:
+        """The side of every test."""
+        return "greater" if self.name == "prior" else "two-sided"
+
+    def pairs(self) -> tuple[Ints, Ints]:
+        """(first, second) of every pair, first before second."""
+        K = self.learners
+        if self.name != "control":
+            first, second = np.triu_indices(K, 1)
+            return first.astype(np.int64), second.astype(np.int64)
+        if self.control is None:
+            raise ArgumentError("family='control' needs a control: name it with control=.")
+        others = np.delete(np.arange(K), self.control)
+        return np.minimum(others, self.control), np.maximum(others, self.control)
+
+    def adjust(self, pvalues: Floats) -> Floats:
+        """Adjusted p-values of the family."""
+        return adjust(pvalues, self.correction, pairs=self.learners if self.name == "all" else None)
+
+    def smallest_adjusted(self, smallest: float, alternative: str | None = None) -> float:
+        """The smallest adjusted p-value possible, if `smallest` is that of one two-sided test."""
+        if (self.alternative if alternative is None else alternative) != "two-sided":
+            smallest /= 2.0
+        p = np.full(self.size, min(smallest, 1.0))
+        return float(self.adjust(p).min())
+
+    def interval_level(self) -> float:
+        """The level of each interval, so that all of them hold together (Bonferroni)."""
+        return 1.0 - self.alpha / (self.size if CORRECTIONS[self.correction].adjusts else 1)
+
+
+# What the data say of every pair: the evidence on which a procedure decides.
+
+
+Signs = npt.NDArray[np.int8]
+Name = int | str
+_PAIRS_AT_A_TIME = 1 << 14
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posterior(Presented):
+    """Probabilities about a pair, given the data and a region of practical equivalence."""
+
+    a_better: float
+    equivalent: float
+    b_better: float
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The probabilities in a sentence; `alpha` has no effect."""
+        from bestofk.decide.statements.explain import posterior_sentence
+
+        open_level(alpha)
+        return posterior_sentence(self, names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair(Presented):
+    """One row of the evidence; differences are of losses, `a` minus `b`."""
+
+    a: Name
+    b: Name
+    estimate: float
+    """Mean loss of `a` minus mean loss of `b`."""
+    low: float
+    high: float
+    """Simultaneous interval of that difference; infinite where an end is open or not known."""
+    standard_error: float | None
+    statistic: float
+    pvalue_greater: float
+    """One-sided, of H0: the loss of `a` is at most that of `b`."""
+    pvalue_less: float
+    pvalue: float
+    """Of the family: two-sided, or one-sided along the preference."""
+    adjusted_pvalue: float
+    better: Name | None
+    """The one that is shown to be better; None: no evidence of a difference."""
+    posterior: Posterior | None = None
+    metric: Metric = field(default_factory=Metric)
+    shown_statistic: float | None = None
+    """The statistic with the sign of the user's values; None: that of the losses."""
+
+    @property
+    def rejected(self) -> bool:
+        """A claim is made about this pair."""
+        return self.better is not None
+
+    @property
+    def verdict(self) -> str:
+        """The claim in words."""
+        return "no evidence" if self.better is None else f"{self.better} is better"
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The pair in a sentence, in the user's metric; it was decided before, whatever `alpha`."""
+        from bestofk.decide.statements.explain import pair_sentence
+
+        open_level(alpha)
+        return pair_sentence(self, names)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row, in the user's metric."""
+        return {name: [cell] for name, cell in self.to_dict().items() if name != "posterior"}
+
+    def to_dict(self) -> dict[str, Any]:
+        """The row for strict JSON, in the user's metric: what is infinite is null."""
+        low, high = self.metric.interval(self.low, self.high)
+        # "greater" is said of the user's values
+        greater, less = self.pvalue_greater, self.pvalue_less
+        if self.metric.higher_is_better:
+            greater, less = less, greater
+        row: dict[str, Any] = {
+            "a": self.a,
+            "b": self.b,
+            "estimate": self.metric.difference(self.estimate),
+            "low": _finite(low),
+            "high": _finite(high),
+            "standard_error": self.standard_error,
+            "statistic": _finite(
+                self.statistic if self.shown_statistic is None else self.shown_statistic
+            ),
+            "pvalue_greater": greater,
+            "pvalue_less": less,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "rejected": self.rejected,
+            "better": self.better,
+        }
+        if not np.isfinite(self.statistic):
+            row["degenerate"] = True
+        if self.posterior is not None:
+            row["posterior"] = self.posterior.to_dict()
+        return row
+
+
+class RowsTested(NamedTuple):
+    """The numbers of a test for some pairs; no standard error and df for tests without them."""
+
+    estimate: Floats
+    pvalue: Floats
+    standard_error: Floats | None
+    df: float | None
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Evidence(Presented):
+    """The pairs that were tested, as parallel arrays; `first[p]` is preferred to `second[p]`.
+
+    Attributes
+    ----------
+    names : tuple of names
+        Learners in the order of preference, or of their means where none was stated.
+    first, second : (P,) arrays of int
+        The pairs, by place in `names`.
+    estimate, statistic : (P,) arrays
+        Mean loss of the first minus that of the second, and the statistic.
+    pvalue, adjusted_pvalue : (P,) arrays
+        Of the family: two-sided, or one-sided against the preference in the family ``"prior"``.
+    direction : (P,) array of int
+        Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
+    better : (P,) array of int
+        -1: the first is shown to be better; 1: the second is; 0: no evidence of a difference.
+    family : Family
+        What the p-values are adjusted over.
+    low, high : (P,) arrays
+        Simultaneous intervals of the differences, at Bonferroni's level; an end that the claim
+        itself bounds is 0. Found when they are first asked for. All intervals cover with
+        probability 1 - alpha, and all claims are right with probability 1 - alpha; that both hold
+        at once is sure to 1 - 2 alpha only.
+    standard_error, pvalue_greater, pvalue_less : (P,) arrays
+        Found when they are first asked for.
+    """
+
+    names: tuple[Name, ...]
+    first: Ints
+    second: Ints
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    direction: Signs
+    better: Signs
+    family: Family
+    alternative: str
+    """``"two-sided"``, or ``"greater"``: H0 says that `first` has at most the loss of `second`."""
+    metric: Metric = field(default_factory=Metric)
+    rope: float | None = None
+    values: Floats | None = field(default=None, repr=False)
+    choice: Choice | None = field(default=None, repr=False)
+    bayesian: Choice | None = field(default=None, repr=False)
+    """The Bayesian test that gives posterior probabilities, where a rope was given."""
+    found: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What was asked for once."""
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return (self.pair(row) for row in range(len(self)))
+
+    @property
+    def rejected(self) -> Bools:
+        """Whether a claim is made about each pair."""
+        return np.asarray(self.better != 0)
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends of the simultaneous intervals."""
+        return self._intervals()[0]
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends of the simultaneous intervals."""
+        return self._intervals()[1]
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard errors of the differences; NaN for tests that have none."""
+        found: Floats = self._once("standard_error", self._standard_errors)
+        return found
+
+    @property
+    def pvalue_greater(self) -> Floats:
+        """One-sided p-values of H0: the first has at most the loss of the second."""
+        return self._one_sided("greater")
+
+    @property
+    def pvalue_less(self) -> Floats:
+        """One-sided p-values of H0: the first has at least the loss of the second."""
+        return self._one_sided("less")
+
+    @property
+    def shown_statistic(self) -> Floats:
+        """The statistics, with the sign of the user's values where these are scores.
+
+        Counts, rank sums and squares have none and stay.
+        """
+        found: Floats = self._once("shown_statistic", self._shown_statistic)
+        return found
+
+    @property
+    def posteriors(self) -> Mapping[str, Floats] | None:
+        """P(first better), P(equivalent), P(second better), where a rope was given."""
+        found: Mapping[str, Floats] | None = self._once("posteriors", self._posteriors)
+        return found
+
+    def row(self, a: Name, b: Name) -> int | None:
+        """The row of a pair, in either order; None where it was not tested."""
+        rows: dict[tuple[int, int], int] = self._once("rows", self._rows)
+        i, j = self.names.index(a), self.names.index(b)
+        return rows.get((min(i, j), max(i, j)))
+
+    def pair(self, row: int) -> Pair:
+        """One row."""
+        better = int(self.better[row])
+        a, b = self.names[self.first[row]], self.names[self.second[row]]
+        error = float(self.standard_error[row])
+        posteriors = self.posteriors
+        return Pair(
+            a=a,
+            b=b,
+            estimate=float(self.estimate[row]),
+            low=float(self.low[row]),
+            high=float(self.high[row]),
+            standard_error=error if np.isfinite(error) else None,
+            statistic=float(self.statistic[row]),
+            pvalue_greater=float(self.pvalue_greater[row]),
+            pvalue_less=float(self.pvalue_less[row]),
+            pvalue=float(self.pvalue[row]),
+            adjusted_pvalue=float(self.adjusted_pvalue[row]),
+            better=None if not better else a if better < 0 else b,
+            posterior=None
+            if posteriors is None
+            else Posterior(**{name: float(p[row]) for name, p in posteriors.items()}),
+            metric=self.metric,
+            shown_statistic=float(self.shown_statistic[row]),
+        )
+
+    def overrides(self) -> Bools:
+        """(K, K): the data override the preference between i and j (i < j)."""
+        matrix = np.zeros((len(self.names),) * 2, dtype=bool)
+        rows = self.better > 0
+        matrix[self.first[rows], self.second[rows]] = True
+        return matrix
+
+    def tested(self, rows: Ints) -> RowsTested | None:
+        """What the test said of some pairs; None where its results were too many to keep."""
+        results = self.found.get(f"results {self.alternative}")
+        if results is None:
+            return None
+        error, df = self.standard_error[rows], getattr(results[-1], "df", None)
+        known = isinstance(df, float) and not np.isnan(error).any()
+        return RowsTested(
+            estimate=self.estimate[rows],
+            pvalue=self.pvalue[rows],
+            standard_error=error if known else None,
+            df=df if known else None,
+        )
+
+    def shown(self) -> Bools:
+        """(K, K): i is shown to be better than j."""
+        matrix = self.overrides().T
+        rows = self.better < 0
+        matrix[self.first[rows], self.second[rows]] = True
+        return matrix
+
+    def claims(self) -> tuple[tuple[Name, Name], ...]:
+        """(better, worse) of every pair about which a claim is made."""
+        rows = np.flatnonzero(self.better)
+        first_better = self.better[rows] < 0
+        winners = np.where(first_better, self.first[rows], self.second[rows])
+        losers = np.where(first_better, self.second[rows], self.first[rows])
+        names = self.names
+        return tuple(
+            (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Which pairs are shown to differ, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level at which it was decided; another one is refused.
+        """
+        from bestofk.decide.statements.explain import evidence_sentences
+
+        decided_level(alpha, self.family.alpha)
+        called = renamed(names, self.names)
+        return evidence_sentences(replace(self, names=tuple(called[name] for name in self.names)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The evidence for strict JSON, in the user's metric: one object per pair."""
+        return {
+            "learners": list(self.names),
+            "family": self.family.name,
+            "correction": self.family.correction,
+            "alpha": self.family.alpha,
+            "alternative": self.alternative,
+            "metric": json_ready({"name": self.metric.name,
+                                  "higher_is_better": self.metric.higher_is_better}),
+            "rope": self.rope,
+            "pairs": [pair.to_dict() for pair in self],
+        }  # fmt: skip
+
+    def frame(self) -> pd.DataFrame:
+        """`to_frame`, under its old name."""
+        warn_renamed("Evidence.frame()", "to_frame()")
+        return self.to_frame()
+
+    @property
+    def columns(self) -> Any:
+        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
+        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
+        return self.to_frame().columns
+
+    def __getitem__(self, column: Any) -> Any:
+        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
+        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
+        return self.to_frame()[column]
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per pair, in the user's metric, as a data frame."""
+        import pandas as pd
+
+        names: npt.NDArray[np.object_] = np.array(self.names, dtype=object)
+        low, high = self.metric.interval(self.low, self.high)
+        winner = np.where(self.better < 0, self.first, self.second)
+        columns = {
+            "a": names[self.first],
+            "b": names[self.second],
+            "estimate": self.metric.difference(self.estimate),
+            "low": low,
+            "high": high,
+            "statistic": self.shown_statistic,
+            "pvalue": self.pvalue,
+            "adjusted_pvalue": self.adjusted_pvalue,
+            "rejected": self.rejected,
+            # an object, so that nobody stays None
+            "better": pd.Series(
+                [
+                    None if not better else names[k]
+                    for better, k in zip(self.better, winner, strict=True)
+                ],
+                dtype=object,
+            ),
+        }
+        posteriors = self.posteriors
+        return pd.DataFrame(columns if posteriors is None else {**columns, **posteriors})
+
+    def _once(self, name: str, make: Any) -> Any:
+        if name not in self.found:
+            self.found[name] = make()
+        return self.found[name]
+
+    def _rows(self) -> dict[tuple[int, int], int]:
+        pairs = zip(self.first.tolist(), self.second.tolist(), strict=True)
+        return {pair: row for row, pair in enumerate(pairs)}
+
+    def _asked(self, alternative: str) -> Iterator[Any]:
+        """The results of the test, some pairs at a time; those that were kept are not new."""
+        choice, values = self.choice, self.values
+        kept = self.found.get(f"results {alternative}")
+        if kept is not None:
+            yield from kept
+            return
+        if choice is None or values is None:
+            return
+        for start in range(0, len(self), _PAIRS_AT_A_TIME):
+            rows = slice(start, start + _PAIRS_AT_A_TIME)
+            yield choice(values[self.first[rows]], values[self.second[rows]], alternative)
+
+    def _one_sided(self, alternative: str) -> Floats:
+        if alternative == self.alternative:
+            return self.pvalue
+        found: Floats = self._once(alternative, lambda: self._one_sided_pvalues(alternative))
+        return found
+
+    def _one_sided_pvalues(self, alternative: str) -> Floats:
+        if self.choice is None or self.choice.two_sided_only:
+            # the side of the estimate gets half, the other the rest; 0/0 speaks for neither
+            side = np.sign(self.estimate) * (1.0 if alternative == "greater" else -1.0)
+            half = self.pvalue / 2.0
+            return np.where(side > 0, half, np.where(side < 0, 1.0 - half, 1.0))
+        parts = [np.asarray(one.pvalue, dtype=float) for one in self._asked(alternative)]
+        return np.concatenate(parts) if parts else np.zeros(0)
+
+    def _standard_errors(self) -> Floats:
+        parts = []
+        for one in self._asked(self.alternative):
+            error = getattr(one, "standard_error", None)
+            if error is None:
+                return np.full(len(self), np.nan)
+            parts.append(np.atleast_1d(np.asarray(error, dtype=float)))
+        return np.concatenate(parts) if parts else np.full(len(self), np.nan)
+
+    def _shown_statistic(self) -> Floats:
+        if not self.metric.higher_is_better or not len(self):
+            return self.statistic
+        turned: Floats = 0.0 - self.statistic
+        if self.choice is None or self.values is None:
+            return turned if (self.statistic < 0).any() else self.statistic
+        # one pair turned round tells whether the statistic has a sign
+        row = int(np.abs(self.statistic).argmax())
+        asked = {"greater": "less", "less": "greater"}.get(self.alternative, self.alternative)
+        a, b = self.values[self.second[row]], self.values[self.first[row]]
+        found = float(np.asarray(self.choice(a, b, asked).statistic))
+        signed = found == turned[row] or abs(found - turned[row]) <= 1e-9 * abs(found)
+        return turned if signed else self.statistic
+
+    def _posteriors(self) -> Mapping[str, Floats] | None:
+        if self.bayesian is None:
+            return None
+        sample: Any = self.found.get("bayesian sample", self.values)
+        choice = self.bayesian
+        parts = []
+        for start in range(0, len(self), _PAIRS_AT_A_TIME):
+            rows = slice(start, start + _PAIRS_AT_A_TIME)
+            parts.append(choice(sample[self.first[rows]], sample[self.second[rows]], "two-sided"))
+        return {
+            name: np.concatenate([np.atleast_1d(getattr(one, field)) for one in parts])
+            for name, field in (("a_better", "left"), ("equivalent", "rope"), ("b_better", "right"))
+        }
+
+    def _intervals(self) -> tuple[Floats, Floats]:
+        found: tuple[Floats, Floats] = self._once("intervals", self._make_intervals)
+        return found
+
+    def _make_intervals(self) -> tuple[Floats, Floats]:
+        """Bonferroni's intervals, brought together with the claims.
+
+        A claim of the step-down correction can hold where Bonferroni's interval still covers 0:
+        then the claim bounds the interval. Where no claim is made, the interval covers 0.
+        """
+        lows, highs = [], []
+        try:
+            for one in self._asked(self.alternative):
+                low, high = one.confidence_interval(self.family.interval_level())
+                lows.append(np.atleast_1d(np.asarray(low, dtype=float)))
+                highs.append(np.atleast_1d(np.asarray(high, dtype=float)))
+        except (ArgumentError, AttributeError):
+            lows = []
+        if not lows:
+            return np.full(len(self), -np.inf), np.full(len(self), np.inf)
+        low, high = np.concatenate(lows), np.concatenate(highs)
+        low = np.where(self.better > 0, np.maximum(low, 0.0), np.minimum(low, 0.0))
+        high = np.where(self.better < 0, np.minimum(high, 0.0), np.maximum(high, 0.0))
+        # what the test calls better may have the larger mean, by ranks: never below one's own end
+        return np.minimum(low, high), np.maximum(low, high)

@@ -1,0 +1,357 @@
+"""The Bayesian test that goes with a design: probabilities of better, equivalent and worse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats, positive
+from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.formatting import pvalue_words
+from bestofk._base.results import Presented, open_level, renamed
+from bestofk.decide.choose_test import Choice, choose_test, units
+from bestofk.decide.evidence import Evidence, Family, Name, Signs
+from bestofk.decide.problem import Problem
+from bestofk.stats.pairwise.bayesian import rope_half_width
+from bestofk.stats.pairwise.pairs import all_pairs
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+
+def bayesian_choice(problem: Problem, choice: Choice, rope: Any, random_state: Any) -> Choice:
+    """The test itself where it is Bayesian, else the first Bayesian one that covers the design."""
+    rope = rope_half_width(rope)
+    if choice.posterior:
+        return choice
+    for name, entry in PAIRWISE_TESTS.items():
+        if not (entry.bayesian and set(entry.covers) & set(problem.situations)):
+            continue
+        if units(problem) < entry.at_least_units:
+            raise DesignError(
+                f"rope asks for posterior probabilities, which {name!r} gives from "
+                f"{entry.at_least_units} data sets on; got {units(problem)}: leave rope out."
+            )
+        sizes: dict[str, Any] = {}
+        if entry.needs_sizes and problem.bare:
+            # as the tests for folds take an array
+            sizes = {"n_train": float(problem.design.folds - 1), "n_test": 1.0}
+        return choose_test(problem, name, rope=rope, random_state=random_state, **sizes)
+    raise DesignError(
+        f"rope asks for posterior probabilities, and no Bayesian test covers {problem.describe()}: "
+        "leave rope out."
+    )
+
+
+# Every pair of a family under one test, in one table or in many: the evidence, made once.
+
+
+_LOSSES_AT_A_TIME = 1 << 17
+PAIRED_LOSSES_AT_MOST = 1 << 22
+"""Losses of all pairs of a table that may be held side by side, with what the test said."""
+_COLUMNS = ("statistic", "pvalue", "estimate", "direction")
+
+
+class PairColumns(NamedTuple):
+    """The P pairs of a family in B tables: (B, P) arrays, named as in `Evidence`."""
+
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    direction: Signs
+    better: Signs
+
+    def overrides(self, family: Family) -> Bools:
+        """(B, K, K): the data override the preference between i and j (i < j)."""
+        first, second = family.pairs()
+        matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
+        matrix[:, first, second] = self.better > 0
+        return matrix
+
+    def claims(self, family: Family) -> Bools:
+        """(B, K, K): i is shown to be better than j."""
+        first, second = family.pairs()
+        matrix = np.zeros((len(self.better), family.learners, family.learners), dtype=bool)
+        matrix[:, first, second] = self.better < 0
+        matrix[:, second, first] = self.better > 0
+        return matrix
+
+
+def gather_evidence(
+    problem: Problem,
+    choice: Choice,
+    family: Family,
+    *,
+    alternative: str | None = None,
+    rope: float | None = None,
+    bayesian: Choice | None = None,
+) -> Evidence:
+    """Test every pair of the family, and adjust over all of them."""
+    alternative = family.alternative if alternative is None else alternative
+    values = problem.sample(choice.axes)
+    first, second = family.pairs()
+    results: list[Any] = []
+    tested = pairs_of_tables(
+        choice, values[np.newaxis], problem.means()[np.newaxis], family, alternative=alternative,
+        keep=results,
+    )  # fmt: skip
+    # what the test said serves the intervals too: no pair is tested twice
+    found: dict[str, Any] = {f"results {alternative}": results} if results else {}
+    if bayesian is not None and bayesian.axes != choice.axes:
+        found["bayesian sample"] = problem.sample(bayesian.axes)
+    return Evidence(
+        names=problem.names,
+        first=first,
+        second=second,
+        **{name: column[0] for name, column in tested._asdict().items()},
+        family=family,
+        alternative=alternative,
+        metric=problem.metric,
+        rope=rope,
+        values=values,
+        choice=choice,
+        bayesian=bayesian,
+        found=found,
+    )
+
+
+def pairs_of_tables(
+    choice: Choice,
+    values: Floats,
+    means: Floats,
+    family: Family,
+    *,
+    alternative: str | None = None,
+    keep: list[Any] | None = None,
+) -> PairColumns:
+    """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
+
+    Two-sided p-values get their direction from the sign of the statistic. In the family
+    ``"prior"`` only the less preferred learner of a pair can be shown to be better. The results
+    of the test go to `keep`, unless all pairs of a table are too many.
+    """
+    alternative = family.alternative if alternative is None else alternative
+    per_table = family.size * int(np.prod(values.shape[2:]))
+    step = max(1, _LOSSES_AT_A_TIME // max(per_table, 1))
+    parts = [
+        _columns(choice, values[at : at + step], family, alternative, keep)
+        for at in range(0, len(values), step)
+    ]
+    columns = parts[0]
+    if len(parts) > 1:
+        columns = {name: np.concatenate([part[name] for part in parts]) for name in _COLUMNS}
+    adjusted = family.adjust(columns["pvalue"])
+    direction = _directions(columns["direction"], alternative)
+    # differences that rounding alone can make are none
+    noise = 1e-12 * np.abs(means).max(axis=-1, keepdims=True)
+    estimate = columns["estimate"]
+    return PairColumns(
+        estimate=np.where(np.abs(estimate) <= noise, 0.0, estimate),
+        statistic=columns["statistic"],
+        pvalue=columns["pvalue"],
+        adjusted_pvalue=adjusted,
+        direction=direction,
+        better=direction * (adjusted <= family.alpha),
+    )
+
+
+def _columns(
+    choice: Choice, values: Floats, family: Family, alternative: str, keep: list[Any] | None
+) -> dict[str, Floats]:
+    """What the test says of the pairs of some tables, as (B, P) arrays."""
+    if family.name != "control" and family.size * values[0, 0].size > PAIRED_LOSSES_AT_MOST:
+        # many learners: in blocks of rows
+        pairs = all_pairs(choice, values[0], alternative=alternative)
+        return {name: getattr(pairs, name)[np.newaxis] for name in _COLUMNS}
+    first, second = family.pairs()
+    result = compare_in(
+        choice, values.take(first, axis=1), values.take(second, axis=1), alternative
+    )
+    if keep is not None:
+        keep.append(result)
+    shape = len(values), len(first)
+    columns = {
+        name: _one_per_pair(choice, getattr(result, name), shape, values.shape[2:])
+        for name in ("statistic", "pvalue", "estimate")
+    }
+    direction = getattr(result, "direction", None)
+    columns["direction"] = (
+        columns["estimate"] if direction is None else np.broadcast_to(direction, shape)
+    )
+    return columns
+
+
+def _one_per_pair(
+    choice: Choice, found: Any, shape: tuple[int, int], units: tuple[int, ...]
+) -> Floats:
+    """(B, P); a test that was given and reduces other axes than it should is named."""
+    try:
+        return np.array(np.broadcast_to(np.asarray(found, dtype=float), shape))
+    except ValueError:
+        raise ArgumentError(
+            f"The test {choice.name!r} must give one number per pair, over the last "
+            f"{len(units)} axes of the losses (here of shape {units}); got the shape "
+            f"{np.shape(found)} for {shape[1]} pairs."
+        ) from None
+
+
+def compare_in(choice: Choice, a: Floats, b: Floats, alternative: str) -> Any:
+    """The test of losses (B, ...) of some tables; one table is tested without that axis.
+
+    So that what a test draws does not hang on how many tables there are.
+    """
+    return choice(a[0], b[0], alternative) if len(a) == 1 else choice(a, b, alternative)
+
+
+def _directions(direction: Floats, alternative: str) -> Signs:
+    """-1: the statistic speaks for the first; 1: for the second. One-sided tests ask for one."""
+    if alternative == "two-sided":
+        return np.sign(direction).astype(np.int8)
+    return np.full(direction.shape, 1 if alternative == "greater" else -1, dtype=np.int8)
+
+
+def no_pairs(problem: Problem, *, alpha: float) -> Evidence:
+    """The evidence of a procedure that compares no pairs."""
+    none, empty = np.zeros(0), np.zeros(0, dtype=np.int64)
+    return Evidence(
+        names=problem.names,
+        first=empty,
+        second=empty,
+        estimate=none,
+        statistic=none,
+        pvalue=none,
+        adjusted_pvalue=none,
+        direction=np.zeros(0, dtype=np.int8),
+        better=np.zeros(0, dtype=np.int8),
+        family=Family(learners=len(problem.names), alpha=alpha, correction="none"),
+        alternative="two-sided",
+        metric=problem.metric,
+    )
+
+
+# Not worse by more than a margin: what may be said when some difference does not matter.
+
+
+NOT_WORSE = "not worse by more than the margin"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarginVerdict(Presented):
+    """How one learner stands to the recommended one, given a margin.
+
+    Attributes
+    ----------
+    verdict : str
+        ``"better"``, ``"not worse by more than the margin"`` (shown), ``"worse"`` or ``"open"``.
+    pvalue, adjusted_pvalue : float
+        Of H0: it is worse than the recommended one by the margin or more.
+    """
+
+    verdict: str
+    pvalue: float
+    adjusted_pvalue: float
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The verdict in a sentence; `names` may hold the two learners, its own first."""
+        open_level(alpha)
+        called = renamed(names, ("it", "the recommended learner"))
+        one, other = called["it"], called["the recommended learner"]
+        said = {
+            "better": f"{one} is shown to be better than {other}",
+            NOT_WORSE: f"{one} is shown not to be worse than {other} by more than the margin",
+            "worse": f"{one} is shown to be worse than {other}",
+            "open": f"whether {one} is worse than {other} by more than the margin is open",
+        }[self.verdict]
+        p = pvalue_words(self.adjusted_pvalue)
+        if names is None or self.verdict == "open":
+            said = f"{said[:1].upper()}{said[1:]}"
+        return f"{said} ({p} against the margin)."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Margins:
+    """Every ordered pair of learners against the margin.
+
+    `pvalue[i, j]` is of H0: the loss of i is at least that of j plus the margin. Of the two
+    hypotheses about a pair at most one is true, so that at most K (K - 1) / 2 of the K (K - 1)
+    are: the adjusted p-values step down from that number (Holm 1979, with the logic of Shaffer
+    1986), and hold the chance that any of these statements is false at alpha.
+    """
+
+    margin: float
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    alpha: float
+
+    @property
+    def shown(self) -> Bools:
+        """(K, K): i is shown not to be worse than j by more than the margin."""
+        return np.asarray(self.adjusted_pvalue <= self.alpha)
+
+    def verdicts(self, evidence: Evidence, recommended: Name) -> dict[Name, MarginVerdict]:
+        """How every other learner stands to the recommended one."""
+        names = evidence.names
+        at = names.index(recommended)
+        claims = set(evidence.claims())
+        found = {}
+        for i, name in enumerate(names):
+            if i == at:
+                continue
+            if (name, recommended) in claims:
+                verdict = "better"
+            elif self.adjusted_pvalue[i, at] <= self.alpha:
+                verdict = NOT_WORSE
+            elif (recommended, name) in claims:
+                verdict = "worse"
+            else:
+                verdict = "open"
+            found[name] = MarginVerdict(
+                verdict=verdict,
+                pvalue=float(self.pvalue[i, at]),
+                adjusted_pvalue=float(self.adjusted_pvalue[i, at]),
+            )
+        return found
+
+
+def against_margin(problem: Problem, choice: Choice, margin: Any, *, alpha: float) -> Margins:
+    """Test for every ordered pair that the first is worse than the second by the margin."""
+    margin = positive(margin, "margin")
+    pvalue, adjusted = margin_pvalues(choice, problem.sample(choice.axes)[np.newaxis], margin)
+    return Margins(margin=margin, pvalue=pvalue[0], adjusted_pvalue=adjusted[0], alpha=alpha)
+
+
+def margin_pvalues(choice: Choice, values: Floats, margin: float) -> tuple[Floats, Floats]:
+    """P-values (B, K, K) of H0: the loss of i is at least that of j plus the margin; adjusted.
+
+    `values` are the losses of B tables, (B, K, ...).
+    """
+    B, K = values.shape[:2]
+    pvalue = np.ones((B, K, K))
+    for i in range(K):
+        others = np.delete(np.arange(K), i)
+        pvalue[:, i, others] = _worse_by(choice, values[:, i : i + 1], values[:, others], margin)
+    apart = ~np.eye(K, dtype=bool)
+    adjusted = np.ones((B, K, K))
+    adjusted[:, apart] = _step_down(pvalue[:, apart], K * (K - 1) // 2)
+    return pvalue, adjusted
+
+
+def _worse_by(choice: Choice, a: Floats, b: Floats, margin: float) -> Floats:
+    """P-values of H0: the loss of `a` is at least that of each of `b` plus the margin."""
+    if choice.entry is None or not choice.entry.zero_one:
+        return np.asarray(compare_in(choice, a - margin, b, "less").pvalue, dtype=float)
+    # losses of 0 or 1 cannot be shifted: Tango's score, whose interval the test has
+    from bestofk.stats.pairwise.mcnemar_tests import pvalue_of_margin
+
+    return pvalue_of_margin(a, b, margin)
+
+
+def _step_down(pvalues: Floats, most_true: int) -> Floats:
+    order = np.argsort(pvalues, axis=-1, kind="stable")
+    left = np.minimum(np.arange(pvalues.shape[-1], 0, -1.0), most_true)
+    steps = np.maximum.accumulate(np.take_along_axis(pvalues, order, axis=-1) * left, axis=-1)
+    adjusted = np.empty_like(pvalues)
+    np.put_along_axis(adjusted, order, np.minimum(steps, 1.0), axis=-1)
+    return adjusted

@@ -1,0 +1,296 @@
+"""One test on a table of losses: a pairwise one on all pairs or on one, or one of all learners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import RandomState, one_of, probability, side
+from bestofk._base.display_metric import speaking_of
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk._base.results import Presented, decided_level, renamed, renamed_text
+from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
+from bestofk.decide.evidence import Evidence, Family
+from bestofk.decide.gather import gather_evidence
+from bestofk.decide.preference import LISTED
+from bestofk.decide.problem import Problem, as_problem, refuse_unknown
+from bestofk.decide.statements.explain import claims_words, correction_words
+from bestofk.losses.losses import Metric
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TestReport(Presented):
+    """The outcome of one test on a table, in words and as a JSON object."""
+
+    __test__ = False
+
+    test: str
+    design: str
+    alpha: float
+    names: tuple[int | str, ...]
+    result: Any
+    """The `Evidence` of all pairs, or the result of the test's own function."""
+    words: str
+    metric: Metric = field(default_factory=Metric)
+
+    @property
+    def pvalue(self) -> Any:
+        """That of the result: one number, or one per pair."""
+        return self.result.pvalue
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The outcome in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level that was asked for; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
+        return renamed_text(self.words, renamed(names, self.names))
+
+    def to_frame(self) -> Any:
+        """The table of the result."""
+        return self.result.to_frame()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The outcome for strict JSON: no NaN, no infinity."""
+        from bestofk.version import __version__
+
+        head: dict[str, Any] = {
+            "test": self.test,
+            "design": self.design,
+            "alpha": self.alpha,
+            "learners": list(self.names),
+            "metric": {
+                "name": self.metric.name, "higher_is_better": self.metric.higher_is_better
+            },
+        }  # fmt: skip
+        if isinstance(self.result, Evidence):
+            body: dict[str, Any] = {"evidence": [pair.to_dict() for pair in self.result]}
+        else:
+            held = self.result.to_dict()
+            body = {name: one for name, one in held.items() if name != "test"}
+            if self.metric.higher_is_better:
+                body |= _in_metric(body, self.metric)
+        return {**head, **body, "explanation": self.words, "version": __version__}
+
+
+def _in_metric(held: Mapping[str, Any], metric: Metric) -> dict[str, Any]:
+    """The means, differences and intervals of a result in the user's metric."""
+    found: dict[str, Any] = {}
+    for name in ("mean", "means"):
+        if held.get(name) is not None:
+            found[name] = metric.shown(np.asarray(held[name], dtype=float)).tolist()
+    if isinstance(held.get("estimate"), float):
+        found["estimate"] = metric.difference(held["estimate"])
+    ends = [held.get("low"), held.get("high")]
+    if any(isinstance(end, float) for end in ends):
+        low, high = (None if end is None else 0.0 - end for end in reversed(ends))
+        found |= {"low": low, "high": high}
+    return found
+
+
+def run_test(
+    losses: Any,
+    test: str,
+    *,
+    pair: tuple[str, str] | None = None,
+    alternative: str = "two-sided",
+    correction: str = "holm",
+    alpha: float = 0.05,
+    df: float | str | None = None,
+    missing: str = "refuse",
+    random_state: RandomState = 0,
+    **reading: Any,
+) -> TestReport:
+    """Make one test on a table of losses.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array
+        As for `bestofk.order`.
+    test : str
+        A name of ``bestofk tests``.
+    pair : two names, optional
+        Only these two learners, for pairwise tests.
+    alternative, alpha, df, random_state
+        As for the test.
+    correction : str
+        Over all pairs.
+    missing : {"refuse", "drop", "allow"}
+        As for `bestofk.order`.
+    **reading
+        For a file or data frame: what `read_losses` takes, such as ``higher_is_better=True``.
+
+    Returns
+    -------
+    TestReport
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = bk.Losses([[0.312, 0.287, 0.301], [0.201, 0.18, 0.205]], algorithms=["a", "b"])
+    >>> report = run_test(table, "kfold-t", pair=("a", "b"))
+    >>> round(report.result.statistic, 3)
+    23.339
+    """
+    alpha = probability(alpha, "alpha")
+    problem = as_problem(losses, prior=LISTED, missing=missing, arguments=reading)
+    refuse_unknown(reading, "run_test")
+    if test in PAIRWISE_TESTS:
+        if pair is not None:
+            return _one_pair(problem, test, pair, side(alternative), alpha, df, random_state)
+        one_of(correction, "correction", tuple(CORRECTIONS))
+        return _all_pairs(problem, test, side(alternative), alpha, df, random_state, correction)
+    if test not in MULTIPLE_TESTS:
+        raise UnknownNameError("test", test, [*PAIRWISE_TESTS, *MULTIPLE_TESTS])
+    for name, given in {
+        "pair": pair,
+        "df": df,
+        "alternative": None if alternative == "two-sided" else alternative,
+    }.items():
+        if given is not None:
+            raise ArgumentError(f"{name} does not apply to {test!r}, a test of all learners.")
+    return _all_learners(problem, MULTIPLE_TESTS[test], alpha, random_state)
+
+
+def _one_pair(
+    problem: Problem,
+    test: str,
+    pair: tuple[str, str],
+    alternative: str,
+    alpha: float,
+    df: float | str | None,
+    random_state: RandomState,
+) -> TestReport:
+    places = []
+    for name in pair:
+        if name not in problem.names:
+            raise UnknownNameError("learner", name, [str(known) for known in problem.names])
+        places.append(problem.names.index(name))
+    choice = choose_test(
+        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
+    )
+    values = problem.sample(choice.axes)
+    result = choice(values[places[0]], values[places[1]], alternative)
+    with _speaking(problem):
+        words = result.explain(names=pair, alpha=alpha)
+    return TestReport(
+        test=test,
+        design=problem.describe(),
+        alpha=alpha,
+        names=pair,
+        result=result,
+        words=f"{words}\n{_from_words(problem)}",
+        metric=problem.metric,
+    )
+
+
+def _from_words(problem: Problem) -> str:
+    """What was tested, and in which direction it is good."""
+    metric = problem.metric
+    better = f" Larger {metric.name} is better." if metric.higher_is_better else ""
+    return f"From {problem.describe()}.{better}"
+
+
+def _speaking(problem: Problem) -> AbstractContextManager[None]:
+    """Sentences in the user's metric, where that is not a loss."""
+    metric = problem.metric
+    if not metric.higher_is_better:
+        return nullcontext()
+    return speaking_of(metric.name, higher_is_better=True, offset=metric.offset)
+
+
+def _all_pairs(
+    problem: Problem,
+    test: str,
+    alternative: str,
+    alpha: float,
+    df: float | str | None,
+    random_state: RandomState,
+    correction: str,
+) -> TestReport:
+    choice = choose_test(
+        problem, test, one_sided=alternative != "two-sided", df=df, random_state=random_state
+    )
+    family = Family(learners=len(problem.names), alpha=alpha, correction=correction)
+    evidence = gather_evidence(problem, choice, family, alternative=alternative)
+    sides = {
+        "two-sided": "two-sided",
+        "greater": "one-sided (is the first of a pair worse?)",
+        "less": "one-sided (is the first of a pair better?)",
+    }[alternative]
+    words = (
+        f"{test}, {sides}, alpha = {alpha:g}{correction_words(evidence)}, from "
+        f"{problem.describe()}. {claims_words(evidence)}"
+    )
+    return TestReport(
+        test=test,
+        design=problem.describe(),
+        alpha=alpha,
+        names=problem.names,
+        result=evidence,
+        words=words,
+        metric=problem.metric,
+    )
+
+
+def _all_learners(
+    problem: Problem, entry: MultipleTest, alpha: float, random_state: RandomState
+) -> TestReport:
+    if not set(entry.covers) & set(problem.situations) and not problem.bare:
+        covers = " or ".join(SITUATION_WORDS[situation] for situation in entry.covers)
+        fits = [
+            name
+            for name, other in MULTIPLE_TESTS.items()
+            if set(other.covers) & set(problem.situations)
+        ]
+        offer = f"tests that fit are {', '.join(fits)}" if fits else "no test of all learners fits"
+        raise DesignError(
+            f"test {entry.name!r} covers {covers}; the losses are {problem.describe()}: {offer}."
+        )
+    names = [str(name) for name in problem.names]
+    function = entry.load()
+    arguments: dict[str, Any] = {}
+    if entry.takes_alpha:
+        arguments["alpha"] = alpha
+    if entry.random:
+        arguments["random_state"] = random_state
+    if entry.takes_names:
+        arguments["names"] = names
+    result = function(_table(problem, entry), **arguments)
+    with _speaking(problem):
+        words = result.explain(names=names, alpha=alpha)
+    return TestReport(
+        test=entry.name,
+        design=problem.describe(),
+        alpha=alpha,
+        names=problem.names,
+        result=result,
+        words=f"{words}\n{_from_words(problem)}",
+        metric=problem.metric,
+    )
+
+
+def _table(problem: Problem, entry: MultipleTest) -> Any:
+    if entry.zero_one:
+        wrong = problem.sample(1)
+        if not np.isin(wrong, (0.0, 1.0)).all():
+            raise DesignError(
+                f"test {entry.name!r} covers losses of 0 or 1 per instance; these are others."
+            )
+        return 1.0 - wrong
+    if entry.axes == 4 and problem.losses is not None and problem.losses.complete:
+        values = problem.losses.values
+        return values.reshape(values.shape[0], values.shape[1], -1, values.shape[4])
+    return problem.sample(1)

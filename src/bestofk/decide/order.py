@@ -1,0 +1,158 @@
+"""From a table of losses to a decision: the one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from bestofk._base.checks import RandomState
+from bestofk.decide.decision import Order
+from bestofk.decide.preference import Prior
+from bestofk.decide.problem import Problem, as_problem, reading_arguments
+from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.settings import Decision
+from bestofk.stats.adjust import CORRECTIONS
+
+FOR_LEARNERS = "holm"
+"""The correction of a family of learners where that of the decision is made for all pairs."""
+
+
+def order(
+    losses: Any,
+    *,
+    prior: Prior = None,
+    procedure: str = "multitest",
+    test: str | Callable[..., Any] = "auto",
+    df: float | str | None = None,
+    alpha: float = 0.05,
+    correction: str | None = None,
+    family: str | None = None,
+    control: Any = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    guard: bool | None = None,
+    missing: str = "refuse",
+    higher_is_better: bool | None = None,
+    design: Any = None,
+    random_state: RandomState = 0,
+    **arguments: Any,
+) -> Order:
+    """Say which learner to use, how the others rank, and why.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array (K, ...)
+        A table of losses with its design; a file or data frame that `read_losses` understands;
+        or a bare array.
+    prior : sequence of names, mapping of name to price, or "listed", optional
+        What you prefer before the data speak, most preferred (or cheapest) first. None: no
+        preference, and the learner with the smallest mean is recommended.
+    procedure : str
+        A name of ``bestofk procedures``.
+    test : str or callable
+        A pairwise test that covers the design; ``"auto"`` chooses one and says why.
+    df : float, "calibrated", Calibration or path, optional
+        Degrees of freedom, for tests that take them; what `bestofk.lab.calibration` measured, or
+        the file that holds it.
+    alpha : float
+        Chance of any false claim in the whole result.
+    correction : str, optional
+        For many pairs: ``"holm"`` by default (``"bonferroni"`` for TestFirst, as published).
+    family : {"all", "prior", "control"}, optional
+        Which hypotheses are tested together: all pairs, two-sided (the default); all pairs,
+        one-sided against the preference, as published; one learner against the others.
+    control : name, optional
+        That learner, for the family ``"control"``.
+    margin : float, optional
+        A difference, in the metric of the losses, that does not matter.
+    rope : float, optional
+        Half the width of a region of practical equivalence: adds posterior probabilities.
+    guard : bool, optional
+        Pass over a candidate while a preferred learner that was struck out has the smaller mean;
+        True by default, False as published.
+    missing : {"refuse", "drop", "allow"}
+        Cells that some learner lacks: an error (also with ``"allow"``, since learners are compared
+        on the same cells), or left out for all.
+    higher_is_better : bool, optional
+        The numbers of a file, a data frame or an array are scores (True) or losses (False). None:
+        arrays are losses, and of tables the names tell, or they are refused.
+    design : Design or str, optional
+        How the numbers of a file, a data frame or an array came about, as for `Losses`.
+    random_state : int, Generator or None
+        For tests that draw.
+    **arguments
+        More for `read_losses`, such as ``algorithm="model"`` or ``metric="auc"``, and for the test.
+
+    Returns
+    -------
+    Order
+        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `order`, `claims`,
+        `evidence`, `headline()` and `explain()`.
+
+    Examples
+    --------
+    >>> import bestofk as bk
+    >>> table = bk.Losses(
+    ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
+    ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
+    >>> decision = order(table, prior=["small", "medium", "large"])
+    >>> decision.recommended, decision.order
+    ('medium', ('medium', 'large', 'small'))
+    """
+    reading = reading_arguments(arguments)
+    reading |= {"higher_is_better": higher_is_better, "design": design}
+    decision = Decision(
+        prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+        family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
+        random_state=random_state, test_arguments=arguments,
+    )  # fmt: skip
+    problem = as_problem(losses, prior=decision.prior, missing=missing, arguments=reading)
+    return decide(problem, decision)
+
+
+def decide(losses: Any, decision: Decision) -> Order:
+    """Decide about losses as `decision` asks.
+
+    Parameters
+    ----------
+    losses : Losses, path, data frame or array (K, ...)
+        As for `order`.
+    decision : Decision
+        The options of `order` as one value.
+
+    Returns
+    -------
+    Order
+
+    Examples
+    --------
+    >>> losses = [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22]]
+    >>> decide(losses, Decision(prior="listed")).recommended
+    1
+    """
+    problem = as_problem(losses, prior=decision.prior, missing=decision.missing)
+    found: Order = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
+    return replace(found, options=decision, bootstrap=_interval_verdict(problem, found))
+
+
+def _interval_verdict(problem: Problem, decided: Order) -> Any:
+    """Bootstrap-B as well, for repetitions of stochastic learners on many data sets."""
+    losses = problem.losses
+    if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:
+        return None
+    if not losses.complete:
+        return None
+    from bestofk.stats.multiple import bootstrap_b
+
+    runs = losses.values
+    # Folds of all runs are folds of one experiment.
+    shape = (runs.shape[0], runs.shape[1], -1, runs.shape[4])
+    return bootstrap_b(
+        runs.reshape(shape),
+        names=[str(name) for name in problem.names],
+        alpha=decided.alpha,
+        correction=FOR_LEARNERS
+        if CORRECTIONS[decided.correction].needs_all_pairs
+        else decided.correction,
+    )

@@ -1,0 +1,366 @@
+"""From many tables of losses to as many decisions: `order` for simulations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, joined
+from bestofk._base.results import Presented, decided_level, renamed
+from bestofk.decide.decision import Order
+from bestofk.decide.order import order
+from bestofk.decide.preference import Name, Prior, places_by, preference_ranks, without_noise
+from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
+from bestofk.decide.problem_stack import Asked, ProblemStack
+from bestofk.decide.procedures.graph import NOBODY, Decided, untested
+from bestofk.decide.procedures.multitest import rope_argument
+from bestofk.decide.registry import PROCEDURES
+from bestofk.stats.pairwise.calibration import read_calibration
+
+if TYPE_CHECKING:
+    from bestofk.splits.design import Design
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OrderMany(Presented):
+    """What a procedure decided on each of B tables of K learners, by their numbers from 0.
+
+    Attributes
+    ----------
+    recommended : (B,) array of int
+        The learner to use; -1 where the procedure cannot tell.
+    means : (B, K) array
+        Mean loss of every learner.
+    smallest_mean : (B,) array of int
+        The learner with the smallest mean loss, the most preferred of equal ones.
+    order : (B, K) array of int
+        Best first; -1 after the last that a procedure orders.
+    prior : (B, K) array of int
+        The learners by preference, or by their means where none was stated.
+    claims : (B, K, K) array of bool
+        ``claims[b, i, j]``: i is shown to be better than j.
+    edges : (B, K, K) array of bool
+        ``edges[b, i, j]``: i is preferred, and j is shown to be better.
+    adequate : (B, K) array of bool
+        The recommended one and those that are not shown to be worse than it.
+    pvalue, adjusted_pvalue : (B, K, K) arrays
+        Of every pair, the same both ways round; in the family ``"prior"`` and for TestFirst only
+        of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
+    names : tuple
+        The learners.
+    procedure, correction : str
+        What decided.
+    tests : tuple of str
+        The tests that were used.
+    alpha : float
+        Chance of any false claim in a table.
+    """
+
+    recommended: Ints
+    means: Floats
+    order: Ints
+    prior: Ints
+    claims: Bools
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    names: tuple[Name, ...]
+    procedure: str
+    correction: str
+    tests: tuple[str, ...]
+    alpha: float
+
+    def __len__(self) -> int:
+        return len(self.recommended)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per table."""
+        return {
+            "recommended": [None if at == NOBODY else self.names[at] for at in self.recommended],
+            "smallest_mean": [self.names[at] for at in self.smallest_mean],
+            "claims": np.count_nonzero(self.claims, axis=(1, 2)),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """The decisions for strict JSON, and how often each learner is recommended."""
+        counts = np.bincount(self.recommended + 1, minlength=len(self.names) + 1).tolist()
+        return {
+            **Presented.to_dict(self),
+            "tables": len(self),
+            "learners": len(self.names),
+            "nobody": counts[0],
+            "times_recommended": counts[1:],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """How often each learner is recommended, in a sentence.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners, instead of theirs.
+        alpha : float, optional
+            The level of the decisions; another one is refused.
+        """
+        decided_level(alpha, self.alpha)
+        called = renamed(names, self.names).values()
+        counts = [int(np.count_nonzero(self.recommended == at)) for at in range(len(self.names))]
+        listed = [f"{name} on {count}" for name, count in zip(called, counts, strict=True) if count]
+        nobody = len(self) - sum(counts)
+        listed += [f"nobody on {nobody}"] * (nobody > 0)
+        return (
+            f"On {counted(len(self), 'table')} of {counted(len(self.names), 'learner')} "
+            f"{self.procedure} recommends {joined(listed)}."
+        )
+
+    @property
+    def smallest_mean(self) -> Ints:
+        """The learner with the smallest mean loss, the most preferred of equal ones."""
+        means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
+        smallest: Ints = self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        return smallest
+
+    @property
+    def adequate(self) -> Bools:
+        """The recommended one and those that are not shown to be worse than it."""
+        B, K = self.order.shape
+        taken = np.arange(K) == self.recommended[:, np.newaxis]
+        worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
+        untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
+        # without any test it stands alone
+        adequate: Bools = np.where(untested[:, np.newaxis], taken, ~worse)
+        adequate &= (self.recommended != NOBODY)[:, np.newaxis]
+        return adequate
+
+    @property
+    def edges(self) -> Bools:
+        """Pairs in which the data override the preference."""
+        rank = np.argsort(self.prior, axis=1)
+        preferred = rank[:, :, np.newaxis] < rank[:, np.newaxis, :]
+        edges: Bools = preferred & self.claims.swapaxes(1, 2)
+        return edges
+
+
+def order_many(
+    losses: Any,
+    *,
+    design: Design | None = None,
+    algorithms: Sequence[str] | None = None,
+    subset_values: Any = None,
+    prior: Prior = None,
+    procedure: str = "multitest",
+    test: str | Callable[..., Any] = "auto",
+    df: Any = None,
+    alpha: float = 0.05,
+    correction: str | None = None,
+    family: str | None = None,
+    control: Any = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    guard: bool | None = None,
+    random_state: RandomState = 0,
+    **test_arguments: Any,
+) -> OrderMany:
+    """Decide on many tables of losses at once: what `order` says of each of them.
+
+    Parameters
+    ----------
+    losses : array_like, shape (B, K, ...)
+        B tables of complete losses of K learners. Trailing axes: (folds,), (runs, folds) or
+        (data sets, runs, folds, repetitions). Or what `stack_tables` made of them, whose design,
+        algorithms and prior then hold.
+    design : Design, optional
+        How the losses of every table came about. None: each table is a bare array.
+    algorithms : sequence of str, optional
+        The learners, where the prior or the control names them; by default the integers from 0.
+    subset_values : array_like, optional
+        Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
+        have them.
+    prior, procedure, test, df, alpha, correction, family, control, rope, guard, random_state, \
+**test_arguments
+        As for `order`. A function given as `test` takes losses with any leading axes.
+    margin : float, optional
+        As for `order`. Only the procedure ``"cheapest-adequate"`` decides by it.
+
+    Returns
+    -------
+    OrderMany
+        Arrays over the tables.
+
+    Notes
+    -----
+    A test is called once for all tables that it treats alike, which is what makes this fast; one
+    that draws is called table by table.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((100, 3, 5, 2))
+    >>> found = order_many(losses, prior="listed")
+    >>> np.bincount(found.recommended).tolist(), float(found.claims[:, 1, 0].mean())
+    ([0, 100], 1.0)
+    """
+    if isinstance(df, str | os.PathLike) and df != "calibrated":
+        # a file is read once
+        df = read_calibration(df)
+    options: dict[str, Any] = {
+        "procedure": procedure, "test": test, "df": df, "alpha": alpha, "correction": correction,
+        "family": family, "control": control, "margin": margin, "rope": rope, "guard": guard,
+        **test_arguments,
+    }  # fmt: skip
+    stack = losses
+    if not isinstance(stack, ProblemStack):
+        stack = stack_tables(
+            losses, design=design, algorithms=algorithms, subset_values=subset_values, prior=prior
+        )
+    # the first table shows what is refused, and what the procedure's defaults are
+    shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
+    many = PROCEDURES[procedure].load_many()
+    if many is None:
+        decided = _one_by_one(stack, {**options, "random_state": random_state})
+    else:
+        asked = Asked(
+            test=test,
+            alpha=shown.alpha,
+            correction=shown.correction,
+            family=family or "all",
+            control=control,
+            guard=shown.guard,
+            margin=margin,
+            df=df,
+            random_state=random_state,
+            test_arguments={**rope_argument(test, rope), **test_arguments},
+        )
+        decided = many(stack, asked)
+    return _by_learner(stack, decided, shown)
+
+
+def stack_tables(
+    losses: Any,
+    *,
+    design: Design | None = None,
+    algorithms: Sequence[str] | None = None,
+    subset_values: Any = None,
+    prior: Prior = None,
+) -> ProblemStack:
+    """Many tables with their design and preference, made ready once for several procedures.
+
+    Parameters
+    ----------
+    losses, design, algorithms, subset_values, prior
+        As for `order_many`, which takes the result in place of the losses.
+
+    Returns
+    -------
+    ProblemStack
+    """
+    array = finite_array(losses, "losses", min_ndim=3)
+    if array.ndim not in (3, 4, 6) or not len(array):
+        raise ArgumentError(
+            "losses must hold at least one table, with the axes (table, learner, fold), (table, "
+            "learner, run, fold) or (table, learner, data set, run, fold, repetition); got shape "
+            f"{array.shape}."
+        )
+    B, K = array.shape[:2]
+    parts = None if subset_values is None else finite_array(subset_values, "subset_values")
+    names: tuple[Name, ...] = tuple(range(K)) if algorithms is None else tuple(algorithms)
+    if len(names) != K:
+        raise ArgumentError(f"algorithms must name {K} learners; got {len(names)}.")
+    like = _first_problem(array, design, names, parts)
+    flat = array.reshape(B * K, *array.shape[2:])
+    values = values_of(flat) if array.ndim == 6 else flat
+    values = values.reshape(B, K, *like.values.shape[1:])
+    ranks, preference, notes = preference_ranks(names, prior)
+    means = values.reshape(B, K, -1).mean(axis=2)
+    places = places_by(ranks, means)
+    listed = (places == np.arange(K)).all()
+    if parts is not None and like.subset_values is not None:
+        parts = parts[:, :, 0].mean(axis=4)
+        parts = parts[np.arange(B)[:, np.newaxis], places]
+    else:
+        parts = None
+    return ProblemStack(
+        values=values if listed else values[np.arange(B)[:, np.newaxis], places],
+        means=np.take_along_axis(means, places, axis=1),
+        places=places,
+        names=names,
+        like=replace(like, preference=preference, notes=notes),
+        subset_values=parts,
+    )
+
+
+def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any) -> Problem:
+    """The problem of the first table, learners as listed."""
+    if design is None:
+        return problem_from_array(array[0], prior="listed")
+    from bestofk.losses.losses import Losses
+
+    dims = {
+        3: ("algorithm", "fold"),
+        4: ("algorithm", "run", "fold"),
+        6: ("algorithm", "dataset", "run", "fold", "repetition"),
+    }[array.ndim]
+    table = Losses(
+        array[0],
+        dims=dims,
+        algorithms=[str(name) for name in names],
+        design=design,
+        subset_values=None if parts is None else parts[0],
+    )
+    return problem_from_losses(table, prior="listed")
+
+
+def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
+    """A procedure that has no rule for many tables."""
+    found = untested(len(stack), stack.learners)
+    tests: dict[str, None] = {}
+    for table in range(len(stack)):
+        decision = order(stack.one(table), **options)
+        place = {name: at for at, name in enumerate(decision.prior)}
+        if decision.recommended is not None:
+            found.recommended[table] = place[decision.recommended]
+        found.order[table, : len(decision.order)] = [place[name] for name in decision.order]
+        evidence = decision.evidence
+        found.claims[table] = evidence.shown()
+        found.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
+        found.adjusted_pvalue[table, evidence.first, evidence.second] = evidence.adjusted_pvalue
+        tests[decision.test] = None
+    return found._replace(tests=tuple(tests))
+
+
+def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMany:
+    """From places in the order of preference to the numbers of the learners."""
+    B = len(stack)
+    every, places = np.arange(B), stack.places
+    rank = np.argsort(places, axis=1)
+    square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
+    if (rank == np.arange(stack.learners)).all():
+        square = ...
+    return OrderMany(
+        recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
+        means=np.take_along_axis(stack.means, rank, axis=1),
+        order=_numbered(places, decided.order),
+        prior=places,
+        claims=decided.claims[square],
+        pvalue=decided.pvalue[square],
+        adjusted_pvalue=decided.adjusted_pvalue[square],
+        names=stack.names,
+        procedure=shown.procedure,
+        correction=shown.correction,
+        tests=decided.tests,
+        alpha=shown.alpha,
+    )
+
+
+def _numbered(places: Ints, at: Ints) -> Ints:
+    """The learners at places (B, m); -1 stays."""
+    if (places == np.arange(places.shape[1])).all():
+        return at
+    found = np.take_along_axis(places, np.maximum(at, 0), axis=1)
+    return np.where(at == NOBODY, NOBODY, found)

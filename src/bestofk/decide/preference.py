@@ -1,0 +1,261 @@
+"""What the user prefers before the data speak, and the order of the learners that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+
+Name = int | str
+Ints = npt.NDArray[np.int64]
+Prior = Sequence[str] | Mapping[str, float] | str | None
+
+LISTED = "listed"
+FACTOR = 2.0
+"""Measured costs differ when one is at least so many times the other."""
+MEASURED = {
+    "fit_time": "the quickest to fit",
+    "predict_time": "the quickest to predict with",
+    "size": "the smallest in memory",
+    "complexity": "the simplest",
+}
+"""What can be measured as a cost, and the words for the learner that has least of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preference:
+    """Where the order of preference comes from.
+
+    Attributes
+    ----------
+    kind : {"none", "stated", "measured", "panel"}
+        ``"none"``: nothing was said, and the means alone decide.
+    words : str
+        What was measured, or what the order goes by.
+    """
+
+    kind: str = "none"
+    words: str = ""
+
+    @property
+    def stated(self) -> bool:
+        """The user (or the panel) has one."""
+        return self.kind != "none"
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.words}" if self.kind in ("measured", "panel") else self.kind
+
+    def first(self) -> str:
+        """The words for the most preferred of several learners."""
+        if self.kind == "measured":
+            fastest = {"latency": "the fastest"}
+            least = (MEASURED | fastest).get(self.words, f"the cheapest by {self.words}")
+            return f"{least} (within a factor of two)"
+        if self.kind == "panel":
+            return "the simplest"
+        words = {
+            "prices": "the cheapest",
+            LISTED: "the first listed",
+            "part of a list": "the first by your preference",
+        }
+        return words.get(self.words, "the first in your list")
+
+
+NO_PREFERENCE = Preference()
+PANEL_PREFERENCE = Preference(kind="panel", words="complexity")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PanelOrder:
+    """The preference that a panel of learners comes with, the simplest first."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredCosts:
+    """Costs by learner that were measured, so that small differences are noise."""
+
+    what: str
+    costs: Mapping[str, float]
+
+
+def arrange(
+    names: Sequence[Name], prior: Any, means: Floats
+) -> tuple[list[int], Preference, tuple[str, ...]]:
+    """The places of the learners in the order of preference, and what is to be said of it.
+
+    Without a preference the learner with the smaller mean goes first. A prior may name some
+    learners only: the others follow by their means. Equal prices, and measured costs within a
+    factor of two of the cheapest of them, leave it to the means too.
+    """
+    ranks, preference, notes = preference_ranks(names, prior)
+    return places_by(ranks, means).tolist(), preference, notes
+
+
+def alike_ranks(names: Sequence[Name], prior: Any) -> Floats | None:
+    """What a stated preference says of every learner, where it leaves some alike; else None."""
+    ranks, preference, _ = preference_ranks(names, prior)
+    return ranks if preference.stated and np.unique(ranks).size < len(ranks) else None
+
+
+def places_by(ranks: Floats, means: Floats) -> Ints:
+    """(..., K): learners by their ranks in the preference, equal ranks by their means (..., K)."""
+    if np.unique(ranks).size == len(ranks):
+        return np.broadcast_to(np.argsort(ranks), means.shape)
+    by_mean = np.argsort(without_noise(means), axis=-1, kind="stable")
+    again = np.argsort(np.asarray(ranks)[by_mean], axis=-1, kind="stable")
+    return np.take_along_axis(by_mean, again, axis=-1)
+
+
+def preference_ranks(
+    names: Sequence[Name], prior: Any
+) -> tuple[Floats, Preference, tuple[str, ...]]:
+    """(K,): what the prior alone says of every learner, the smallest preferred; and its words."""
+    if prior is None:
+        return np.zeros(len(names)), NO_PREFERENCE, ()
+    if isinstance(prior, PanelOrder):
+        ranks, _, notes = preference_ranks(names, [name for name in prior.names if name in names])
+        return ranks, PANEL_PREFERENCE, notes
+    if isinstance(prior, str):
+        if prior == LISTED:
+            return np.arange(float(len(names))), Preference(kind="stated", words="listed"), ()
+        measured = "; costs are measured by compare alone" if prior in MEASURED else ""
+        raise ArgumentError(
+            "prior must be a list of learners, most preferred first, prices by name, or 'listed'; "
+            f"got the text {prior!r}{measured}."
+        )
+    if isinstance(prior, MeasuredCosts):
+        _all_priced(names, prior.costs, prior.what)
+        groups = _cost_groups([float(prior.costs[str(name)]) for name in names])
+        return np.array(groups, dtype=float), Preference(kind="measured", words=prior.what), ()
+    if isinstance(prior, Mapping):
+        prices = prices_of(prior)
+        _all_known(names, list(prices))
+        _all_priced(names, prices, "a price")
+        ranks = np.array([prices[name] for name in names])
+        return ranks, Preference(kind="stated", words="prices"), ()
+    wanted = list(prior)
+    _all_known(names, wanted)
+    place = {name: k for k, name in enumerate(wanted)}
+    ranks = np.array([place.get(name, len(wanted)) for name in names], dtype=float)
+    left = len(names) - len(wanted)
+    if not left:
+        return ranks, Preference(kind="stated", words="list"), ()
+    follow = "the other follows by its mean" if left == 1 else "the others follow by their means"
+    note = f"Your preference names {len(wanted)} of {len(names)}; {follow}."
+    return ranks, Preference(kind="stated", words="part of a list"), (note,)
+
+
+def settled(prior: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
+    """A preference among the learners `names`, with measured costs as such.
+
+    `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
+    """
+    if prior is None or prior == LISTED or isinstance(prior, PanelOrder):
+        return prior
+    if isinstance(prior, MeasuredCosts):
+        return MeasuredCosts(
+            what=prior.what, costs={str(name): prior.costs[str(name)] for name in names}
+        )
+    if isinstance(prior, str):
+        measured: dict[str, Any] = {
+            str(name): getattr(costs[str(name)], prior, None) for name in names
+        }
+        unknown = [name for name, cost in measured.items() if cost is None]
+        if unknown:
+            raise ArgumentError(
+                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
+            )
+        return MeasuredCosts(what=prior, costs=measured)
+    if isinstance(prior, Mapping):
+        return {name: prior[name] for name in names}
+    return tuple(name for name in prior if name in names)
+
+
+def prior_to_json(prior: Any) -> Any:
+    """A preference as it was given, JSON-ready; `prior_from_json` reads it back."""
+    if prior is None or isinstance(prior, str):
+        return prior
+    if isinstance(prior, PanelOrder):
+        return {"panel": list(prior.names)}
+    if isinstance(prior, MeasuredCosts):
+        return {"measured": prior.what, "costs": dict(prior.costs)}
+    if isinstance(prior, Mapping):
+        # as pairs: learners of bare arrays are numbers, which no JSON object has for names
+        return {"prices": [[_bare(name), price] for name, price in prices_of(prior).items()]}
+    return [_bare(name) for name in prior]
+
+
+def _bare(name: Any) -> Any:
+    return name.item() if isinstance(name, np.generic) else name
+
+
+def prior_from_json(held: Any) -> Any:
+    """The preference that `prior_to_json` wrote."""
+    if not isinstance(held, Mapping):
+        return held if held is None or isinstance(held, str) else tuple(held)
+    if "panel" in held:
+        return PanelOrder(names=tuple(held["panel"]))
+    if "measured" in held:
+        return MeasuredCosts(what=held["measured"], costs=dict(held["costs"]))
+    return dict(held["prices"])
+
+
+def without_noise(means: Floats) -> Floats:
+    """The means (..., K) with what rounding alone can make taken away: equal ones are equal."""
+    if not means.shape[-1]:
+        return means
+    unit = np.abs(means).max(axis=-1, keepdims=True)
+    fits = (unit > 0) & np.isfinite(unit)
+    # no warning for what stays as it is
+    scaled: Floats = np.where(fits, np.round(means / np.where(fits, unit, 1.0), 12), means)
+    return scaled
+
+
+def _cost_groups(costs: Sequence[float]) -> list[int]:
+    """The group of every cost: a new one begins at twice the smallest cost of the last."""
+    groups = [0] * len(costs)
+    start, group = -np.inf, -1
+    for k in sorted(range(len(costs)), key=costs.__getitem__):
+        if group < 0 or (costs[k] >= FACTOR * start and costs[k] > start):
+            start, group = costs[k], group + 1
+        groups[k] = group
+    return groups
+
+
+def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
+    known = set(names)
+    for place, name in enumerate(wanted):
+        if name not in known:
+            some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
+            raise ArgumentError(f"prior names {name!r}, which is none of those compared: {some}.")
+        if name in wanted[:place]:
+            raise ArgumentError(f"prior names {name!r} twice.")
+
+
+def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
+    absent = [name for name in names if name not in prices]
+    if absent:
+        raise ArgumentError(f"prior must give {what} for each of them; got none for {absent[0]!r}.")
+
+
+def prices_of(prior: Mapping[Any, Any]) -> dict[Any, float]:
+    """Prices by learner, each a number."""
+    return {name: _price(name, price) for name, price in prior.items()}
+
+
+def _price(name: Any, price: Any) -> float:
+    try:
+        number = float(price)
+    except (TypeError, ValueError):
+        number = float("nan")
+    if not np.isfinite(number):
+        raise ArgumentError(f"prior must give a number for {name!r}; got {price!r}.")
+    return number

@@ -1,0 +1,324 @@
+"""What a procedure is given: losses in order of preference, and what tests may be asked of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Floats, finite_array, missing_word
+from bestofk._base.errors import ArgumentError, DesignError
+from bestofk._base.formatting import counted
+from bestofk.decide.preference import LISTED, NO_PREFERENCE, Name, Preference, Prior, arrange
+from bestofk.losses.losses import Metric
+from bestofk.splits.design import Design
+
+if TYPE_CHECKING:
+    from bestofk.losses.losses import Losses
+
+BOTH_PARTS = -1
+"""Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Problem:
+    """K learners in order of preference (of their means, where none is stated) with their losses.
+
+    `values` is (K, runs, folds) for one data set and (K, data sets) for several; the instances
+    of one test set count as folds of one run.
+    """
+
+    values: Floats
+    names: tuple[Name, ...]
+    design: Design
+    n_datasets: int
+    bare: bool
+    """Given as an array: its shape is all that is known of the design."""
+    notes: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """What of the losses does not count because some learner lacks it, in sentences."""
+    losses: Losses | None = None
+    preference: Preference = NO_PREFERENCE
+    metric: Metric = field(default_factory=Metric)
+    subset_values: Floats | None = None
+    """(K, subset runs, folds), where one data set has runs on parts of its rows."""
+
+    @property
+    def situations(self) -> tuple[str, ...]:
+        """The situations of this problem, the most particular first."""
+        return self.design.situations(n_datasets=self.n_datasets)
+
+    def describe(self) -> str:
+        """The design in words."""
+        if self.n_datasets > 1:
+            words = f"means on {self.n_datasets} data sets"
+            if self.design.runs * self.design.folds > 1:
+                words += f" ({self.design.describe()})"
+            return words
+        return self.design.describe()
+
+    def sample(self, axes: int) -> Floats:
+        """(K, n) or (K, runs, folds), as a test with that many trailing axes wants it."""
+        return sample_of(self.values, self.subset_values, axes)
+
+    def means(self) -> Floats:
+        """Mean loss of every learner."""
+        mean: Floats = self.sample(1).mean(axis=1)
+        return mean
+
+
+def sample_of(values: Floats, subset_values: Floats | None, axes: int) -> Floats:
+    """(K, n) or (K, runs, folds) of the values of a problem, as `Problem.sample` gives them."""
+    if axes == BOTH_PARTS:
+        parts = (values, subset_values)
+        flat = [part.reshape(len(part), -1) for part in parts if part is not None]
+        return np.concatenate(flat, axis=1)
+    if values.ndim == 1 + axes:
+        return values
+    if axes == 1:
+        return values.reshape(len(values), -1)
+    return values[:, np.newaxis, :]
+
+
+def values_of(losses: Floats) -> Floats:
+    """The values of a problem from complete losses of five axes: all that its tests look at."""
+    per_fold: Floats = losses.mean(axis=4)
+    return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
+
+
+def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
+    """A bare (K, ...) array: learners are the integers 0..K-1."""
+    array = finite_array(values, "losses", min_ndim=2)
+    if len(array) < 2:
+        raise ArgumentError(
+            f"losses must hold at least 2 learners on the first axis; got shape {array.shape}."
+        )
+    if array.ndim not in (2, 3, 5):
+        raise ArgumentError(
+            "losses must have the axes (learner, fold), (learner, run, fold) or (learner, "
+            f"data set, run, fold, repetition); got shape {array.shape}."
+        )
+    n_datasets = 1
+    if array.ndim == 5:
+        n_datasets = array.shape[1]
+        design = Design(
+            kind="cv" if array.shape[3] > 1 else "scores",
+            runs=array.shape[2],
+            folds=array.shape[3],
+            repetitions=array.shape[4],
+        )
+        array = values_of(array)
+    else:
+        runs, folds = (1, array.shape[1]) if array.ndim == 2 else array.shape[1:]
+        array = array.reshape(len(array), runs, folds)
+        kind = "cv" if folds > 1 else "scores"
+        design = Design(kind=kind, runs=runs, folds=folds)
+    places, preference, notes = arrange(range(len(array)), prior, _means(array))
+    return Problem(
+        values=np.ascontiguousarray(array[places]),
+        names=tuple(places),
+        design=design,
+        n_datasets=n_datasets,
+        bare=True,
+        notes=notes,
+        preference=preference,
+    )
+
+
+def _means(values: Floats) -> Floats:
+    mean: Floats = values.reshape(len(values), -1).mean(axis=1)
+    return mean
+
+
+def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "refuse") -> Problem:
+    """A table of losses with its design, put into the order of preference."""
+    missing = missing_word(missing)
+    names = losses.algorithms
+    if len(names) < 2:
+        raise ArgumentError(
+            f"losses must hold at least 2 learners to compare; got {len(names)} ({names[0]!r})."
+        )
+    design = losses.design
+    values: Floats = losses.values
+    said: tuple[str, ...] = ()
+    if losses.complete:
+        array = values_of(values)
+    elif len(losses.datasets) > 1 and _same_gaps(losses.missing):
+        # only means are tested: data sets may have been run with different numbers of folds
+        array = np.nanmean(values, axis=(2, 3, 4))
+    else:
+        if missing != "drop":
+            raise DesignError(
+                f"losses lack {int(losses.missing.sum())} of {losses.missing.size} cells, "
+                f"{_first_missing(losses)} among them, and learners are compared on the same "
+                "cells: missing='drop' leaves out what some learner lacks."
+            )
+        per_fold, design, note = _drop_incomplete(losses)
+        said = (note,)
+        array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
+    places, preference, notes = arrange(names, prior, _means(array))
+    n_datasets = array.shape[1] if array.ndim == 2 else 1
+    ordered = losses.reorder([names[k] for k in places])
+    return Problem(
+        values=np.ascontiguousarray(array[places]),
+        names=tuple(names[k] for k in places),
+        design=design,
+        n_datasets=n_datasets,
+        bare=False,
+        notes=(*said, *notes),
+        dropped=said,
+        losses=ordered,
+        preference=preference,
+        metric=losses.metric,
+        subset_values=_one_subset_part(ordered, design) if n_datasets == 1 else None,
+    )
+
+
+def _one_subset_part(losses: Losses, design: Design) -> Floats | None:
+    """(K, subset runs, folds) of one data set, mean over the repetitions."""
+    if losses.subset_values is None or design.subsets is None:
+        return None
+    part: Floats = losses.subset_values[:, 0].mean(axis=3)
+    return part
+
+
+def _same_gaps(missing: Bools) -> bool:
+    """Every learner has the same cells, and some of every data set."""
+    return bool((missing == missing[:1]).all() and not missing[0].all(axis=(1, 2, 3)).any())
+
+
+def _first_missing(losses: Losses) -> str:
+    a, d, run, fold, repetition = (int(i) for i in np.argwhere(losses.missing)[0])
+    where = f"{losses.algorithms[a]!r} on {losses.datasets[d]!r}"
+    return f"{where} (run {run + 1}, fold {fold + 1}, repetition {repetition + 1})"
+
+
+def _drop_incomplete(losses: Losses) -> tuple[Floats, Design, str]:
+    """Keep the data sets (or, of one data set, the folds) that every learner has in full."""
+    missing = losses.missing
+    if len(losses.datasets) > 1:
+        keep: Bools = np.logical_not(missing.any(axis=(0, 2, 3, 4)))
+        if keep.sum() < 2:
+            raise DesignError(
+                f"losses hold {counted(int(keep.sum()), 'data set')} that every learner has in "
+                "full; at least 2 are needed."
+            )
+        note = _dropped(int((~keep).sum()), len(keep), "data set")
+        return losses.values[:, keep].mean(axis=4), losses.design, note
+    keep_fold: Bools = np.logical_not(missing.any(axis=(0, 1, 4)))
+    if losses.design.runs > 1:
+        kept = np.logical_and.reduce(keep_fold, axis=1)
+        what, values = "run", losses.values[:, :, kept]
+        mask = np.repeat(kept[:, np.newaxis], losses.design.folds, axis=1)
+    else:
+        kept, mask = keep_fold[0], keep_fold
+        what, values = "fold", losses.values[:, :, :, kept]
+    if kept.sum() < 2:
+        raise DesignError(
+            f"losses hold {counted(int(kept.sum()), what)} that every learner has in full; at "
+            "least 2 are needed."
+        )
+    note = _dropped(int((~kept).sum()), len(kept), what)
+    return values.mean(axis=4), losses.design.kept(mask), note
+
+
+def _dropped(dropped: int, total: int, what: str) -> str:
+    verb, it = ("was", "it") if dropped == 1 else ("were", "them")
+    return f"{dropped} of {total} {what}s {verb} left out because some learner lacks {it}."
+
+
+# What a caller may hand to a procedure, and the problem that it stands for.
+
+
+_OF_ARRAYS = ("higher_is_better", "design")
+"""What an array may be read with, too."""
+
+
+def as_problem(
+    losses: Any,
+    *,
+    prior: Prior = None,
+    missing: str = "refuse",
+    arguments: MutableMapping[str, Any] | None = None,
+) -> Problem:
+    """A `Losses`, a file or data frame of losses, or a bare (K, ...) array, as a problem.
+
+    What `read_losses` takes is taken out of `arguments`; the rest is left for the test.
+    """
+    from bestofk.losses import Losses
+
+    reading = reading_arguments(arguments)
+    missing = missing_word(missing)
+    gaps = "refuse" if missing == "refuse" else "allow"
+    if not isinstance(losses, Losses | Problem) and _is_table(losses):
+        from bestofk.losses import read_losses
+
+        losses = read_losses(
+            losses, missing="refuse" if missing == "refuse" else "allow", **reading
+        )
+        reading = {}
+    for name, value in reading.items():
+        if isinstance(losses, Losses | Problem) or name not in _OF_ARRAYS:
+            what = "losses" if isinstance(losses, Losses | Problem) else "an array"
+            raise ArgumentError(
+                f"{name} says how a file or a data frame is to be read; got {what} and "
+                f"{name}={value!r}: leave {name} out."
+            )
+    if reading:
+        losses = Losses(losses, missing=gaps, **reading)
+    if isinstance(losses, Problem):
+        return losses
+    if isinstance(losses, Losses):
+        return problem_from_losses(losses, prior=prior, missing=missing)
+    return problem_from_array(losses, prior=prior)
+
+
+def as_ordered(
+    losses: Any,
+    *,
+    prior: Prior = None,
+    missing: str = "refuse",
+    arguments: MutableMapping[str, Any] | None = None,
+) -> Problem:
+    """As `as_problem`; a bare array handed to a procedure is in the order of preference."""
+    if prior is None and not isinstance(losses, Problem) and not _is_named(losses):
+        prior = LISTED
+    return as_problem(losses, prior=prior, missing=missing, arguments=arguments)
+
+
+def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, Any]:
+    """The arguments that say how to read, taken out of those of the test."""
+    if not arguments:
+        return {}
+    from bestofk.losses.reading import READING
+
+    # a test may take the sizes of the splits, which are numbers; a column has a name
+    names = [
+        name
+        for name in READING
+        if name in arguments
+        and (name not in ("n_train", "n_test") or isinstance(arguments[name], str))
+    ]
+    found = {name: arguments.pop(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def refuse_unknown(arguments: Mapping[str, Any], where: str) -> None:
+    """Raise what Python raises for an argument that a function does not have."""
+    for name in arguments:
+        raise TypeError(f"{where}() got an unexpected keyword argument {name!r}")
+
+
+def _is_named(losses: Any) -> bool:
+    return hasattr(losses, "algorithms") or _is_table(losses)
+
+
+def _is_table(value: Any) -> bool:
+    """A path, or something that has columns."""
+    return (
+        isinstance(value, str | Mapping)
+        or hasattr(value, "__fspath__")
+        or hasattr(value, "columns")
+    )

@@ -1,0 +1,190 @@
+"""Many tables of one design: the problems of a batch, and which of them one test call can take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk.decide.choose_test import Choice, choose_test
+from bestofk.decide.evidence import Family
+from bestofk.decide.preference import Ints, Name
+from bestofk.decide.problem import Problem, sample_of
+
+_SQUARES_FIT = (1e-100, 1e100)
+"""Losses of other sizes are tested in another unit, which must not be that of another table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProblemStack:
+    """B tables of losses of the same learners, each in its order of preference.
+
+    `values` is (B, K, runs, folds) or (B, K, data sets); `places` (B, K) tells which learner
+    stands where. `like` is the problem of one of the tables: its design and preference hold for
+    all of them.
+    """
+
+    values: Floats
+    means: Floats
+    """(B, K): mean loss of every learner of every table."""
+    places: Ints
+    names: tuple[Name, ...]
+    like: Problem
+    subset_values: Floats | None = None
+    found: dict[Any, Any] = field(default_factory=dict, repr=False)
+    """What one procedure found and another can use."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def learners(self) -> int:
+        """K."""
+        return int(self.values.shape[1])
+
+    def one(self, table: int) -> Problem:
+        """The problem of one table."""
+        parts = self.subset_values
+        return replace(
+            self.like,
+            values=self.values[table],
+            names=tuple(self.names[k] for k in self.places[table].tolist()),
+            losses=None,
+            subset_values=None if parts is None else parts[table],
+        )
+
+    def rows(self, tables: Any) -> ProblemStack:
+        """Some of the tables."""
+        if isinstance(tables, np.ndarray) and len(tables) == len(self):
+            return self
+        parts = self.subset_values
+        return replace(
+            self,
+            values=self.values[tables],
+            means=self.means[tables],
+            places=self.places[tables],
+            subset_values=None if parts is None else parts[tables],
+            found={},
+        )
+
+    def once(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What was found under the key, or is made now."""
+        if key not in self.found:
+            self.found[key] = make()
+        return self.found[key]
+
+    def sample(self, axes: int) -> Floats:
+        """(B, K, n) or (B, K, runs, folds), as a test with that many trailing axes wants it."""
+        B, K = self.values.shape[:2]
+        parts = self.subset_values
+        flat = sample_of(
+            self.values.reshape(B * K, *self.values.shape[2:]),
+            None if parts is None else parts.reshape(B * K, *parts.shape[2:]),
+            axes,
+        )
+        return flat.reshape(B, K, *flat.shape[1:])
+
+
+class Asked(NamedTuple):
+    """What is asked of every table of a stack."""
+
+    test: Any
+    alpha: float
+    correction: str
+    family: str = "all"
+    control: Name | None = None
+    guard: bool = True
+    margin: float | None = None
+    df: Any = None
+    random_state: Any = 0
+    test_arguments: Mapping[str, Any] = {}
+
+    def chosen(self, problem: Problem, family: Family, *, one_sided: bool) -> Choice:
+        """The test for one table."""
+        return choose_test(
+            problem, self.test, family=family, one_sided=one_sided, df=self.df,
+            random_state=self.random_state, **self.test_arguments,
+        )  # fmt: skip
+
+
+class TablesOfTest(NamedTuple):
+    """Tables that one call of one test takes."""
+
+    tables: Ints
+    family: Family
+    choice: Choice
+
+    def against_preferred(self) -> tuple[Any, ...]:
+        """The key of the one-sided p-values (B, P) of all pairs, where some procedure asks them."""
+        facts = tuple(map(repr, self.choice.arguments.items()))
+        return "greater", self.choice.function, facts, self.tables.tobytes()
+
+
+def groups_of(stack: ProblemStack, asked: Asked, *, one_sided: bool) -> Iterator[TablesOfTest]:
+    """The tables of a stack by what their pairs are tested with.
+
+    A test is told facts about a table, such as the step of its losses, and the automatic choice
+    looks at them: tables with the same facts go together. Tables of a test that draws, and of
+    losses whose squares leave the range of floating point, stay alone.
+    """
+    if asked.control is not None:
+        at = np.argmax(stack.places == stack.names.index(asked.control), axis=1)
+        families = {place: _family(stack, asked, place) for place in np.unique(at).tolist()}
+    else:
+        at = np.zeros(len(stack), dtype=np.int64)
+        families = {0: _family(stack, asked, None)}
+    alone = _stay_alone(stack)
+    first = asked.chosen(stack.one(0), families[int(at[0])], one_sided=one_sided)
+    varies = _varies(first, asked.test)
+    random = first.entry is not None and first.entry.random
+    if not (varies or random or alone.any()):
+        for place, family in families.items():
+            yield TablesOfTest(np.flatnonzero(at == place), family, first)
+        return
+    grouped: dict[tuple[Any, ...], tuple[Choice, list[int]]] = {}
+    for table, place in enumerate(at.tolist()):
+        choice = first
+        if varies and table:
+            choice = asked.chosen(stack.one(table), families[place], one_sided=one_sided)
+            random = choice.entry is not None and choice.entry.random
+        key: tuple[Any, ...] = (place, choice.name, tuple(map(repr, choice.arguments.items())))
+        if random or alone[table]:
+            key = (*key, table)
+        grouped.setdefault(key, (choice, []))[1].append(table)
+    for (place, *_), (choice, tables) in grouped.items():
+        yield TablesOfTest(np.array(tables), families[place], choice)
+
+
+def _family(stack: ProblemStack, asked: Asked, control: int | None) -> Family:
+    return Family(
+        name=asked.family,
+        learners=stack.learners,
+        alpha=asked.alpha,
+        correction=asked.correction,
+        control=control,
+    )
+
+
+def _varies(choice: Choice, test: Any) -> bool:
+    """Whether the choice looks at the losses of a table, and not at their design alone."""
+    entry = choice.entry
+    if entry is None:
+        return False
+    return test == "auto" or entry.takes_resolution or entry.pooled or entry.zero_one
+
+
+def _stay_alone(stack: ProblemStack) -> Any:
+    """(B,): some learner's losses are so large or small that they are tested in another unit."""
+    parts = [stack.values] if stack.subset_values is None else [stack.values, stack.subset_values]
+    odd = np.zeros(len(stack), dtype=bool)
+    low, high = _SQUARES_FIT
+    for part in parts:
+        sizes = np.abs(part)
+        if sizes.max() < high and np.logical_or(sizes > low, sizes == 0.0).all():
+            continue
+        largest = sizes.reshape(len(stack), stack.learners, -1).max(axis=2)
+        odd |= ((largest != 0.0) & ~((low < largest) & (largest < high))).any(axis=1)
+    return odd

@@ -1,0 +1,256 @@
+"""Choices from one test of all means: ANOVA and Newman-Keuls."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Ints, probability
+from bestofk._base.errors import DesignError
+from bestofk._base.formatting import in_words, number, pvalue_words
+from bestofk.decide.decision import Order
+from bestofk.decide.gather import no_pairs
+from bestofk.decide.preference import Name, Prior
+from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
+from bestofk.decide.problem_stack import Asked, ProblemStack
+from bestofk.decide.procedures.graph import NOBODY, Decided, only, untested
+from bestofk.decide.statements.explain import called, mean_words, named
+from bestofk.stats.multiple import anova, newman_keuls
+from bestofk.stats.multiple.analysis_of_variance import OneWayParts, anova_of, one_way_parts
+from bestofk.stats.multiple.range_tests import underline_ends_of
+
+
+def anova_choice(
+    losses: Any,
+    *,
+    alpha: float = 0.05,
+    prior: Prior = None,
+    missing: str = "refuse",
+    **reading: Any,
+) -> Order:
+    """Take the most preferred learner if ANOVA sees no difference between any of them.
+
+    When H0: mu_1 = ... = mu_K is rejected some means differ, but ANOVA cannot say which: no best
+    is found.
+
+    Parameters
+    ----------
+    losses, alpha, prior, missing, **reading
+        As for `multitest`.
+
+    Returns
+    -------
+    Order
+        `order` holds the best alone, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> anova_choice([[0.21, 0.19, 0.20], [0.20, 0.22, 0.18]]).best
+    0
+    >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
+    True
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    refuse_unknown(reading, "anova_choice")
+    alpha = probability(alpha, "alpha")
+    result = anova(_samples(problem))
+    name = problem.names[0]
+    found = f"F = {number(float(result.statistic))}, {pvalue_words(float(result.pvalue), alpha)}"
+    if _if_equal(result.pvalue, alpha) == NOBODY:
+        best: Name | None = None
+        reason = (
+            f"The ANOVA choice finds no best: the means differ ({found}), and ANOVA cannot say "
+            "which."
+        )
+    else:
+        best = name
+        which = (
+            "the most preferred"
+            if problem.preference.stated
+            else f"which {mean_words(name, _by_name(problem), problem.metric)}"
+        )
+        reason = (
+            f"The ANOVA choice takes {called(name)}, {which}: there is no evidence of a difference "
+            f"between the {in_words(len(problem.names))} means ({found})."
+        )
+    return _choice("anova-choice", "anova", problem, best, (reason,), alpha)
+
+
+def newman_keuls_choice(
+    losses: Any,
+    *,
+    alpha: float = 0.05,
+    prior: Prior = None,
+    missing: str = "refuse",
+    **reading: Any,
+) -> Order:
+    """Take the most preferred of those that Newman-Keuls does not tell from the first.
+
+    With G the underline that holds the learner of smallest mean (or that learner alone) and s
+    the most preferred of G, s is the best unless another underline holds both s and a learner
+    preferred to s: then no best is found.
+
+    Parameters
+    ----------
+    losses, alpha, prior, missing, **reading
+        As for `multitest`.
+
+    Returns
+    -------
+    Order
+        `order` holds the best alone, or nothing.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
+    1
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    refuse_unknown(reading, "newman_keuls_choice")
+    alpha = probability(alpha, "alpha")
+    result = newman_keuls(_samples(problem), alpha)
+    names = problem.names
+    first = int(result.order[0])
+    ends = np.zeros(len(names), dtype=np.intp)
+    for line in result.underlines:
+        start = result.order.index(line[0])
+        ends[start] = start + len(line)
+    order = np.array(result.order)
+    lines = _lines(order, ends)
+    chosen, rival = int(lines.chosen), int(lines.rival)
+    group = order[: max(1, ends[0])].tolist()
+    smallest = mean_words(names[first], _by_name(problem), problem.metric)
+    if len(group) == 1:
+        said = f"and differs from {'the other' if len(names) == 2 else 'all others'}"
+    else:
+        others = named(names[i] for i in sorted(group) if i != first)
+        said = f"and cannot be distinguished from {others}"
+    if rival != NOBODY:
+        best: Name | None = None
+        whose = called(names[chosen])
+        of_these = (
+            "which is preferred to both" if len(group) == 2 else "which is preferred to all of them"
+        )
+        if chosen == first:
+            of_these = "which is preferred to it"
+        reason = (
+            f"The Newman-Keuls choice finds no best: {called(names[first])} {smallest} {said}, but "
+            f"{whose} cannot be distinguished from {called(names[rival])} either, {of_these}."
+        )
+    else:
+        best = names[chosen]
+        of_these = (
+            ""
+            if len(group) == 1 or chosen == first or not problem.preference.stated
+            else ", the most preferred of its group"
+        )
+        who = "it" if chosen == first else called(names[first])
+        reason = f"The Newman-Keuls choice takes {called(best)}{of_these}: {who} {smallest} {said}."
+    return _choice("newman-keuls-choice", "newman-keuls", problem, best, (reason,), alpha)
+
+
+def anova_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """The ANOVA choice on every table of a stack."""
+    best = _if_equal(anova_of(_parts(stack)).pvalue, asked.alpha)
+    return untested(len(stack), stack.learners, "anova").with_order(only(best, stack.learners))
+
+
+def newman_keuls_choice_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """The Newman-Keuls choice on every table of a stack."""
+    lines = _lines(*underline_ends_of(_parts(stack), asked.alpha))
+    best = np.where(lines.rival == NOBODY, lines.chosen, NOBODY)
+    decided = untested(len(stack), stack.learners, "newman-keuls")
+    return decided.with_order(only(best, stack.learners))
+
+
+def _parts(stack: ProblemStack) -> OneWayParts:
+    """Sums of squares of every table, found once for both choices."""
+    _samples(stack.like)
+    parts: OneWayParts = stack.once("sums of squares", lambda: one_way_parts(stack.sample(1)))
+    return parts
+
+
+def _if_equal(pvalue: Any, alpha: float) -> Ints:
+    """(...,): the most preferred learner where the means may be equal."""
+    return np.where(np.asarray(pvalue) <= alpha, NOBODY, 0)
+
+
+class _Lines(NamedTuple):
+    """The most preferred learner on the line of the smallest mean, and who stands against it.
+
+    `rival` is the most preferred learner on the first other line that holds the chosen one and
+    somebody preferred to it; `NOBODY` where there is no such line.
+    """
+
+    chosen: Ints
+    rival: Ints
+
+
+def _lines(order: Ints, ends: Ints) -> _Lines:
+    """From the order of the means (..., K) and where the underline from each place ends."""
+    K = order.shape[-1]
+    at = np.arange(K)
+    chosen = np.where(at < np.maximum(ends[..., :1], 1), order, K).min(axis=-1)
+    place = np.argmax(order == chosen[..., np.newaxis], axis=-1)
+    rival = np.full(chosen.shape, NOBODY)
+    for start in range(1, K):
+        end = ends[..., start]
+        on_line = (at >= start) & (at < end[..., np.newaxis])
+        first = np.where(on_line, order, K).min(axis=-1)
+        blocks = (rival == NOBODY) & (start <= place) & (place < end) & (first < chosen)
+        rival = np.where(blocks, first, rival)
+    return _Lines(chosen, rival)
+
+
+def _by_name(problem: Problem) -> dict[Name, float]:
+    return dict(zip(problem.names, problem.means().tolist(), strict=True))
+
+
+def _samples(problem: Problem) -> Any:
+    samples = problem.sample(1)
+    if samples.shape[1] < 2:
+        raise DesignError(
+            f"There is nothing to test: the losses are {problem.describe()}, one number per "
+            "learner. Give losses by fold, by data set or by test instance."
+        )
+    return samples
+
+
+def _choice(
+    procedure: str,
+    test: str,
+    problem: Problem,
+    best: Name | None,
+    reasons: tuple[str, ...],
+    alpha: float,
+) -> Order:
+    return Order(
+        procedure=procedure,
+        recommended=best,
+        order=() if best is None else (best,),
+        prior=problem.names,
+        means=_by_name(problem),
+        evidence=no_pairs(problem, alpha=alpha),
+        test=test,
+        test_reason="belongs to the procedure",
+        alpha=alpha,
+        correction="none",
+        design=problem.describe(),
+        reasons=reasons,
+        preference=problem.preference,
+        notes=problem.notes,
+        problem=problem,
+    )

@@ -1,0 +1,160 @@
+"""Most wins: the learner with most significant wins over the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Ints, RandomState
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import capitalised, in_words
+from bestofk.decide.decision import Order
+from bestofk.decide.gather import against_margin
+from bestofk.decide.preference import Name, Prior
+from bestofk.decide.problem import as_ordered
+from bestofk.decide.problem_stack import Asked, ProblemStack
+from bestofk.decide.procedures.graph import NOBODY, Decided, tested_many
+from bestofk.decide.procedures.multitest import multitest
+from bestofk.decide.statements.explain import called, mean_words, named
+
+
+def most_wins(
+    losses: Any,
+    *,
+    test: str | Callable[..., Any] = "auto",
+    alpha: float = 0.05,
+    correction: str = "holm",
+    family: str = "all",
+    control: Any = None,
+    margin: float | None = None,
+    rope: float | None = None,
+    minus_losses: bool = False,
+    prior: Prior = None,
+    df: float | str | None = None,
+    missing: str = "refuse",
+    random_state: RandomState = 0,
+    **test_arguments: Any,
+) -> Order:
+    """Count every learner's significant wins over the others.
+
+    All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
+    many stand in prior order, and there is no best when several have the most wins.
+
+    Parameters
+    ----------
+    losses, test, alpha, correction, family, control, margin, rope, prior, df, missing, \
+    random_state, **test_arguments
+        As for `multitest`.
+    minus_losses : bool
+        Count wins minus losses.
+
+    Returns
+    -------
+    Order
+        With `counts`.
+
+    References
+    ----------
+    D. Ler, Fundamentals of algorithm selection, section 6.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> losses = np.array([0.30, 0.10, 0.20])[:, None, None] + 0.01 * rng.random((3, 5, 2))
+    >>> dict(most_wins(losses, test="5x2cv-f").counts)
+    {0: 0, 1: 2, 2: 1}
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
+    if family == "prior":
+        raise ArgumentError(
+            "family='prior' tests one direction of each pair, and wins need both: take "
+            "family='all'."
+        )
+    tested = multitest(
+        problem, test=test, alpha=alpha, correction=correction, family=family, control=control,
+        rope=rope, df=df, random_state=random_state, **test_arguments,
+    )  # fmt: skip
+    evidence, names = tested.evidence, problem.names
+    claimed = np.flatnonzero(evidence.better)
+    counts, order, best = (part[0] for part in _counted(evidence.shown()[np.newaxis], minus_losses))
+    tied = np.flatnonzero(counts == counts[order[0]])
+    recommended: Name | None = None if best == NOBODY else names[int(best)]
+    top = int(counts[order[0]])
+    if recommended is not None:
+        compared = int(((evidence.first == tied[0]) | (evidence.second == tied[0])).sum())
+        comparisons = "one comparison" if compared == 1 else f"{in_words(compared)} comparisons"
+        reason = (
+            f"Most wins chooses {called(recommended)}, with {_wins(top, minus_losses)} in "
+            f"{comparisons}. {_smallest_mean(tested, recommended)}"
+        )
+    elif not len(claimed):
+        reason = "Most wins finds no best: no learner has a significant win."
+    else:
+        who = named(names[i] for i in tied.tolist())
+        reason = f"Most wins finds no single best: {who} have {_wins(top, minus_losses)} each."
+    ties = _equal_counts(counts[order].tolist(), [names[i] for i in order.tolist()], minus_losses)
+    margins = {}
+    if margin is not None and recommended is not None and tested.choice is not None:
+        against = against_margin(problem, tested.choice, margin, alpha=alpha)
+        margins = against.verdicts(evidence, recommended)
+    return replace(
+        tested,
+        procedure="most-wins",
+        recommended=recommended,
+        order=tuple(names[i] for i in order.tolist()),
+        reasons=(reason, *ties),
+        counts={name: int(count) for name, count in zip(names, counts, strict=True)},
+        margin=margin,
+        margins=margins,
+    )
+
+
+def most_wins_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """Most wins on every table of a stack."""
+    arguments = dict(asked.test_arguments)
+    minus_losses = bool(arguments.pop("minus_losses", False))
+    decided = tested_many(stack, asked._replace(test_arguments=arguments))
+    _, order, best = _counted(decided.claims, minus_losses)
+    return decided.with_order(order, best)
+
+
+def _counted(claims: Bools, minus_losses: bool) -> tuple[Ints, Ints, Ints]:
+    """Wins (B, K), the order (B, K) by them, and who alone has the most (B,)."""
+    counts = claims.sum(axis=2)
+    if minus_losses:
+        counts = counts - claims.sum(axis=1)
+    order = np.argsort(-counts, axis=1, kind="stable")
+    top = np.take_along_axis(counts, order, axis=1)
+    return counts, order, np.where(top[:, 0] > top[:, 1], order[:, 0], NOBODY)
+
+
+def _wins(count: int, minus_losses: bool) -> str:
+    if minus_losses:
+        return f"a score of {count} (significant wins minus losses)"
+    words = {0: "no significant win", 1: "one significant win"}
+    return words.get(count, f"{in_words(count)} significant wins")
+
+
+def _smallest_mean(tested: Order, recommended: Name) -> str:
+    smallest, means = tested.smallest_mean, tested.means
+    has = mean_words(smallest, means, tested.metric)
+    if recommended == smallest:
+        return f"It {has}."
+    return capitalised(f"{called(smallest)} {has}.")
+
+
+def _equal_counts(counts: list[int], names: list[Name], minus_losses: bool) -> tuple[str, ...]:
+    groups: dict[int, list[Name]] = {}
+    for count, name in zip(counts, names, strict=True):
+        groups.setdefault(count, []).append(name)
+    each = {count: " each" if count or minus_losses else "" for count in groups}
+    equal = [
+        f"{named(members)} have {_wins(count, minus_losses)}{each[count]}"
+        for count, members in list(groups.items())[1:]
+        if len(members) > 1
+    ]
+    return (f"Below, {'; '.join(equal)}.",) if equal else ()

@@ -1,0 +1,216 @@
+"""TestFirst: the smallest mean, if it beats every learner preferred to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Floats, Ints, RandomState
+from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
+from bestofk.decide.decision import Order
+from bestofk.decide.evidence import Evidence, Family
+from bestofk.decide.gather import compare_in, no_pairs
+from bestofk.decide.preference import Name, Prior, without_noise
+from bestofk.decide.problem import as_ordered
+from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
+from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, only, untested
+from bestofk.decide.statements.explain import called, is_are, mean_words, named
+
+
+def test_first(
+    losses: Any,
+    *,
+    test: str | Callable[..., Any] = "auto",
+    alpha: float = 0.05,
+    correction: str = "bonferroni",
+    prior: Prior = None,
+    df: float | str | None = None,
+    missing: str = "refuse",
+    random_state: RandomState = 0,
+    **test_arguments: Any,
+) -> Order:
+    """Take the learner of smallest mean loss if it beats every one preferred to it.
+
+    With f the learner of smallest mean, H0: mu_j <= mu_f must be rejected for every j that is
+    preferred to f, at alpha / (K - 1); otherwise no best is found.
+
+    Parameters
+    ----------
+    losses, test, alpha, prior, df, missing, random_state, **test_arguments
+        As for `multitest`.
+    correction : str
+        Over K - 1 tests; those that need not be made count as not rejected.
+
+    Returns
+    -------
+    Order
+        `order` holds the best alone, or nothing.
+
+    Notes
+    -----
+    With Bonferroni's correction the chance that a learner is chosen which is not better than
+    every learner preferred to it is at most alpha: choosing f wrongly takes the rejection of a
+    true hypothesis about f, at alpha / (K - 1), and K - 1 learners can be chosen so. The single
+    comparisons have no such promise, since the data choose f.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin, Ordering and finding the best of K > 2 supervised learning
+    algorithms, IEEE Trans. Pattern Analysis and Machine Intelligence 28 (2006) 392-402,
+    doi:10.1109/TPAMI.2006.61, section 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
+    >>> test_first(losses, test="5x2cv-t").best
+    1
+    """
+    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
+    names, means = problem.names, problem.means()
+    first = int(_smallest(means))
+    family = Family(
+        name="control", learners=len(names), alpha=alpha, correction=correction, control=first
+    )
+    choice = choose_test(
+        problem, test, family=family, one_sided=True, df=df, random_state=random_state,
+        **test_arguments,
+    )  # fmt: skip
+    evidence = no_pairs(problem, alpha=family.alpha)
+    if first:
+        values = problem.sample(choice.axes)
+        found = _against_preferred(choice, values[np.newaxis], first)
+        adjusted = _adjusted(family, found.pvalue[0])
+        evidence = Evidence(
+            names=names,
+            first=np.arange(first),
+            second=np.full(first, first),
+            estimate=found.estimate[0],
+            statistic=found.statistic[0],
+            pvalue=found.pvalue[0],
+            adjusted_pvalue=adjusted,
+            direction=np.ones(first, dtype=np.int8),
+            better=(adjusted <= family.alpha).astype(np.int8),
+            family=family,
+            alternative="greater",
+            metric=problem.metric,
+            values=values,
+            choice=choice,
+            found={"results greater": [found.result]},
+        )
+    smallest_possible = family.smallest_adjusted(smallest_pvalue(choice, units(problem)), "greater")
+    by_name = dict(zip(names, means.tolist(), strict=True))
+    smallest = mean_words(names[first], by_name, problem.metric)
+    recommended: Name | None = names[first]
+    if evidence.rejected.all():
+        why = "none is preferred to it" if problem.preference.stated else "no preference was stated"
+        if first:
+            beaten = names[:first]
+            why = (
+                f"is significantly better than {named(beaten)}, which {is_are(beaten)} preferred "
+                "to it"
+            )
+        reason = f"TestFirst chooses {called(names[first])}: it {smallest} and {why}."
+    else:
+        recommended = None
+        unbeaten = [names[k] for k in evidence.first[~evidence.rejected].tolist()]
+        reason = (
+            f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
+            f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
+        )
+    return Order(
+        procedure="test-first",
+        recommended=recommended,
+        order=() if recommended is None else (recommended,),
+        prior=names,
+        means=by_name,
+        evidence=evidence,
+        test=choice.name,
+        test_reason=choice.reason,
+        alpha=family.alpha,
+        correction=correction,
+        design=problem.describe(),
+        reasons=(reason,),
+        preference=problem.preference,
+        caution="" if choice.entry is None else choice.entry.caution,
+        decidable=not first or smallest_possible <= family.alpha,
+        smallest_possible=smallest_possible if first else 0.0,
+        notes=(*problem.notes, *choice.notes),
+        problem=problem,
+        choice=choice,
+    )
+
+
+def test_first_many(stack: ProblemStack, asked: Asked) -> Decided:
+    """TestFirst on every table of a stack."""
+    K = stack.learners
+    smallest = _smallest(stack.means)
+    decided = untested(len(stack), K)
+    # a family of K - 1 tests, whoever has the smallest mean
+    asked = asked._replace(family="control")
+    recommended, tests = smallest.copy(), []
+    for group in groups_of(stack, asked, one_sided=True):
+        tables, family, choice = group
+        tests.append(choice.name)
+        known = stack.found.get(group.against_preferred())
+        for first in range(1, K):
+            which = np.flatnonzero(smallest[tables] == first)
+            if not which.size:
+                continue
+            some = tables[which]
+            if known is None:
+                values = stack.rows(some).sample(choice.axes)
+                pvalue = _against_preferred(choice, values, first).pvalue
+            else:
+                # MultiTest has asked the same
+                places = np.arange(first)
+                pvalue = known[which[:, np.newaxis], places * K - places * (places + 1) // 2
+                               + first - places - 1]  # fmt: skip
+            adjusted = _adjusted(family, pvalue)
+            beaten = adjusted <= family.alpha
+            recommended[some[~beaten.all(axis=1)]] = NOBODY
+            decided.claims[some, first, :first] = beaten
+            decided.pvalue[some, :first, first] = pvalue
+            decided.adjusted_pvalue[some, :first, first] = adjusted
+    return decided._replace(tests=distinct(tests)).with_order(only(recommended, K), recommended)
+
+
+def _smallest(means: Floats) -> Ints:
+    """(...,): the learner with the smallest mean, the most preferred of equal ones."""
+    return np.asarray(np.argmin(without_noise(means), axis=-1))
+
+
+class _Against(NamedTuple):
+    """(B, first) columns of the pairs (preferred, first), and the result that they are from."""
+
+    estimate: Floats
+    statistic: Floats
+    pvalue: Floats
+    result: Any
+
+
+def _against_preferred(choice: Choice, values: Floats, first: int) -> _Against:
+    """Is learner `first` better than each that is preferred to it, in tables (B, K, ...)?"""
+    result = compare_in(choice, values[:, :first], values[:, first : first + 1], "greater")
+    shape = (len(values), first)
+    estimate, statistic, pvalue = (
+        np.array(np.broadcast_to(np.asarray(getattr(result, name), dtype=float), shape))
+        for name in ("estimate", "statistic", "pvalue")
+    )
+    return _Against(estimate, statistic, pvalue, result)
+
+
+def _adjusted(family: Family, pvalue: Floats) -> Floats:
+    """Over K - 1 tests: those that need not be made count as not rejected."""
+    made = pvalue.shape[-1]
+    every = np.ones((*pvalue.shape[:-1], family.size))
+    every[..., :made] = pvalue
+    return family.adjust(every)[..., :made]
+
+
+# pytest would take the paper's name for a test of ours.
+test_first.__test__ = False  # type: ignore[attr-defined]
+test_first_many.__test__ = False  # type: ignore[attr-defined]

@@ -1,0 +1,153 @@
+"""The procedures: one entry each, read by the command line, the docs, the lab and the tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from bestofk._base.registry import FunctionEntry, Registry, resolve
+
+_MULTITEST = (
+    "Yildiz and Alpaydin 2006, Ordering and finding the best of K > 2 supervised learning "
+    "algorithms"
+)
+
+
+DecidesBy = Literal["steps", "adequacy", "wins", "one challenge", "reasons"]
+"""Candidates step by step, from a preference; what is shown to be good enough; significant wins;
+whether one learner beats all that are preferred to it; or what its `reasons` say."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure(FunctionEntry):
+    """What the library knows of one procedure."""
+
+    title: str = ""
+    """Its name at the start of a sentence."""
+    decides_by: DecidesBy = "reasons"
+    takes_test: bool = False
+    """It decides from pairwise tests, which may be chosen, with a correction."""
+    options: tuple[str, ...] = ()
+    """What of the decision may be chosen: correction, family, control, margin, rope, guard."""
+    proved_with: str = ""
+    """The only correction with which an error rate is proved; empty: with any that promises one."""
+    takes_losses: bool = True
+    """It decides from losses; otherwise it wants scores or posteriors of every instance."""
+    many: str = ""
+    """The same procedure on a stack of tables; without it `order_many` takes them one by one."""
+
+    def load_many(self) -> Callable[..., Any] | None:
+        """The function of many tables, if there is one."""
+        return resolve(self.many) if self.many else None
+
+
+PROCEDURES: Registry[Procedure] = Registry(
+    "procedure",
+    Procedure(
+        name="multitest",
+        function="bestofk.decide.procedures.multitest:multitest",
+        many="bestofk.decide.procedures.multitest:multitest_many",
+        summary="order all learners from pairwise tests and a preference; always decides",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        takes_test=True,
+        options=("correction", "family", "control", "margin", "rope", "guard"),
+        title="MultiTest",
+        called="MultiTest",
+        citations=("yildiz2006ordering",),
+        decides_by="steps",
+    ),
+    Procedure(
+        name="cheapest-adequate",
+        function="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate",
+        many="bestofk.decide.procedures.cheapest_adequate:cheapest_adequate_many",
+        summary="the most preferred that is shown not to be worse by more than a margin",
+        paper="bestofk; non-inferiority over all pairs by Holm 1979 and Shaffer 1986",
+        doi="10.1080/01621459.1986.10478341",
+        takes_test=True,
+        options=("correction", "margin", "rope"),
+        title="Cheapest adequate",
+        called="the cheapest adequate learner, by tests of non-inferiority over all pairs",
+        citations=("holm1979simple", "shaffer1986modified"),
+        decides_by="adequacy",
+    ),
+    Procedure(
+        name="test-first",
+        function="bestofk.decide.procedures.test_first:test_first",
+        many="bestofk.decide.procedures.test_first:test_first_many",
+        summary="the smallest mean, if it beats every learner preferred to it",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        takes_test=True,
+        options=("correction",),
+        title="TestFirst",
+        called="TestFirst",
+        citations=("yildiz2006ordering",),
+        decides_by="one challenge",
+        proved_with="bonferroni",
+    ),
+    Procedure(
+        name="anova-choice",
+        function="bestofk.decide.procedures.anova_choice:anova_choice",
+        many="bestofk.decide.procedures.anova_choice:anova_choice_many",
+        summary="the most preferred, if ANOVA sees no difference at all",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        title="The ANOVA choice",
+        called="the ANOVA choice",
+        citations=("yildiz2006ordering",),
+    ),
+    Procedure(
+        name="newman-keuls-choice",
+        function="bestofk.decide.procedures.anova_choice:newman_keuls_choice",
+        many="bestofk.decide.procedures.anova_choice:newman_keuls_choice_many",
+        summary="the most preferred of those that Newman-Keuls cannot tell from the first",
+        paper=_MULTITEST,
+        doi="10.1109/TPAMI.2006.61",
+        title="The Newman-Keuls choice",
+        called="the Newman-Keuls choice",
+        citations=("yildiz2006ordering",),
+        family="anova-choice",
+    ),
+    Procedure(
+        name="most-wins",
+        function="bestofk.decide.procedures.most_wins:most_wins",
+        many="bestofk.decide.procedures.most_wins:most_wins_many",
+        summary="most significant wins over the others, equal counts reported",
+        paper="Ler, Fundamentals of algorithm selection, section 6.2",
+        takes_test=True,
+        options=("correction", "family", "control", "margin", "rope"),
+        title="Most wins",
+        called="the number of significant wins",
+        citations=("ler-fundamentals",),
+        decides_by="wins",
+    ),
+    Procedure(
+        name="roc-hull",
+        function="bestofk.decide.procedures.roc_hull:roc_hull",
+        summary="binary classifiers that are best for some class shares and costs",
+        paper="Provost and Fawcett 2001, Robust classification for imprecise environments",
+        doi="10.1023/A:1007601015854",
+        takes_losses=False,
+        title="The ROC convex hull",
+        called="the ROC convex hull",
+        citations=("provost2001robust",),
+    ),
+    Procedure(
+        name="multinomial-selection",
+        function="bestofk.decide.procedures.multinomial_selection:multinomial_selection",
+        summary="most test instances on which it gives the true class the largest posterior",
+        paper="Alsing, Bauer and Miller 2002, A multinomial selection procedure",
+        doi="10.1016/S0031-3203(01)00203-3",
+        takes_losses=False,
+        title="Multinomial selection",
+        called="multinomial selection",
+        citations=("alsing2002multinomial",),
+    ),
+)
+
+
+def decides_by(procedure: str) -> DecidesBy:
+    """How a procedure decides; one that is not registered says so in its reasons."""
+    return PROCEDURES[procedure].decides_by if procedure in PROCEDURES else "reasons"

@@ -1,0 +1,292 @@
+"""What an order would be at another level, or with another preference, without new tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Bools, Ints, probability
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk._base.formatting import number, shortened
+from bestofk._base.results import Presented, decided_level, open_level, renamed
+from bestofk.decide.decision import Order
+from bestofk.decide.preference import Name
+from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.registry import decides_by
+
+__all__ = ["AlphaPath", "PriorPath", "orders_by_alpha", "orders_by_prior"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlphaPath(Presented):
+    """The order of MultiTest for every level between two.
+
+    Attributes
+    ----------
+    breaks : tuple of float
+        Levels at which the order changes, rising; at a break the later order holds.
+    orders : tuple of tuple of names
+        One more than `breaks`: the order before, between and after them, best first.
+    low, high : float
+        The levels between which was looked.
+    alpha : float
+        The level of the decision.
+    """
+
+    breaks: tuple[float, ...]
+    orders: tuple[tuple[Name, ...], ...]
+    low: float
+    high: float
+    alpha: float
+
+    def at(self, alpha: float) -> tuple[Name, ...]:
+        """The order at a level."""
+        return self.orders[int(np.searchsorted(self.breaks, alpha, side="right"))]
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per order: from which level on it holds, and the order."""
+        return {
+            "from_alpha": [self.low, *self.breaks],
+            "to_alpha": [*self.breaks, self.high],
+            "recommended": [order[0] for order in self.orders],
+            "order": [", ".join(map(str, order)) for order in self.orders],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What depends on the level, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the first order.
+        alpha : float, optional
+            The level of the decision; another one is refused, as `at` gives its order.
+        """
+        decided_level(alpha, self.alpha)
+        called = renamed(names, self.orders[0])
+        between = f"between {self.low:g} and {self.high:g}"
+        if not self.breaks:
+            return f"The order is the same for every alpha {between}."
+        best: list[Name] = [self.orders[0][0]]
+        changes_of_best = []
+        for level, order in zip(self.breaks, self.orders[1:], strict=True):
+            if order[0] != best[-1]:
+                best.append(order[0])
+                changes_of_best.append(f"{called[order[0]]} from {number(level)}")
+        times = {1: "once", 2: "twice"}.get(len(self.breaks), f"{len(self.breaks)} times")
+        changes = f"For alpha {between} the order changes {times}"
+        if not changes_of_best:
+            return f"{changes}; {called[best[0]]} is always recommended."
+        return (
+            f"{changes}; {called[best[0]]} is recommended below {number(self._first())}, "
+            f"{shortened(changes_of_best)} on."
+        )
+
+    def _first(self) -> float:
+        first = self.orders[0][0]
+        return next(
+            level
+            for level, order in zip(self.breaks, self.orders[1:], strict=True)
+            if order[0] != first
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriorPath(Presented):
+    """The order of MultiTest as one learner moves through the prior.
+
+    Attributes
+    ----------
+    learner : name
+        The one that moves; all others keep their order of preference.
+    positions : tuple of int
+        Its place in the prior, 1 the most preferred.
+    orders : tuple of tuple of names
+        The order found for each, best first.
+    position : int
+        Its place in the prior of the decision.
+    """
+
+    learner: Name
+    positions: tuple[int, ...]
+    orders: tuple[tuple[Name, ...], ...]
+    position: int
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per place in the preference."""
+        return {
+            "position": self.positions,
+            "recommended": [order[0] for order in self.orders],
+            "order": [", ".join(map(str, order)) for order in self.orders],
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What depends on the preference for this learner, in sentences.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners: by number where they are numbers, else in the first order.
+        alpha : float, optional
+            Has no effect: the orders were found before.
+        """
+        open_level(alpha)
+        learner = renamed(names, self.orders[0])[self.learner]
+        best = [
+            p
+            for p, order in zip(self.positions, self.orders, strict=True)
+            if order[0] == self.learner
+        ]
+        if len(best) == len(self.positions):
+            return f"{learner} is recommended wherever it stands in the preference."
+        if not best:
+            return f"{learner} is never recommended, wherever it stands in the preference."
+        places = f"place{'' if len(best) == 1 else 's'} {shortened([str(p) for p in best])}"
+        where = ", where it stands" if self.position in best else f"; it stands at {self.position}"
+        return (
+            f"{learner} is recommended at {places} of {len(self.positions)} in the "
+            f"preference{where}."
+        )
+
+
+def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> AlphaPath:
+    """Every order that MultiTest finds for a level between `low` and `high`, exactly.
+
+    Parameters
+    ----------
+    order : Order
+        A decision of MultiTest.
+    low, high : float
+        The levels to look between.
+
+    Returns
+    -------
+    AlphaPath
+
+    Notes
+    -----
+    An edge appears at its adjusted p-value and stays: only there can the order change.
+
+    Examples
+    --------
+    >>> from bestofk.decide import multitest
+    >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
+    >>> path = orders_by_alpha(multitest(losses, test="kfold-t"))
+    >>> [round(level, 4) for level in path.breaks], path.orders
+    ([0.0228, 0.0343], ((0, 1, 2), (2, 0, 1), (2, 1, 0)))
+    """
+    _must_be_multitest(order, "orders_by_alpha")
+    low, high = probability(low, "low"), probability(high, "high")
+    if not low < high:
+        raise ArgumentError(f"low must be below high; got {low:g} and {high:g}.")
+    evidence = order.evidence
+    # only claims for the less preferred learner of a pair move anything
+    against = evidence.direction > 0
+    p, first, second = (
+        column[against] for column in (evidence.adjusted_pvalue, evidence.first, evidence.second)
+    )
+    levels = np.unique(p[(p > low) & (p <= high)])
+    names, means = order.prior, order.guarded_means()
+    overrides = np.zeros((len(names),) * 2, dtype=bool)
+    breaks: list[float] = []
+    orders: list[tuple[Name, ...]] = []
+    for level in (low, *levels.tolist()):
+        reached = p <= level
+        overrides[first[reached], second[reached]] = True
+        found = tuple(names[i] for i in sort_by_overrides(overrides, means).tolist())
+        if not orders:
+            orders.append(found)
+        elif found != orders[-1]:
+            breaks.append(level)
+            orders.append(found)
+    return AlphaPath(
+        breaks=tuple(breaks), orders=tuple(orders), low=low, high=high, alpha=order.alpha
+    )
+
+
+def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
+    """The order that MultiTest finds as one learner moves from last to first in the prior.
+
+    Parameters
+    ----------
+    order : Order
+        A decision of MultiTest.
+    learner : name, optional
+        Who moves; by default the least preferred one.
+
+    Returns
+    -------
+    PriorPath
+
+    Notes
+    -----
+    What is shown of a pair does not depend on the preference; which of it overrides the
+    preference does.
+
+    Examples
+    --------
+    >>> from bestofk.decide import multitest
+    >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
+    >>> path = orders_by_prior(multitest(losses, test="kfold-t", alpha=0.03), 1)
+    >>> path.orders
+    ((2, 1, 0), (2, 0, 1), (2, 0, 1))
+    """
+    _must_be_multitest(order, "orders_by_prior")
+    names = order.prior
+    learner = names[-1] if learner is None else learner
+    if learner not in names:
+        raise UnknownNameError("learner", learner, [str(name) for name in names])
+    K = len(names)
+    at = names.index(learner)
+    others = [k for k in range(K) if k != at]
+    i, j = np.triu_indices(K, 1)
+    shown = _shown_better(order)
+    means = order.guarded_means()
+    orders = []
+    for place in range(K):
+        prior = np.array([*others[:place], at, *others[place:]])
+        overrides: Bools = np.zeros((K, K), dtype=bool)
+        overrides[i, j] = shown(prior[i], prior[j])
+        guarded = None if means is None else means[prior]
+        order_found = prior[sort_by_overrides(overrides, guarded)]
+        orders.append(tuple(names[k] for k in order_found.tolist()))
+    return PriorPath(
+        learner=learner,
+        positions=tuple(range(1, K + 1)),
+        orders=tuple(orders),
+        position=at + 1,
+    )
+
+
+def _shown_better(order: Order) -> Callable[[Ints, Ints], Bools]:
+    """A function of pairs (preferred, other): is the other shown to be better?
+
+    In the family of all pairs the claims do not depend on the preference. In the family
+    ``"prior"`` each preference has its own one-sided p-values, adjusted anew.
+    """
+    evidence = order.evidence
+    square = np.ones((len(order.prior),) * 2)
+    if evidence.family.name != "prior":
+        claimed: Bools = np.zeros(square.shape, dtype=bool)
+        ahead, behind = evidence.better > 0, evidence.better < 0
+        claimed[evidence.first[ahead], evidence.second[ahead]] = True
+        claimed[evidence.second[behind], evidence.first[behind]] = True
+        return lambda i, j: claimed[i, j]
+    square[evidence.first, evidence.second] = evidence.pvalue_greater
+    square[evidence.second, evidence.first] = evidence.pvalue_less
+    return lambda i, j: evidence.family.adjust(square[i, j]) <= order.alpha
+
+
+def _must_be_multitest(order: Order, where: str) -> None:
+    if decides_by(order.procedure) != "steps":
+        raise ArgumentError(
+            f"{where}: the order must come from 'multitest'; got one from {order.procedure!r}."
+        )
+    if not order.preference.stated:
+        raise ArgumentError(
+            f"{where}: without a preference the smallest mean is recommended at every level; state "
+            "one with prior=."
+        )

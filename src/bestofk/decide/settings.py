@@ -1,0 +1,385 @@
+"""A test that the caller wrote: what can be written down of it, and how it is known again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import (
+    RandomState,
+    generator,
+    missing_word,
+    one_of,
+    positive,
+    probability,
+    refuse,
+)
+from bestofk._base.code_identity.identity import identify
+from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
+from bestofk.decide.evidence import FAMILIES
+from bestofk.decide.preference import (
+    LISTED,
+    MEASURED,
+    MeasuredCosts,
+    Name,
+    PanelOrder,
+    arrange,
+    prices_of,
+    prior_from_json,
+    prior_to_json,
+    settled,
+)
+from bestofk.decide.registry import PROCEDURES, Procedure
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+from bestofk.stats.pairwise.bayesian import rope_half_width
+from bestofk.stats.pairwise.calibration import Calibration, read_calibration
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredTest:
+    """What a store keeps of a caller's test: code itself is neither kept nor imported.
+
+    Attributes
+    ----------
+    name : str
+        Its qualified name, such as ``"mytests.sign_of_medians"``.
+    fingerprint : str
+        A digest of its code and of all that it refers to, so that a changed one is noticed.
+    """
+
+    name: str
+    fingerprint: str
+
+    @classmethod
+    def of(cls, test: Callable[..., Any]) -> StoredTest:
+        """The name and the fingerprint of a callable."""
+        inner = _inside(test)
+        where = getattr(inner, "__module__", None) or "__main__"
+        name = getattr(inner, "__qualname__", type(inner).__qualname__)
+        return cls(name=f"{where}.{name}", fingerprint=identify(test).digest)
+
+
+def _inside(test: Any) -> Any:
+    while isinstance(test, partial):
+        test = test.func
+    return test
+
+
+# What is asked of a decision, as one value: checked when it is made, and kept with a study.
+
+
+OPTIONAL = ("correction", "family", "control", "margin", "rope", "guard")
+"""Options that not every procedure takes; None leaves them to the procedure."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Everything that is asked of a decision about losses; see `bestofk.order`.
+
+    All that can be checked without the losses is checked when it is made; the rest is in
+    `check_learners` and in a rehearsal on losses of the same design.
+
+    Attributes
+    ----------
+    prior : None, "listed", the name of a cost, tuple of names, mapping, MeasuredCosts, PanelOrder
+        What is preferred before the data speak, as it was given.
+    procedure, test, df, alpha, correction, family, control, margin, rope, guard, missing
+        As for `bestofk.order`; a file with a calibration is read at once.
+    random_state : int, Generator or None
+        For tests that draw.
+    test_arguments : mapping
+        More for the test.
+
+    Examples
+    --------
+    >>> asked = Decision(prior=["small", "large"], alpha=0.01)
+    >>> asked.describe()
+    'procedure multitest, test auto, alpha 0.01, preference small before large'
+    >>> Decision.from_dict(asked.to_dict()) == asked
+    True
+    >>> asked.changed(alpha=0.05).given()
+    {'prior': ('small', 'large')}
+    """
+
+    prior: Any = None
+    procedure: str = "multitest"
+    test: str | Callable[..., Any] | StoredTest = "auto"
+    df: float | str | Calibration | None = None
+    alpha: float = 0.05
+    correction: str | None = None
+    family: str | None = None
+    control: Name | None = None
+    margin: float | None = None
+    rope: float | None = None
+    guard: bool | None = None
+    missing: str = "refuse"
+    random_state: RandomState = 0
+    test_arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        entry = PROCEDURES[self.procedure]
+        if not entry.takes_losses:
+            raise DesignError(
+                f"procedure {self.procedure!r} decides from the scores of every test instance, not "
+                "from losses: call "
+                f"bestofk.decide.{self.procedure.replace('-', '_')} with them."
+            )
+        self._set("prior", _checked_prior(self.prior))
+        self._set("df", _checked_df(self.df))
+        self._set("alpha", probability(self.alpha, "alpha"))
+        self._set("test_arguments", dict(self.test_arguments))
+        self._set("missing", missing_word(self.missing))
+        generator(self.random_state)
+        self._check_test()
+        self._refuse_what_does_not_apply(entry)
+        self._check_family()
+        if self.margin is not None:
+            self._set("margin", positive(self.margin, "margin"))
+        if self.rope is not None:
+            self._set("rope", rope_half_width(self.rope))
+        if self.guard is not None:
+            if not isinstance(self.guard, bool | np.bool_):
+                raise refuse("guard", "True or False", self.guard)
+            self._set("guard", bool(self.guard))
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _check_test(self) -> None:
+        if callable(self.test) or isinstance(self.test, StoredTest):
+            return
+        if not isinstance(self.test, str):
+            raise refuse("test", "the name of a test or a function", self.test)
+        # which of them the losses allow is known with their design
+        if self.test != "auto" and self.test not in MULTIPLE_TESTS:
+            _ = PAIRWISE_TESTS[self.test]
+
+    def _refuse_what_does_not_apply(self, entry: Procedure) -> None:
+        given: dict[str, Any] = {name: getattr(self, name) for name in OPTIONAL}
+        if not entry.takes_test:
+            test = None if self.test == "auto" else self.test
+            given = {"correction": self.correction, "test": test, "df": self.df,
+                     **self.test_arguments, **given}  # fmt: skip
+        for name, value in given.items():
+            if value is not None and name not in entry.options:
+                raise ArgumentError(
+                    f"{name} does not apply to procedure {self.procedure!r}: leave it out."
+                )
+
+    def _check_family(self) -> None:
+        if self.family is not None:
+            one_of(self.family, "family", FAMILIES)
+        if self.control is not None and self.family != "control":
+            raise ArgumentError(
+                "control applies to family='control': add that, or leave control out."
+            )
+        if self.correction is None:
+            return
+        one_of(self.correction, "correction", tuple(CORRECTIONS))
+        if _needs_all_pairs(self.correction) and self.family not in (None, "all"):
+            raise ArgumentError(
+                f"correction {self.correction!r} is for the two-sided tests of all pairs; "
+                f"family={self.family!r} takes 'holm', 'hochberg' or 'bonferroni'."
+            )
+
+    def check_learners(self, names: Sequence[Name]) -> None:
+        """Refuse a preference or a control that names none of these learners."""
+        measured = isinstance(self.prior, PanelOrder | MeasuredCosts)
+        if self.prior is not None and not measured and not isinstance(self.prior, str):
+            arrange(names, self.prior, np.zeros(len(names)))
+        if self.control is not None and self.control not in names:
+            raise UnknownNameError("learner", self.control, [str(name) for name in names])
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the procedure, without those that are left to it."""
+        entry = PROCEDURES[self.procedure]
+        found: dict[str, Any] = {"alpha": self.alpha}
+        if entry.takes_test:
+            if isinstance(self.test, StoredTest):
+                raise ArgumentError(_ask_for(self.test))
+            found |= {"test": self.test, "df": self.df, "random_state": self.random_state}
+            found |= self.test_arguments
+        asked = {name: getattr(self, name) for name in OPTIONAL}
+        return found | {name: value for name, value in asked.items() if value is not None}
+
+    def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Decision:
+        """The same among the learners `names`, with measured costs looked up in `costs`.
+
+        `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
+        """
+        return replace(self, prior=settled(self.prior, names, costs))
+
+    def given(self) -> dict[str, Any]:
+        """The options that differ from their defaults."""
+        plain = Decision()
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: value for name, value in held.items() if value != getattr(plain, name)}
+
+    def changed(self, **changes: Any) -> Decision:
+        """The same decision with some options changed.
+
+        What was asked of the old procedure, test or family and does not fit the new one is left
+        to the new one, unless it is among the changes.
+        """
+        known = [one.name for one in fields(self)]
+        for name in changes:
+            if name not in known:
+                raise UnknownNameError("option of a decision", name, known)
+        left: dict[str, Any] = {}
+        procedure = changes.get("procedure", self.procedure)
+        if procedure != self.procedure:
+            entry = PROCEDURES[procedure]
+            left = {name: None for name in OPTIONAL if name not in entry.options}
+            if not entry.takes_test:
+                left |= {"test": "auto", "df": None, "test_arguments": {}}
+        if changes.get("test", self.test) != self.test:
+            left |= {"df": None, "test_arguments": {}}
+        family = changes.get("family", left.get("family", self.family))
+        if family != "control":
+            left["control"] = None
+        if _needs_all_pairs(self.correction) and family not in (None, "all"):
+            left["correction"] = None
+        return replace(self, **{**left, **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-ready; `from_dict` reads it back.
+
+        A test of the caller's is written by its qualified name and a fingerprint of its source, a
+        calibration in full. A Generator cannot be written: give a seed.
+        """
+        if isinstance(self.random_state, np.random.Generator):
+            raise ArgumentError(
+                "random_state must be a whole number to be written down; got a Generator."
+            )
+        state = self.random_state
+        return {
+            "prior": prior_to_json(self.prior),
+            "procedure": self.procedure,
+            "test": _test_to_json(self.test),
+            "df": self.df.to_dict() if isinstance(self.df, Calibration) else self.df,
+            "alpha": self.alpha,
+            "correction": self.correction,
+            "family": self.family,
+            "control": _plain("control", self.control),
+            "margin": self.margin,
+            "rope": self.rope,
+            "guard": self.guard,
+            "missing": self.missing,
+            "random_state": None if state is None else int(state),
+            "test_arguments": {
+                name: _plain(name, value) for name, value in self.test_arguments.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, held: Mapping[str, Any]) -> Decision:
+        """The decision that `to_dict` wrote; options of later versions are left out."""
+        known = {one.name for one in fields(cls)}
+        found = {name: value for name, value in held.items() if name in known}
+        found["prior"] = prior_from_json(found.get("prior"))
+        if isinstance(found.get("test"), Mapping):
+            found["test"] = StoredTest(**found["test"])
+        if isinstance(found.get("df"), Mapping):
+            found["df"] = Calibration.from_json(found["df"])
+        return cls(**found)
+
+    def describe(self) -> str:
+        """What was asked, in a line."""
+        parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
+        parts.append(_preference_words(self.prior))
+        if self.family == "control":
+            parts.append(f"all learners against {self.control}")
+        elif self.family is not None:
+            parts.append(f"family {self.family}")
+        if self.df is not None:
+            parts.append(f"df {self.df:g}" if isinstance(self.df, int | float) else "df calibrated")
+        parts += [f"{name} {value}" for name in ("correction", "margin", "rope")
+                  if (value := getattr(self, name)) is not None]  # fmt: skip
+        if self.guard is not None:
+            parts.append("with the guard" if self.guard else "without the guard")
+        return ", ".join(parts)
+
+    @property
+    def test_name(self) -> str:
+        """The test by its name."""
+        if isinstance(self.test, str):
+            return self.test
+        return (self.test if isinstance(self.test, StoredTest) else StoredTest.of(self.test)).name
+
+
+def _needs_all_pairs(correction: str | None) -> bool:
+    return correction is not None and CORRECTIONS[correction].needs_all_pairs
+
+
+def _ask_for(test: StoredTest) -> str:
+    return (
+        f"test {test.name!r} is a function of yours, and a store keeps its name alone: give the "
+        "function again with test=, or name another test."
+    )
+
+
+def _checked_prior(prior: Any) -> Any:
+    if isinstance(prior, str):
+        words = (LISTED, *MEASURED)
+        if prior not in words:
+            listed = ", ".join(map(repr, words))
+            raise ArgumentError(
+                f"prior must be one of {listed}, a list of learners, most preferred first, or "
+                f"prices by name; got the text {prior!r}."
+            )
+        return prior
+    if prior is None or isinstance(prior, PanelOrder | MeasuredCosts):
+        return prior
+    if isinstance(prior, Mapping):
+        return prices_of(prior)
+    if not isinstance(prior, Iterable):
+        raise refuse("prior", "a list of learners, most preferred first, or prices by name", prior)
+    return tuple(prior)
+
+
+def _checked_df(df: Any) -> Any:
+    if df is None or isinstance(df, Calibration) or (isinstance(df, str) and df == "calibrated"):
+        return df
+    if isinstance(df, str | os.PathLike):
+        return read_calibration(df)
+    number = positive(df, "df")
+    return int(df) if isinstance(df, int | np.integer) else number
+
+
+def _test_to_json(test: str | Callable[..., Any] | StoredTest) -> Any:
+    if isinstance(test, str):
+        return test
+    held = test if isinstance(test, StoredTest) else StoredTest.of(test)
+    return {"name": held.name, "fingerprint": held.fingerprint}
+
+
+def _plain(name: str, value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, bool | int | str) or value is None:
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    raise ArgumentError(f"{name} must be a number or a word to be written down; got {value!r:.80}.")
+
+
+def _preference_words(prior: Any) -> str:
+    if prior is None:
+        return "no preference"
+    if isinstance(prior, PanelOrder):
+        return "the panel's preference"
+    if isinstance(prior, MeasuredCosts):
+        return f"preference by {prior.what}"
+    if isinstance(prior, str):
+        return "preference as listed" if prior == LISTED else f"preference by {prior}"
+    if isinstance(prior, Mapping):
+        prices = ", ".join(f"{name} {price:g}" for name, price in prior.items())
+        return f"preference by price ({prices})"
+    return f"preference {' before '.join(map(str, prior))}"

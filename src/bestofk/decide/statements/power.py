@@ -1,0 +1,243 @@
+"""A plan in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, log10
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from bestofk._base.formatting import counted
+from bestofk.decide.power.designs import NO_SPREAD, Disagreements, Planned, Units
+from bestofk.stats.adjust import CORRECTIONS
+
+if TYPE_CHECKING:
+    from bestofk.decide.power.result import Needed, PairPlan, PlanSize
+
+LISTED = 6
+"""So many open pairs are told in full; the data frame has all."""
+
+
+def about(count: float) -> str:
+    """A number of runs or rows, rounded up to two digits where it is large.
+
+    Examples
+    --------
+    >>> about(23), about(1873), about(3.26)
+    ('23', '1,900', '3.3')
+    """
+    if count < 100:
+        return f"{count:.2g}" if count != int(count) else f"{int(count)}"
+    step = 10 ** (floor(log10(count)) - 1)
+    return f"{ceil(count / step) * step:,}"
+
+
+def short(value: float) -> str:
+    """A difference for print: two digits.
+
+    Examples
+    --------
+    >>> short(0.01234), short(0.5)
+    ('0.012', '0.5')
+    """
+    return f"{value:.2g}"
+
+
+def explain_plan(plan: PlanSize) -> str:
+    """All sentences of a plan, one paragraph per matter."""
+    parts = [_what_is_planned(plan), _what_it_shows(plan), *_pairs(plan), *plan.assumptions]
+    if plan.difference is None and any(pair.needed for pair in plan.pairs):
+        parts.append(
+            "An observed difference is a guess at the true one. To plan for the difference that "
+            "matters to you, give it (difference=, --difference)."
+        )
+    return "\n".join(parts)
+
+
+def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
+    """What would settle one pair; empty where it is settled or nothing feasible would."""
+    ways = [needed for needed in pair.needed if needed.feasible]
+    if pair.settled or not ways:
+        return ""
+    alone = ""
+    if pair.limit is not None and pair.difference is not None and pair.difference <= pair.limit:
+        alone = f"; more {plan.unit} alone would not"
+    seen = "" if pair.estimate is None else f" (difference {short(abs(pair.estimate))})"
+    return (
+        f"About {_amounts(ways)} would settle {pair.first} against {pair.second}{seen} with "
+        f"probability {plan.power:g}, {_if_true(plan)}{alone}."
+    )
+
+
+def needed_sentence(needed: Needed) -> str:
+    """How many are needed, where some number will do."""
+    if needed.times is None:
+        return f"No number of {needed.unit} would show the difference: {needed.reason.rstrip('.')}."
+    have = "" if needed.now is None else f"; there are {needed.now}"
+    many = f"{about(needed.times)} times the {needed.unit}"
+    if needed.count is not None:
+        many = f"about {about(needed.count)} {needed.unit}"
+    return f"{many[:1].upper()}{many[1:]} would show the difference{have}."
+
+
+def pair_plan_sentences(pair: PairPlan) -> str:
+    """What the design shows of one pair, and what would settle it."""
+    sentences = []
+    if pair.settled:
+        sentences.append(f"A difference between {pair.first} and {pair.second} is shown already.")
+    if pair.difference is not None and pair.power is not None:
+        sentences.append(
+            f"If {pair.first} and {pair.second} differ by {short(pair.difference)}, that is shown "
+            f"with probability {pair.power:.2g}."
+        )
+    if pair.smallest_difference is not None:
+        sentences.append(
+            f"The smallest difference between {pair.first} and {pair.second} that is shown with "
+            f"the power asked for is {short(pair.smallest_difference)}."
+        )
+    sentences += [needed_sentence(needed) for needed in pair.needed]
+    if not sentences:
+        return f"No difference between {pair.first} and {pair.second} can be shown."
+    return " ".join(sentences)
+
+
+def nothing_shown(planned: Planned) -> str:
+    """Why a design shows no difference, however large."""
+    errors = np.sort(planned.standard_error())
+    if errors[(len(errors) - 1) // 2] <= 0.0:
+        return NO_SPREAD
+    if isinstance(planned, Disagreements):
+        return (
+            f"with {planned.n} instances two learners that disagree so rarely cannot be "
+            "distinguished, whichever of them is right"
+        )
+    if isinstance(planned, Units):
+        least = planned.n
+        while not float(planned.effect_power(1e3, least, planned.level)) > 0.5:
+            least += 1
+        return (
+            f"with {planned.n} {planned.unit} no p-value can be as small as {planned.level:.2g}; "
+            f"at least {least} are needed"
+        )
+    return NO_SPREAD
+
+
+def _if_true(plan: PlanSize) -> str:
+    if plan.difference is None:
+        return "if the true difference is the observed one"
+    return f"if the true difference is {short(plan.difference)}"
+
+
+def _amounts(ways: Sequence[Needed]) -> str:
+    return " or ".join(map(_amount, ways))
+
+
+def _amount(needed: Needed) -> str:
+    if needed.count is None:
+        assert needed.times is not None
+        return f"{about(needed.times)} times as many {needed.unit}"
+    return f"{about(needed.count)} {needed.unit} (now {needed.now:,})"
+
+
+def _what_is_planned(plan: PlanSize) -> str:
+    sides, level = "two-sided", plan.level
+    if plan.family == "prior":
+        sides, level = "one-sided", plan.level / 2.0
+    shared = ""
+    if plan.comparisons > 1 and CORRECTIONS[plan.correction].adjusts:
+        what = "comparisons with the control" if plan.family == "control" else "pairs"
+        shared = f" ({plan.alpha:g} over {plan.comparisons} {what})"
+    design = plan.design[:1].upper() + plan.design[1:]
+    return f"{design}. Test: {plan.test}, {sides}, at level {level:.2g}{shared}."
+
+
+def _what_it_shows(plan: PlanSize) -> str:
+    if plan.smallest_difference is None:
+        if plan.reason == NO_SPREAD:
+            return f"What this design can show is not known: {plan.reason}."
+        return f"This design cannot show any difference: {plan.reason}."
+    shown = [p.smallest_difference for p in plan.pairs if p.smallest_difference is not None]
+    words = (
+        f"With probability {plan.power:g} this design shows a difference of "
+        f"{short(plan.smallest_difference)}"
+    )
+    low, high = short(min(shown)), short(max(shown))
+    if low != high:
+        words += f" between a typical pair ({low} to {high}, depending on the pair)"
+    words += "."
+    if plan.limit is not None:
+        words += (
+            f" More {plan.unit} cannot show a difference below {short(plan.limit)}; more rows can."
+        )
+    return words
+
+
+def _pairs(plan: PlanSize) -> list[str]:
+    known = [pair for pair in plan.pairs if pair.estimate is not None]
+    if plan.difference is None:
+        return _open_pairs(plan, known) if known else []
+    if not known:
+        return [_for_any_pair(plan, plan.pairs[0])]
+    head = (
+        f"If the true difference is {short(plan.difference)}, this is the probability that it is "
+        f"shown, and what would raise that to {plan.power:g}:"
+    )
+    return [head, *_listed(plan, known)]
+
+
+def _open_pairs(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
+    left = [pair for pair in pairs if not pair.settled]
+    if not left:
+        return ["Every pair is settled: the losses show a difference in each."]
+    are = "is" if len(left) == 1 else "are"
+    head = (
+        f"{len(left)} of {counted(len(pairs), 'pair')} {are} open. If the true difference is the "
+        "observed one, this is the probability that the design shows it, and what would raise "
+        f"that to {plan.power:g}:"
+    )
+    return [head, *_listed(plan, left)]
+
+
+def _listed(plan: PlanSize, pairs: list[PairPlan]) -> list[str]:
+    pairs = sorted(pairs, key=_effort)
+    lines = [f"- {_line(plan, pair)}" for pair in pairs[:LISTED]]
+    if len(pairs) > LISTED:
+        lines.append(f"- and {len(pairs) - LISTED} more, which need more than these.")
+    return lines
+
+
+def _line(plan: PlanSize, pair: PairPlan) -> str:
+    who = f"{pair.first} against {pair.second}"
+    if not pair.difference:
+        return f"{who}: no difference was observed, so there is none to plan for."
+    seen = f"difference {short(pair.difference)}, " if plan.difference is None else ""
+    return f"{who}: {seen}probability {_probability(pair.power)}; {_ways(plan, pair)}."
+
+
+def _for_any_pair(plan: PlanSize, pair: PairPlan) -> str:
+    assert plan.difference is not None
+    return (
+        f"A difference of {short(plan.difference)} is shown with probability "
+        f"{_probability(pair.power)}; {_ways(plan, pair)}."
+    )
+
+
+def _ways(plan: PlanSize, pair: PairPlan) -> str:
+    ways = [needed for needed in pair.needed if needed.feasible]
+    if pair.power is not None and pair.power >= plan.power:
+        return "that is enough"
+    if not ways:
+        return "nothing up to 1,000 times as much would do"
+    return f"about {_amounts(ways)} would do"
+
+
+def _probability(value: float | None) -> str:
+    if value is None or value < 0.005:
+        return "below 0.01"
+    return f"{value:.2f}" if value <= 0.995 else "above 0.99"
+
+
+def _effort(pair: PairPlan) -> tuple[float, float]:
+    times = [needed.times for needed in pair.needed if needed.times is not None]
+    return (min(times, default=float("inf")), -(pair.power or 0.0))

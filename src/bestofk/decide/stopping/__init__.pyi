@@ -1,0 +1,26 @@
+from .bootstrap_looks import (
+    IntervalVerdict as IntervalVerdict,
+    interval_verdict as interval_verdict,
+)
+from .bounds import Bounds as Bounds, PlannedT as PlannedT
+from .items import (
+    SettledItems as SettledItems,
+    StreamVerdict as StreamVerdict,
+    item_stream as item_stream,
+    settle_items as settle_items,
+)
+from .looks import Look as Look, look as look
+from .races import (
+    Band as Band,
+    Race as Race,
+    Raced as Raced,
+    RacedLearner as RacedLearner,
+    race as race,
+    replay as replay,
+)
+from .rule import StoppingRule as StoppingRule
+from .stopped_order import (
+    StoppedEvidence as StoppedEvidence,
+    StoppedOrder as StoppedOrder,
+    StoppedPair as StoppedPair,
+)

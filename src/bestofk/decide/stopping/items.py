@@ -1,0 +1,444 @@
+"""Items that come one after the other, with a look at every one: a test that allows it.
+
+For every pair a bet is placed on each item, and the capital it makes is an e-process: under the
+hypothesis that the first learner is at most as bad as the second, the chance that it ever exceeds
+1/alpha is at most alpha (Ville's inequality). Its running maximum gives a p-value that holds at
+every moment, and those of all pairs go through Holm's correction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import (
+    Bools,
+    Floats,
+    Ints,
+    finite_array,
+    one_of,
+    probability,
+    refuse,
+    whole,
+)
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import capitalised, counted, joined, pvalue_words
+from bestofk._base.results import Presented, decided_level, open_level, renamed
+from bestofk.decide.evidence import Family
+from bestofk.decide.preference import alike_ranks, arrange
+from bestofk.decide.statements.explain import called, listing
+from bestofk.decide.stopping.bounds import PlannedT
+from bestofk.decide.stopping.looks import Look
+from bestofk.decide.stopping.races import race
+from bestofk.decide.stopping.rule import TARGETS, StoppingRule
+from bestofk.stats.adjust import holm
+
+STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
+"""Shares of the capital that are put on an item; their mean is as good a bet as any of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamVerdict(Presented):
+    """What all items so far show, whenever they are looked at.
+
+    Attributes
+    ----------
+    items : int
+        How many there were; clusters, where these are the units.
+    pvalue, adjusted_pvalue : (K, K) arrays
+        Of the hypothesis that i is at most as bad as j; 1 on the diagonal.
+    better : (K, K) array of bool
+        ``better[j, i]``: j is shown to be better than i.
+    not_worse : (K, K) array of bool or None
+        With a margin, whether i is shown to be worse than j by less than the margin.
+    alpha : float
+        Chance that any claim is ever false, over all looks.
+    """
+
+    items: int
+    pvalue: Floats
+    adjusted_pvalue: Floats
+    better: Bools
+    not_worse: Bools | None
+    alpha: float
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What is shown so far, in sentences."""
+        decided_level(alpha, self.alpha)
+        name = renamed(names, range(len(self.better)))
+        claims = [
+            f"{called(name[int(j)])} is better than {called(name[int(i)])} "
+            f"({pvalue_words(float(self.adjusted_pvalue[i, j]), self.alpha)})"
+            for j, i in np.argwhere(self.better)
+        ]
+        so_far = f"after {counted(self.items, 'item')}"
+        if not claims:
+            return f"Nothing is shown {so_far}: look again when there are more."
+        shown = listing(claims)
+        return (
+            f"{capitalised(shown)}, {so_far}. However often one looks, the chance that a claim is "
+            f"ever false is at most {self.alpha:g}."
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        """One row for every pair, in both directions."""
+        pairs = np.argwhere(~np.eye(len(self.better), dtype=bool))
+        better, worse = pairs.T
+        return {
+            "better": better,
+            "worse": worse,
+            "pvalue": self.pvalue[worse, better],
+            "adjusted_pvalue": self.adjusted_pvalue[worse, better],
+            "shown": self.better[better, worse],
+        }
+
+    def best(self, *, prior: Any = None) -> int | None:
+        """The most preferred learner that no other is shown to beat; None while two may be.
+
+        `prior` are places in order of preference; by default 0, 1, 2, ...
+        """
+        order = range(len(self.better)) if prior is None else prior
+        for place in order:
+            if not self.better[:, place].any():
+                return int(place)
+        return None
+
+
+def item_stream(losses: Any, *, alpha: float = 0.05, margin: float | None = None) -> StreamVerdict:
+    """Compare K learners on the items so far; look as often as you like.
+
+    Parameters
+    ----------
+    losses : array_like, shape (K, n)
+        A loss between 0 and 1 for every item (or the mean over a cluster of items), in the order
+        in which they came, which must not depend on the losses.
+    alpha : float
+        Chance of any false claim, at any look.
+    margin : float, optional
+        A difference that does not matter: adds whether a learner is shown to be worse than
+        another by less.
+
+    Returns
+    -------
+    StreamVerdict
+
+    Notes
+    -----
+    For the pair i, j with d_t = loss of i less loss of j on item t, the capital is the mean over
+    the stakes s of the product of (1 + s d_t), and p = 1 over its largest value so far. Adjusting
+    averages of e-values instead does not control the chance of a false claim over many looks.
+
+    References
+    ----------
+    I. Waudby-Smith and A. Ramdas (2024). Estimating means of bounded random variables by betting.
+    Journal of the Royal Statistical Society B 86, 1-27. doi:10.1093/jrsssb/qkad009
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> weak, strong = rng.random(300) < 0.5, rng.random(300) < 0.2
+    >>> verdict = item_stream(np.array([weak, strong], dtype=float))
+    >>> verdict.best(), bool(verdict.better[1, 0])
+    (1, True)
+    """
+    values = finite_array(losses, "losses", min_ndim=2)
+    probability(alpha, "alpha")
+    if values.ndim != 2 or len(values) < 2:
+        raise ArgumentError(
+            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
+        )
+    if values.size and (values.min() < 0 or values.max() > 1):
+        raise ArgumentError("losses must lie between 0 and 1 for a bet on them; rescale them.")
+    K, n = values.shape
+    rows, columns = np.nonzero(~np.eye(K, dtype=bool))
+    pvalue, adjusted = np.ones((K, K)), np.ones((K, K))
+    if n:
+        pvalue[rows, columns] = _pvalues(values[rows] - values[columns])
+    adjusted[rows, columns] = holm(pvalue[rows, columns])
+    # i is shown to be worse than j
+    claims = adjusted <= alpha
+    not_worse = None
+    if margin is not None:
+        if not 0 < margin < 1:
+            raise ArgumentError(f"margin must lie between 0 and 1; got {margin}.")
+        near = np.ones((K, K))
+        if n:
+            near[rows, columns] = _pvalues(
+                (margin - (values[rows] - values[columns])) / (1.0 + margin)
+            )
+        shown = np.ones((K, K))
+        shown[rows, columns] = holm(near[rows, columns])
+        not_worse = shown <= alpha
+    return StreamVerdict(
+        items=n,
+        pvalue=pvalue,
+        adjusted_pvalue=adjusted,
+        better=claims.T,
+        not_worse=not_worse,
+        alpha=alpha,
+    )
+
+
+def _pvalues(gains: Floats) -> Floats:
+    """1 over the largest capital so far of a bet on every row (P, n) of gains of at most 1."""
+    most = np.zeros(len(gains))
+    capital = np.zeros((len(gains), gains.shape[1]))
+    for stake in STAKES:
+        capital += np.exp(np.cumsum(np.log1p(stake * gains), axis=1))
+    np.maximum(most, capital.max(axis=1) / len(STAKES), out=most)
+    return np.asarray(1.0 / np.maximum(most, 1.0))
+
+
+# A test of learners on N planned items that ends when the rest cannot, or hardly can, matter.
+
+
+LOOKS = 40
+"""Looks at a plan that names no distance between them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettledItems(Presented):
+    """What the items so far say of the verdict on all that are planned.
+
+    Attributes
+    ----------
+    settled : bool
+        All planned items would decide the same, but for the risk.
+    exact : bool
+        They would, whatever they bring.
+    recommended : str or None
+        None while it is open.
+    order : tuple of str
+        The places that are settled, best first.
+    claims : tuple of pairs of str
+        (better, worse): what all planned items are sure to show.
+    items : dict of str to int
+        How many items of each learner were needed.
+    go_on : tuple of str
+        Who must see more items for the verdict; nobody where it is settled.
+    open_pairs : tuple of pairs of str
+        On which pairs it depends.
+    planned : int
+        Items of the plan.
+    risk : float
+        The chance, given the items, that all of them would have decided otherwise.
+    """
+
+    settled: bool
+    exact: bool
+    recommended: str | None
+    order: tuple[str, ...]
+    claims: tuple[tuple[str, str], ...]
+    items: dict[str, int]
+    go_on: tuple[str, ...]
+    open_pairs: tuple[tuple[str, str], ...]
+    planned: int
+    risk: float
+
+    @property
+    def saved(self) -> float:
+        """The share of all items of all learners that were not needed."""
+        return 1.0 - sum(self.items.values()) / (self.planned * len(self.items))
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """Who is recommended and what it took, or what is open.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Other names for the learners, in the order of `items`.
+        alpha : float, optional
+            Has no effect: it was decided before.
+        """
+        open_level(alpha)
+        called = renamed(names, list(self.items))
+        most = max(self.items.values())
+        if not self.settled:
+            pairs = [f"{called[a]} against {called[b]}" for a, b in self.open_pairs]
+            return (
+                f"Not settled after {most:,} of {self.planned:,} items; open: {joined(pairs)}. "
+                f"More items are needed of {joined([called[name] for name in self.go_on])}."
+            )
+        assert self.recommended is not None
+        sure = (
+            "whatever the rest says, all of them decide the same"
+            if self.exact
+            else "all of them would decide the same, but for a risk of at most "
+            f"{100 * self.risk:.4g} %"
+        )
+        return (
+            f"Use {called[self.recommended]}. Settled after {most:,} of {self.planned:,} items "
+            f"({100 * self.saved:.0f} % of the work is saved): {sure}."
+        )
+
+
+class _NoMoreItemsError(Exception):
+    """The items so far are used up."""
+
+
+def settle_items(
+    losses: Any,
+    *,
+    planned: int,
+    names: Sequence[str] | None = None,
+    every: int | None = None,
+    prior: Any = None,
+    alpha: float = 0.05,
+    correction: str = "holm",
+    guard: bool = True,
+    target: str = "best",
+    risk: float = 0.05,
+) -> SettledItems:
+    """Whether the items so far settle what all planned items will say of K learners.
+
+    Parameters
+    ----------
+    losses : array_like, shape (K, n)
+        A loss between 0 and 1 for every item so far, in one random order common to all learners;
+        NaN for items that a learner has not seen. Where items belong together in clusters, give
+        the mean of each cluster: clusters are the units then.
+    planned : int
+        Items of the plan, N.
+    names : sequence of str, optional
+        The learners; by default "0", "1", ...
+    every : int, optional
+        Items between two looks, a divisor of `planned`; by default about a fortieth of it.
+    prior : list of names, dict of prices, "listed" or None
+        The preference, as for `bestofk.order`; None: the smallest mean is recommended.
+    alpha, correction, guard
+        As for `bestofk.order`.
+    target : {"best", "order"}
+        What must be settled.
+    risk : float
+        The chance, given the items, that all N would have decided otherwise; 0: stop only for
+        what no further item can change.
+
+    Returns
+    -------
+    SettledItems
+
+    Notes
+    -----
+    The planned test is the paired t test on N items, corrected over all pairs; it is curtailed, so
+    that the chance of a false claim is at most that of the test on all N items plus the risk. For
+    items without an end, with a look at every one, see `item_stream`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> error = np.array([[0.4], [0.2], [0.35]])
+    >>> losses = (rng.random((3, 600)) < error).astype(float)
+    >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prior="listed")
+    >>> print(found.explain())
+    Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all of them would decide \
+the same, but for a risk of at most 5 %.
+    """
+    values = np.asarray(losses, dtype=np.float64)
+    if values.ndim != 2 or len(values) < 2:
+        raise ArgumentError(
+            f"losses must have the axes (learner, item), 2 learners at least; got {values.shape}."
+        )
+    known = values[~np.isnan(values)]
+    if known.size and not (known.min() >= 0 and known.max() <= 1):
+        raise ArgumentError("losses must lie between 0 and 1; rescale them.")
+    N = whole(planned, "planned", at_least=4)
+    step = _between_looks(N, every)
+    if values.shape[1] > N:
+        raise ArgumentError(f"planned must be at least the {values.shape[1]} items given; got {N}.")
+    probability(alpha, "alpha")
+    one_of(target, "target", TARGETS)
+    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
+        raise refuse("risk", "a chance of at least 0 and below 1", risk)
+    called = [str(name) for name in (range(len(values)) if names is None else names)]
+    if len(called) != len(values) or len(set(called)) < len(called):
+        raise ArgumentError(
+            f"names must be {len(values)} different names, one per row of losses; got {called}."
+        )
+    blocks = values[:, : values.shape[1] // step * step].reshape(len(values), -1, step)
+    missing = np.logical_or.reduce(np.isnan(blocks), axis=2)
+    given = np.where(missing.any(axis=1), missing.argmax(axis=1), blocks.shape[1])
+    if not given.all():
+        raise ArgumentError(f"losses must hold the first {step} items of every learner.")
+    places, preference, _ = arrange(called, prior, blocks[:, 0].mean(axis=1))
+    ranks = alike_ranks(called, prior)
+    shown = [called[at] for at in places]
+    blocks, given = blocks[places], given[places]
+    test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
+    family = Family(learners=len(values), alpha=alpha, correction=correction)
+    seen: list[tuple[Look, Ints]] = []
+
+    def fill(runs: Ints) -> Floats:
+        if (runs > given).any():
+            raise _NoMoreItemsError
+        found = np.full((len(values), test.runs, step), np.nan)
+        for row, run in enumerate(runs.tolist()):
+            found[row, :run] = blocks[row, :run]
+        return found
+
+    with suppress(_NoMoreItemsError):
+        race(
+            fill,
+            len(values),
+            test,
+            family,
+            StoppingRule(target=target, risk=float(risk)),  # type: ignore[arg-type]
+            guard=guard,
+            stated=preference.stated,
+            # one item in one block, as for one row in one fold
+            floor=1.0,
+            ranks=None if ranks is None else ranks[places],
+            watch=lambda look, runs: seen.append((look, runs)),
+        )
+    return _found(seen, shown, N, step, target, float(risk))
+
+
+def _between_looks(planned: int, every: int | None) -> int:
+    if every is not None:
+        step = whole(every, "every", at_least=2)
+        if planned % step or planned // step < 2:
+            raise ArgumentError(
+                f"every must divide planned, at least twice; got {step} and {planned}: "
+                f"planned={max(2, -(-planned // step)) * step} works."
+            )
+        return step
+    sizes = [size for size in range(2, planned // 2 + 1) if planned % size == 0]
+    if not sizes:
+        raise ArgumentError(
+            f"planned must be a number that looks can divide; got {planned}: "
+            f"planned={planned + 1} works."
+        )
+    return min(sizes, key=lambda size: abs(size - planned / LOOKS))
+
+
+def _found(
+    seen: list[tuple[Look, Ints]], names: list[str], planned: int, step: int, target: str,
+    risk: float,
+) -> SettledItems:  # fmt: skip
+    look, runs = seen[-1]
+    verdict = look.verdict
+    places = verdict.order()[0].tolist()
+    candidates = np.flatnonzero(verdict.candidates())
+    best = int(candidates[0]) if len(candidates) == 1 else None
+    if best is not None and not places:
+        places = [best]
+    surely = look.exact
+    certain = surely.order()[1] if target == "order" else int(surely.candidates().sum()) == 1
+    pairs = [] if look.settled else list(look.open_pairs)
+    return SettledItems(
+        settled=look.settled,
+        exact=look.settled and bool(certain),
+        recommended=None if best is None else names[best],
+        order=tuple(names[at] for at in places),
+        claims=tuple((names[j], names[i]) for i, j in np.argwhere(verdict.sure).tolist()),
+        items=dict(zip(names, (runs * step).tolist(), strict=True)),
+        go_on=tuple(names[at] for at in np.flatnonzero(look.go_on)),
+        open_pairs=tuple((names[i], names[j]) for i, j in pairs),
+        planned=planned,
+        risk=risk,
+    )

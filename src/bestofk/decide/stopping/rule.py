@@ -1,0 +1,121 @@
+"""When a comparison is settled: what is asked for, and at what risk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from bestofk._base.formatting import joined, ordinal
+
+Target = Literal["best", "order"]
+Settle = Literal["plan", "limit"]
+TARGETS: tuple[Target, ...] = ("best", "order")
+FIRST_LOOK = 2
+"""Runs before the first prediction: one run has no spread over runs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoppingRule:
+    """When a comparison is settled.
+
+    Attributes
+    ----------
+    target : {"best", "order"}
+        What must be settled: who is recommended, or the whole order.
+    risk : float
+        The chance, given the data, that the full plan would have decided otherwise; 0: only
+        what no result of the rest can change.
+    settle : {"plan", "limit"}
+        The verdict of the plan, or that of endless runs of the same test.
+    max_runs : int
+        With ``settle="limit"``, the runs after which what is open stays so.
+    """
+
+    target: Target = "best"
+    risk: float = 0.05
+    settle: Settle = "plan"
+    max_runs: int = 30
+
+
+# Why a learner was stopped, in words; learners with the same reason share a sentence.
+
+
+Kind = Literal["recommended", "smaller mean", "overridden", "preferred", "passed over", "placed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopReason:
+    """Why nothing more need be known of a learner.
+
+    Attributes
+    ----------
+    kind : str
+        It is recommended; the learner `by` has the smaller mean, overrides it, or is recommended,
+        being preferred to it or not; or its place in the order is settled.
+    exact : bool
+        Whatever the rest of the plan says; otherwise but for the risk.
+    by : str
+        The other learner.
+    place : int
+        The place in the order.
+    """
+
+    kind: Kind
+    exact: bool
+    by: str = ""
+    place: int = 0
+
+    def clause(self, *, several: bool = False, although: bool = True) -> str:
+        """``nmc overrides it``; `although` adds what speaks for the other one."""
+        it = "them" if several else "it"
+        if self.kind == "recommended":
+            return "it is recommended"
+        if self.kind == "smaller mean":
+            return f"{self.by} has the smaller mean"
+        if self.kind == "overridden":
+            return f"{self.by} overrides {it}"
+        if self.kind == "passed over":
+            return f"{'they are' if several else 'it is'} passed over for {self.by}"
+        if self.kind == "placed":
+            return "the order is the one given" if several else f"it ranks {ordinal(self.place)}"
+        preferred = f", which is preferred to {it}," if although else ""
+        return f"{self.by}{preferred} is recommended"
+
+
+def stop_sentence(
+    stopped: Sequence[tuple[str, int]],
+    reason: StopReason,
+    *,
+    planned: int,
+    limit: bool,
+    risk: str,
+    unit: str = "run",
+) -> str:
+    """``nn stopped after run 2: whatever the other 8 runs say, nmc overrides it.``
+
+    `stopped` are learners and the run (or data set) after which each was stopped.
+    """
+    what = reason.clause(several=len(stopped) > 1)
+    if limit:
+        sure = f"with endless runs {what}, but for the risk of {risk}"
+    elif reason.exact:
+        sure = f"{_whatever(planned - stopped[0][1], unit)}, {what}"
+    else:
+        sure = f"at the end of the plan {what}, but for the risk of {risk}"
+    together: dict[int, list[str]] = {}
+    for name, runs in sorted(stopped, key=lambda one: one[1]):
+        together.setdefault(runs, []).append(name)
+    when = [
+        f"{joined(names)}{'' if at else ' stopped'} after {unit} {runs}"
+        for at, (runs, names) in enumerate(together.items())
+    ]
+    # "a, b and c after run 2 and d after run 3" would be hard to read
+    plain = all(len(names) == 1 for names in together.values())
+    return f"{joined(when) if plain else ', '.join(when)}: {sure}."
+
+
+def _whatever(left: int, unit: str) -> str:
+    if unit != "run":
+        return f"whatever the other {'one says' if left == 1 else f'{left} say'}"
+    return f"whatever the other {'run says' if left == 1 else f'{left} runs say'}"

@@ -1,0 +1,322 @@
+"""What is true of a problem: the expected losses of the learners, known or estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, probability, whole
+from bestofk._base.errors import ArgumentError, RunError
+from bestofk._base.results import Presented, open_level, renamed
+from bestofk.lab.problems.classes import BinaryAttributes
+from bestofk.lab.problems.drawn_losses import TableProblem
+from bestofk.lab.problems.generator import DataProblem
+from bestofk.lab.problems.given_rows import ColumnBlocks, Degraded, ShuffledLabels
+from bestofk.lab.problems.networks import BayesianNetwork, draw_network
+from bestofk.lab.simulation import Simulation
+from bestofk.learners.kernels.splits import SplitMarks
+from bestofk.learners.predict import errors_of, plan_errors, predict_plan, seed_names
+from bestofk.learners.specification import named_learners
+from bestofk.splits.design import Design
+from bestofk.splits.splits import Splits
+
+TRAINING_SETS = 200
+TEST_ROWS = 1500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truth(Presented):
+    """Expected losses, and the difference between the best learner and the next one (or the first).
+
+    Attributes
+    ----------
+    means : tuple of float
+        Expected loss of every learner.
+    difference : float
+        Expected loss of the worse of the first two learners less that of the better one.
+    error : float
+        Standard error of `difference`; 0 where it is known.
+    how : str
+        How it is known.
+    """
+
+    means: tuple[float, ...]
+    difference: float
+    error: float
+    how: str
+
+    @property
+    def best(self) -> int:
+        """The learner of smallest expected loss."""
+        return int(np.argmin(self.means))
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per learner."""
+        return {"learner": range(len(self.means)), "expected_loss": self.means}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The difference in a sentence; `alpha` has no effect.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the learners; none are named by default.
+        alpha : float, optional
+            Has no effect.
+        """
+        open_level(alpha)
+        called = renamed(names, range(len(self.means)))
+        between = "" if names is None else f" between {called[0]} and {called[1]}"
+        sure = f" (standard error {100 * self.error:.2g})" if self.error else ""
+        return (
+            f"The true difference{between} is {100 * self.difference:.3g} points{sure}, {self.how}."
+        )
+
+
+def known_truth(simulation: Simulation) -> Truth:
+    """The truth of problems on which it is known who equals whom and who is better.
+
+    Examples
+    --------
+    >>> from bestofk.lab import simulate
+    >>> known_truth(simulate(problem="right-or-wrong(errors=(0.3, 0.2, 0.2))", sets=1)).means
+    (0.3, 0.2, 0.2)
+    """
+    problem = simulation.problem
+    if isinstance(problem, TableProblem | Degraded | ColumnBlocks):
+        return truth_of(simulation, simulation.learners)
+    if isinstance(problem, BinaryAttributes) and problem.class_probability == 0.5:
+        return Truth(
+            means=(0.5,) * len(simulation.learners),
+            difference=0.0,
+            error=0.0,
+            how="as the class is a fair coin",
+        )
+    raise ArgumentError(
+        "problem must be one of which it is known which learners are equal (blocks, degraded, "
+        "binary with a fair class, or one that draws losses); got "
+        f"{problem.describe()}."
+    )
+
+
+def truth_of(simulation: Simulation, learners: Any) -> Truth:
+    """The truth of what was simulated: known, estimated on test rows, or from the losses."""
+    problem = simulation.problem
+    if isinstance(problem, ColumnBlocks):
+        return _truth_of_blocks(simulation, problem)
+    if isinstance(problem, TableProblem):
+        means = problem.true_means
+        return Truth(means=means, difference=abs(means[1] - means[0]), error=0.0, how="as set")
+    if isinstance(problem, Degraded):
+        best = float(simulation.losses[:, :, -1 if problem.best_last else 0].mean())
+        means = (best, *(best + problem.by,) * problem.copies)
+        return Truth(
+            means=means[::-1] if problem.best_last else means,
+            difference=problem.by,
+            error=0.0,
+            how="as set",
+        )
+    if isinstance(problem, ShuffledLabels):
+        mean, error = simulation.mean_differences()
+        return Truth(
+            means=tuple(simulation.losses.mean(axis=(0, 1, 3, 4, 5, 6)).tolist()),
+            difference=abs(mean),
+            error=error,
+            how="estimated from the losses themselves",
+        )
+    sizes = simulation.design.n_train
+    n_train = int(np.mean(sizes)) if sizes else getattr(problem, "rows", 300)
+    return estimate_truth(learners, problem, n_train=n_train, random_state=simulation.random_state)
+
+
+def _truth_of_blocks(simulation: Simulation, problem: ColumnBlocks) -> Truth:
+    """Learners with equal blocks are equal, and less error is better; how much is estimated."""
+    errors = np.array(problem.errors)
+    kinds, which = np.unique(errors, return_inverse=True)
+    losses = simulation.losses.mean(axis=(0, 1, 3, 4, 5, 6))
+    means = np.sort([losses[which == kind].mean() for kind in range(len(kinds))])[which]
+    mean, error = simulation.mean_differences()
+    same = errors[0] == errors[1]
+    return Truth(
+        means=tuple(means.tolist()),
+        difference=0.0 if same else abs(mean),
+        error=0.0 if same else error,
+        how="by construction" if same else "estimated from the losses themselves",
+    )
+
+
+def estimate_truth(
+    learners: Any,
+    problem: DataProblem,
+    *,
+    n_train: int,
+    training_sets: int = TRAINING_SETS,
+    test_rows: int = TEST_ROWS,
+    random_state: int = 0,
+) -> Truth:
+    """Expected error rates of learners that are taught with `n_train` rows.
+
+    Parameters
+    ----------
+    learners : list or mapping
+        As for `compare`.
+    problem : problem
+        One that draws as many rows as wanted: *binary*, *network*, *gaussian*.
+    n_train : int
+        Rows that train.
+    training_sets, test_rows : int
+        Training sets that are drawn, and fresh rows from the same source that test each.
+    random_state : int
+        The seed.
+
+    Examples
+    --------
+    >>> from bestofk.lab import problem
+    >>> truth = estimate_truth(["nmc", "max"], problem("gaussian(bayes_error=0.1)"), n_train=100,
+    ...                        training_sets=20)
+    >>> truth.best, bool(truth.means[0] < 0.2), bool(truth.means[1] > 0.4)
+    (0, True, True)
+    """
+    training_sets = whole(training_sets, "training_sets", at_least=2)
+    larger: DataProblem = replace(problem, rows=n_train + test_rows)  # type: ignore[type-var]
+    tested = np.zeros((1, n_train + test_rows), dtype=bool)
+    tested[0, n_train:] = True
+    splits = Splits.of(
+        spec="holdout",
+        seed=0,
+        design=Design(kind="holdout", n_train=(n_train,), n_test=(test_rows,)),
+        marks=tested,
+        notes=(),
+    )
+    marks = SplitMarks.of(splits)
+    assert marks is not None
+    named = named_learners(learners)
+    errors = np.empty((training_sets, len(named)))
+    for one in range(training_sets):
+        key = np.random.SeedSequence(random_state, spawn_key=(4, one))
+        encoded = larger.encoded(np.random.default_rng(key))
+        for place, estimator in enumerate(named.values()):
+            found = (
+                None if seed_names(estimator) else plan_errors(estimator, encoded, splits, marks)
+            )
+            if found is None:
+                data = larger.draw(np.random.default_rng(key))
+                predicted = predict_plan(estimator, data, splits, seeds=[one])
+                found = errors_of(predicted, encoded.y, splits, marks)
+            errors[one, place] = found.counts()[0] / test_rows
+    means = errors.mean(axis=0)
+    difference = errors[:, 1] - errors[:, 0]
+    return Truth(
+        means=tuple(means.tolist()),
+        difference=abs(float(difference.mean())),
+        error=float(difference.std(ddof=1) / np.sqrt(training_sets)),
+        how=f"estimated with {training_sets} training sets of {n_train} rows, each tested on "
+        f"{test_rows} fresh rows",
+    )
+
+
+# A Bayesian network on which two learners differ by as much as is wanted.
+
+
+STEP = 0.25
+"""How far the probabilities of a table are moved in one try."""
+
+
+def search_network(
+    learners: Any = ("naive-bayes", "c4.5"),
+    *,
+    difference: float,
+    tolerance: float = 0.005,
+    rows: int = 300,
+    attributes: int = 10,
+    most_parents: int = 3,
+    training_sets: int = 30,
+    tries: int = 400,
+    random_state: int = 0,
+) -> BayesianNetwork:
+    """A random network on which the second learner is better than the first by `difference`.
+
+    Parameters
+    ----------
+    learners : list or mapping of two
+        As for `compare`.
+    difference : float
+        Expected error of the first learner less that of the second; negative where the first is
+        to be the better one.
+    tolerance : float
+        How near the estimated difference must come.
+    rows, attributes, most_parents : int
+        Of the network.
+    training_sets : int
+        Training sets by which a network is judged; the one that is returned is judged by eight
+        times as many.
+    tries : int
+        Networks that are looked at before giving up.
+    random_state : int
+        The seed.
+
+    Returns
+    -------
+    BayesianNetwork
+
+    Notes
+    -----
+    Networks are drawn at random; from one that is nearer than the best so far the search goes on
+    by moving the tables of single nodes.
+
+    Examples
+    --------
+    >>> found = search_network(["max", "naive-bayes"], difference=0.1, tolerance=0.02,
+    ...                        attributes=4, training_sets=5)
+    >>> len(found.parents)
+    5
+    """
+    whole(tries, "tries", at_least=1)
+    probability(abs(difference) or 0.5, "the size of difference")
+    if tolerance <= 0:
+        raise ArgumentError(f"tolerance must be above 0; got {tolerance!r}.")
+    rng = np.random.default_rng(random_state)
+    best: BayesianNetwork | None = None
+    gap = float("inf")
+    for number in range(tries):
+        # one network in four is new, so that no poor start is kept for good
+        if best is None or number % 4 == 0:
+            candidate = draw_network(
+                rng, rows=rows, attributes=attributes, most_parents=most_parents
+            )
+        else:
+            candidate = _moved(best, rng)
+        off = abs(_difference(learners, candidate, rows, training_sets, number) - difference)
+        if off >= gap:
+            continue
+        best, gap = candidate, off
+        if gap <= tolerance:
+            sure = _difference(learners, best, rows, 8 * training_sets, tries + number)
+            if abs(sure - difference) <= tolerance:
+                return replace(best, source=f"searched for a difference of {difference:g}")
+            gap = abs(sure - difference)
+    raise RunError(
+        f"No network with a difference of {difference:g} within {tolerance:g} was found in {tries} "
+        f"tries (the nearest was {gap:.3g} off): allow a larger tolerance, or more tries."
+    )
+
+
+def _difference(
+    learners: Any, network: BayesianNetwork, rows: int, training_sets: int, seed: int
+) -> float:
+    truth = estimate_truth(
+        learners, network, n_train=rows, training_sets=training_sets, random_state=seed
+    )
+    return truth.means[0] - truth.means[1]
+
+
+def _moved(network: BayesianNetwork, rng: np.random.Generator) -> BayesianNetwork:
+    node = int(rng.integers(len(network.tables)))
+    table: Floats = np.array(network.tables[node])
+    moved = np.clip(table + rng.uniform(-STEP, STEP, table.shape), 0.01, 0.99)
+    tables = list(network.tables)
+    tables[node] = tuple(moved.tolist())
+    return replace(network, tables=tuple(tables))

@@ -1,0 +1,70 @@
+"""Tree-augmented naive Bayes on nominal codes, by the kernels of ``tan.c``."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk.data.schema import Codes
+from bestofk.learners.kernels.library import Kernel
+from bestofk.learners.kernels.splits import SplitMarks
+
+_GAMMAS = Kernel("tan_gammas", "i64 &f64")
+_FIT = Kernel("tan_fit", "*i64 i64 i64 *i64 *i64 i64 *f64 &i64 &i64 &i64 &f64 &f64")
+_ROWS = Kernel("tan_rows", "*i64 i64 i64 *i64 *i64 *i64 *i64 *f64 *f64 i64 &f64")
+_PLAN = Kernel("tan_plan", "*i64 i64 i64 *i64 *i64 i64 *f64 *i64 *i64 i64 &i64")
+
+
+def gamma_table(n: int, most_values: int) -> Floats:
+    """The log gamma function at the halves that scores of n rows need: cell m is that of m / 2."""
+    table = np.empty(2 * n + int(most_values) + 1)
+    _GAMMAS(len(table), table)
+    return table
+
+
+def fit(
+    codes: Codes, offset: Codes, y: Codes, n_classes: int
+) -> tuple[Codes, Codes, Codes, Floats, Floats]:
+    """Modes, parents, where the tables begin, tables, prior (see `TreeAugmentedNaiveBayes`)."""
+    n, d = codes.shape
+    most = int(np.diff(offset).max())
+    modes, parent = np.empty(d, dtype=np.int64), np.empty(d, dtype=np.int64)
+    start = np.empty(d + 1, dtype=np.int64)
+    tables, prior = np.empty((int(offset[-1]) * most, n_classes)), np.empty(n_classes)
+    cells = _FIT(
+        codes, n, d, offset, y, n_classes, gamma_table(n, most), modes, parent, start, tables,
+        prior,
+    )  # fmt: skip
+    return modes, parent, start, tables[:cells].copy(), prior
+
+
+def log_rows(
+    codes: Codes,
+    *,
+    modes: Codes,
+    offset: Codes,
+    parent: Codes,
+    start: Codes,
+    tables: Floats,
+    prior: Floats,
+) -> Floats:
+    """Log joint probabilities of every row; unknown codes (-1) take the modes."""
+    logs = np.empty((len(codes), len(prior)))
+    _ROWS(
+        codes, *codes.shape, modes, offset, parent, start, tables, prior, len(prior), logs
+    )  # fmt: skip
+    return logs
+
+
+def predict_marks(
+    codes: Codes, offset: Codes, y: Codes, n_classes: int, marks: SplitMarks
+) -> Codes:
+    """Predictions of all splits, as the table of marks."""
+    n, d = codes.shape
+    gammas = gamma_table(n, int(np.diff(offset).max()))
+    predicted = np.zeros(marks.marks.shape, dtype=np.int64)
+    _PLAN(
+        codes, n, d, offset, y, n_classes, gammas, marks.marks, marks.wanted, len(marks.wanted),
+        predicted,
+    )  # fmt: skip
+    return predicted

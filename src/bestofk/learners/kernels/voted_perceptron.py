@@ -1,0 +1,69 @@
+"""The voted perceptron on inputs that end with a constant 1, by ``voted_perceptron.c``."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk.data.schema import Codes, Encoded
+from bestofk.learners.kernels.library import Kernel
+from bestofk.learners.kernels.splits import SplitMarks
+
+_FILLING = Kernel("perceptron_filling", "*f64 i64 i64 *i64 *i64 i64 &f64")
+_EXPAND = Kernel("perceptron_expand", "*f64 i64 i64 *i64 *f64 i64 &f64")
+_FIT = Kernel("perceptron_fit", "*f64 i64 i64 *bool &i64 &f64 &i64")
+_ROWS = Kernel("perceptron_rows", "*f64 *f64 *i64 i64 *f64 i64 i64 &i64")
+_PLAN = Kernel("perceptron_plan", "*f64 i64 i64 *i64 i64 *i64 i64 *i64 *i64 i64 i64 i64 &i64 &i64")
+
+
+def n_inputs(cardinality: Codes) -> int:
+    """Inputs of the perceptron, the constant 1 included."""
+    return int(np.where((cardinality == 0) | (cardinality == 2), 1, cardinality).sum()) + 1
+
+
+def find_filling(values: Floats, cardinality: Codes) -> Floats:
+    """Means of the numeric columns, modes (first of ties) of the nominal ones, 0 if unknown."""
+    n, d = values.shape
+    filling = np.empty(d)
+    _FILLING(values, n, d, cardinality, np.arange(n), n, filling)
+    return filling
+
+
+def expand(values: Floats, cardinality: Codes, filling: Floats) -> Floats:
+    """Numbers, 0/1 for two values, 1-of-n for other nominals, then a 1; unknown cells filled."""
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    inputs = np.empty((len(values), n_inputs(cardinality)))
+    _EXPAND(values, *values.shape, cardinality, filling, inputs.shape[1], inputs)
+    return inputs
+
+
+def train(inputs: Floats, second: npt.NDArray[np.bool_]) -> tuple[Codes, Floats, Codes]:
+    """One pass over the rows: rows of the mistakes, their signs, and the votes of the vectors."""
+    n = len(inputs)
+    mistakes, votes = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    signs = np.empty(n)
+    k = _FIT(inputs, *inputs.shape, second, mistakes, signs, votes)
+    return mistakes[:k], signs[:k].copy(), votes[: k + 1].copy()
+
+
+def predict_rows(vectors: Floats, signs: Floats, votes: Codes, inputs: Floats) -> Codes:
+    """The code (0 or 1) of every row of `inputs`; `vectors` are the rows of the mistakes."""
+    codes = np.empty(len(inputs), dtype=np.int64)
+    _ROWS(vectors, signs, votes, len(signs), inputs, *inputs.shape, codes)
+    return codes
+
+
+def predict_marks(encoded: Encoded, marks: SplitMarks, *, with_products: bool) -> tuple[Codes, int]:
+    """Predictions of all splits, as the table of marks; the split with a third class, or -1.
+
+    With `with_products` the dot products of all pairs of rows are computed once.
+    """
+    predicted = np.zeros(marks.marks.shape, dtype=np.int64)
+    refused = np.empty(1, dtype=np.int64)
+    _PLAN(
+        encoded.values, encoded.n, encoded.d, encoded.cardinality, n_inputs(encoded.cardinality),
+        encoded.y, encoded.n_classes, marks.marks, marks.wanted, len(marks.wanted),
+        int(not np.isnan(encoded.values).any()), int(with_products), predicted, refused,
+    )  # fmt: skip
+    return predicted, int(refused[0])

@@ -1,5 +1,0 @@
-"""The logistic model: the estimator, its solver and its kernels."""
-
-from bestofk.lazily import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,1 +1,0 @@
-from .logistic import Logistic as Logistic

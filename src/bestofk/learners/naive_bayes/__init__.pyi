@@ -1,1 +1,0 @@
-from .naive_bayes import NaiveBayes as NaiveBayes

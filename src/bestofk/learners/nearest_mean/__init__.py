@@ -1,5 +1,0 @@
-"""The nearest mean: the estimator, exact sums and their kernels."""
-
-from bestofk.lazily import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__)

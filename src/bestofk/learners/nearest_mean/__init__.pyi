@@ -1,1 +1,0 @@
-from .nearest_mean import NearestMean as NearestMean

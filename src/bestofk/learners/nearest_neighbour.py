@@ -1,0 +1,411 @@
+"""The nearest neighbour over all the splits of a plan: lists once, then a walk for each split.
+
+Imported only when a plan is evaluated.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError
+from bestofk.data.schema import Codes, Encoded
+from bestofk.learners.base import ProbabilisticClassifier
+from bestofk.learners.kernels.nearest_neighbour import (
+    NONE,
+    RANGE,
+    SplitScales,
+    column_scales,
+    mark,
+    nearest_rows,
+    pack_folds,
+    place_folds,
+    scales_by_fold,
+    scan_nominal,
+    scan_numeric,
+    scan_rescaled,
+    unpack_folds,
+    unpack_tests,
+)
+
+if TYPE_CHECKING:
+    from bestofk.splits.splits import Splits
+
+Words = npt.NDArray[np.uint64]
+Scales = tuple[Floats, Floats, Floats]
+"""Smallest value, largest value and divisor, by column or by split and column."""
+
+_SPLITS_AT_ONCE = 1 << 14
+# Scales beyond these could overflow or vanish when squared: such data go split by split.
+_MODERATE = (1e-100, 1e100)
+# Single precision holds products with ratios up to here without losing small terms.
+_ESTIMABLE = 1e12
+_MISSING_CODE = 255
+# What a split costs when it goes alone, and what lists cost, in differences of two values: for
+# themselves, and for each pair of rows and column.
+_SPLIT_COST, _LISTS_COST, _PAIR_COST = 1.4e5, 4e6, 2.3
+# From so many words of 64 runs on it pays to part the neighbours by class.
+_MANY_WORDS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitBlock:
+    """Some of the splits of a plan, as bits."""
+
+    planes: Words
+    """(n, words, digits): fold numbers (`by_fold`), else where each row trains."""
+    wanted: Words
+    """(n, words): where each row is tested."""
+    by_fold: bool
+    fold_of: npt.NDArray[np.int32]
+    """(runs, n) where `by_fold`, else empty."""
+    folds: int
+    trains: list[Codes]
+    tests: list[Codes]
+    """The rows of each split where not `by_fold`, else empty."""
+
+    @property
+    def n_splits(self) -> int:
+        """The number of splits in the block."""
+        return len(self.fold_of) * self.folds if self.by_fold else len(self.tests)
+
+
+def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:
+    """Predicted class codes for every split, as fit and predict would give them.
+
+    Parameters
+    ----------
+    encoded : Encoded
+        All rows.
+    splits : Splits
+        Which of them train and which test.
+    scale : int
+        ``RANGE``, ``STD`` or ``NONE``.
+    """
+    n = encoded.n
+    numeric = encoded.cardinality == 0
+    divisors = scales_of(encoded, np.arange(n), scale)[2][numeric]
+    low, high = _MODERATE
+    size = np.abs(encoded.values[:, numeric])
+    if ((divisors != 0) & ((divisors < low) | (divisors > high))).any() or (size > high).any():
+        return _split_by_split(encoded, splits, scale)
+    unknown = bool(np.isnan(encoded.values[:, numeric]).any())
+    fixed = not numeric.any() or (scale == NONE and not unknown)
+    if not fixed and not _lists_pay(splits, n, encoded.d):
+        return _split_by_split(encoded, splits, scale)
+    predictions: list[Codes] = []
+    digits = max(1, (encoded.n_classes - 1).bit_length())
+    columns = np.ascontiguousarray(encoded.values.T)
+    for block in _blocks(splits, n):
+        predicted = np.zeros((block.wanted.shape[1], digits, n), dtype=np.uint64)
+        if fixed:
+            _scan_fixed(encoded, columns, block, predicted)
+        else:
+            scan_rescaled(
+                encoded.values,
+                columns,
+                encoded.cardinality,
+                _split_scales(encoded, block, scale, unknown),
+                0.25 if scale == RANGE else 0.0,
+                1.0 if scale == RANGE else 0.0,
+                block.wanted.shape[1] >= _MANY_WORDS,
+                encoded.y,
+                block.planes,
+                block.by_fold,
+                block.folds,
+                block.wanted,
+                predicted,
+            )
+        predictions += _unpack(block, predicted)
+    return predictions
+
+
+def scales_of(encoded: Encoded, rows: Codes, scale: int) -> Scales:
+    """The scales under the given training rows."""
+    scales = _empty(encoded.d), _empty(encoded.d), _empty(encoded.d)
+    column_scales(encoded.values, encoded.cardinality, rows, scale, *scales)
+    return scales
+
+
+def _lists_pay(splits: Splits, n: int, d: int) -> bool:
+    """Whether lists of neighbours for all splits are sooner made than each split is evaluated."""
+    share = 1.0 / splits.folds if splits.fold_of is not None else 0.5
+    pairs, number = float(n) ** 2 * d, splits.runs * splits.folds
+    alone = number * (_SPLIT_COST + share * (1.0 - share) * pairs)
+    return alone > _LISTS_COST + _PAIR_COST * pairs
+
+
+def _empty(*shape: int) -> Floats:
+    return np.empty(shape, dtype=np.float64)
+
+
+def _blocks(splits: Splits, n: int) -> list[SplitBlock]:
+    """The plan in blocks of at most `_SPLITS_AT_ONCE` splits (at least one run)."""
+    if splits.fold_of is None:
+        pairs = [(train, test) for _, _, train, test in splits]
+        return [
+            _general_block(pairs[start : start + _SPLITS_AT_ONCE], n)
+            for start in range(0, len(pairs), _SPLITS_AT_ONCE)
+        ]
+    fold_of = np.ascontiguousarray(splits.fold_of, dtype=np.int32)
+    step = max(1, _SPLITS_AT_ONCE // splits.folds)
+    return [
+        _fold_block(fold_of[start : start + step], splits.folds)
+        for start in range(0, len(fold_of), step)
+    ]
+
+
+def _fold_block(fold_of: npt.NDArray[np.int32], folds: int) -> SplitBlock:
+    runs, n = fold_of.shape
+    words, digits = -(-runs // 64), max(1, (folds - 1).bit_length())
+    planes = np.empty((n, words, digits), dtype=np.uint64)
+    pack_folds(fold_of, planes)
+    wanted = np.full((n, words), ~np.uint64(0))
+    if runs % 64:
+        wanted[:, -1] = np.uint64((1 << (runs % 64)) - 1)
+    return SplitBlock(
+        planes=planes,
+        wanted=wanted,
+        by_fold=True,
+        fold_of=fold_of,
+        folds=folds,
+        trains=[],
+        tests=[],
+    )
+
+
+def _general_block(pairs: list[tuple[Codes, Codes]], n: int) -> SplitBlock:
+    words = -(-len(pairs) // 64)
+    planes = np.zeros((n, words, 1), dtype=np.uint64)
+    tested = np.zeros((n, words, 1), dtype=np.uint64)
+    for split, (train, test) in enumerate(pairs):
+        mark(train, split, planes)
+        mark(test, split, tested)
+    return SplitBlock(
+        planes=planes,
+        wanted=tested[:, :, 0].copy(),
+        by_fold=False,
+        fold_of=np.empty((0, n), dtype=np.int32),
+        folds=1,
+        trains=[train for train, _ in pairs],
+        tests=[test for _, test in pairs],
+    )
+
+
+def _scan_fixed(encoded: Encoded, columns: Floats, block: SplitBlock, predicted: Words) -> None:
+    plan = encoded.y, block.planes, block.by_fold, block.wanted, _list_length(block), predicted
+    cardinality = encoded.cardinality
+    if (cardinality > 0).all() and cardinality.max() < _MISSING_CODE and encoded.d < 256:
+        codes = np.where(np.isnan(columns), _MISSING_CODE, columns).astype(np.uint8)
+        scan_nominal(codes, _MISSING_CODE, *plan)
+    else:
+        scan_numeric(columns, cardinality, *plan)
+
+
+def _list_length(block: SplitBlock) -> int:
+    """So many neighbours that all of them are in the test part in hardly any split."""
+    if block.by_fold:
+        share = 1.0 - 1.0 / block.folds
+    else:
+        n = len(block.wanted)
+        share = float(np.mean([len(train) / n for train in block.trains]))
+    share = min(max(share, 0.01), 0.99)
+    return max(8, math.ceil(math.log(100.0 * block.n_splits) / -math.log1p(-share)))
+
+
+def _split_scales(encoded: Encoded, block: SplitBlock, scale: int, unknown: bool) -> SplitScales:
+    """The scales of every split of the block, and what bounds its distances."""
+    low, high, divisors = _scales_by_split(encoded, block, scale)
+    divisor, numeric = divisors.max(axis=0), encoded.cardinality == 0
+    counts = divisors != 0
+    ratio = np.divide(divisor, divisors, out=np.zeros_like(divisors), where=counts)
+    ratio *= ratio
+    least = np.where(counts & numeric, ratio, np.inf).min(axis=1)
+    if unknown or not numeric.all():
+        least = np.minimum(least, 1.0)
+    padded = -(-encoded.d // 8) * 8
+    single = np.zeros((len(ratio), padded), dtype=np.float32)
+    single[:, : encoded.d] = np.minimum(ratio, _ESTIMABLE)
+    least = np.where(np.isfinite(least), least, 1.0) * (1.0 - 1e-9)
+    constant_first, constant_columns = _listed(~counts & (divisor != 0))
+    return SplitScales(
+        divisor=divisor,
+        low=low,
+        high=high,
+        divisors=divisors,
+        ratio=single,
+        least_ratio=least,
+        estimable=ratio.max(axis=1) < _ESTIMABLE,
+        constant_first=constant_first,
+        constant_columns=constant_columns,
+        least=single.min(axis=0),
+        most=single.max(axis=0),
+        floor=float(least.min()),
+        excess=np.maximum(single[:, : encoded.d] - least[:, None], 0.0).mean(axis=0),
+        copies=np.unique(encoded.values, axis=0, return_inverse=True)[1].reshape(-1),
+    )
+
+
+def _listed(chosen: npt.NDArray[np.bool_]) -> tuple[Codes, Codes]:
+    """The chosen columns of every split one after the other, and where each split starts."""
+    split, column = np.nonzero(chosen)
+    return np.searchsorted(split, np.arange(len(chosen) + 1)), np.ascontiguousarray(column)
+
+
+def _scales_by_split(encoded: Encoded, block: SplitBlock, scale: int) -> Scales:
+    if block.by_fold:
+        return scales_by_fold(
+            encoded.values, encoded.cardinality, block.fold_of, block.folds, scale
+        )
+    shape = block.n_splits, encoded.d
+    low, high, divisors = _empty(*shape), _empty(*shape), _empty(*shape)
+    for s, train in enumerate(block.trains):
+        column_scales(
+            encoded.values, encoded.cardinality, train, scale, low[s], high[s], divisors[s]
+        )
+    return low, high, divisors
+
+
+def _unpack(block: SplitBlock, predicted: Words) -> list[Codes]:
+    """The predicted codes of every split of the block, in the order of its test rows."""
+    if block.by_fold:
+        first = place_folds(block.fold_of, block.folds)
+        out = unpack_folds(predicted, block.fold_of, block.folds, first)
+    else:
+        sizes = [len(test) for test in block.tests]
+        first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+        out = unpack_tests(predicted, np.concatenate(block.tests), first)
+    ends = first.tolist()
+    return [out[start:stop] for start, stop in pairwise(ends)]
+
+
+def _split_by_split(encoded: Encoded, splits: Splits, scale: int) -> list[Codes]:
+    predictions = []
+    for _, _, train, test in splits:
+        columns = np.ascontiguousarray(encoded.values[train].T)
+        scales = scales_of(encoded, train, scale)
+        nearest = nearest_rows(columns, encoded.cardinality, *scales, encoded.values[test])
+        predictions.append(encoded.y[train[nearest]])
+    return predictions
+
+
+# The nearest neighbour.
+
+
+# The numbers that the kernels know the scales by.
+_SCALES: dict[str | None, int] = {"range": 0, "std": 1, None: 2}
+
+
+class NearestNeighbour(ProbabilisticClassifier):
+    r"""Predict the class of the nearest training row.
+
+    Parameters
+    ----------
+    scale : {"range", "std", None}, default "range"
+        What differences in a numeric column are divided by: the range of its training rows,
+        their standard deviation (of the population, division by n, as
+        :class:`sklearn.preprocessing.StandardScaler`), or nothing.
+
+    Attributes
+    ----------
+    low_, high_ : array, shape (d,)
+        The smallest and the largest known training value of every numeric column.
+    divisor_ : array, shape (d,)
+        What differences are divided by; 0 for a column that does not count.
+
+    Notes
+    -----
+    The squared distance of two rows is the sum over the columns, in their order, of the squares
+    of :math:`(a_j - b_j) / s_j` for numeric and of 0 (equal) or 1 (not) for nominal columns.
+    The difference is taken first, so that equal differences are tied to the last bit. Test
+    values outside the training range are not clipped. Of tied rows the lowest wins.
+
+    *Unknown values.* In a nominal column an unknown value differs from everything, also from
+    another unknown (1). An unknown number is taken to lie at that end of the training range
+    :math:`[l_j, h_j]` which is farther away: one unknown counts
+    :math:`\max(a_j - l_j, h_j - a_j) / s_j`, two count :math:`(h_j - l_j) / s_j`. With
+    ``scale="range"`` these are the larger of v and 1 - v for the scaled value v, and 1 [2]_.
+
+    *Constant columns.* A column that is constant in the training rows counts 0 for known values
+    and 1 where one is unknown, if it is scaled; likewise a column without known training values.
+
+    Over a whole plan the neighbours of each row are put in order once, and each split then needs
+    only the first of them that train. Where scales depend on the split, rescaling changes a
+    squared distance by a factor between the smallest and the largest ratio of the squared
+    scales, which bounds how far to look. Predictions equal those of fit and predict.
+
+    References
+    ----------
+    .. [1] T. Cover and P. Hart, "Nearest neighbor pattern classification", IEEE Transactions on
+       Information Theory 13(1), 1967, 21-27. :doi:`10.1109/TIT.1967.1053964`
+    .. [2] D. W. Aha, D. Kibler and M. K. Albert, "Instance-based learning algorithms", Machine
+       Learning 6, 1991, 37-66. :doi:`10.1007/BF00153759`
+
+    Examples
+    --------
+    >>> X = [[1.0, 10.0], [2.0, 90.0], [9.0, 50.0]]
+    >>> NearestNeighbour().fit(X, ["a", "b", "c"]).predict([[2.0, 40.0], [5.0, 90.0]]).tolist()
+    ['a', 'b']
+    >>> NearestNeighbour(scale=None).fit(X, ["a", "b", "c"]).predict([[2.0, 40.0]]).tolist()
+    ['c']
+    """
+
+    low_: Floats
+    high_: Floats
+    divisor_: Floats
+
+    _splits_share_most = True
+
+    def __init__(self, scale: str | None = "range") -> None:
+        self.scale = scale
+
+    def _fit_encoded(self, encoded: Encoded) -> None:
+        from bestofk.learners.kernels.nearest_neighbour import column_scales
+
+        scale = self._scale()
+        d = encoded.d
+        self.low_, self.high_, self.divisor_ = np.empty(d), np.empty(d), np.empty(d)
+        column_scales(
+            encoded.values,
+            encoded.cardinality,
+            np.arange(encoded.n),
+            scale,
+            self.low_,
+            self.high_,
+            self.divisor_,
+        )
+        self._columns = np.ascontiguousarray(encoded.values.T)
+        self._cardinality = encoded.cardinality
+        self._y = encoded.y
+
+    def _predict_encoded(self, values: Floats) -> Codes:
+        from bestofk.learners.kernels.nearest_neighbour import nearest_rows
+
+        nearest = nearest_rows(
+            self._columns, self._cardinality, self.low_, self.high_, self.divisor_, values
+        )
+        return self._y[nearest]
+
+    def _proba_encoded(self, values: Floats) -> Floats:
+        """1 for the class of the nearest training row, 0 for the others."""
+        return np.eye(len(self.classes_))[self._predict_encoded(values)]
+
+    def _predict_plan(self, encoded: Encoded, splits: Splits) -> list[Codes]:
+        return predict_plan_nearest(encoded, splits, self._scale())
+
+    def _scale(self) -> int:
+        if not (self.scale is None or isinstance(self.scale, str)) or self.scale not in _SCALES:
+            raise ArgumentError(
+                f"scale must be one of 'range', 'std' and None; got {self.scale!r}."
+            )
+        return _SCALES[self.scale]
+
+    def complexity(self) -> int:
+        """N d: the training rows themselves."""
+        return int(self._columns.size)

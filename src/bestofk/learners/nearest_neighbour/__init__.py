@@ -1,5 +1,0 @@
-"""The nearest neighbour: the estimator, whole plans and their kernels."""
-
-from bestofk.lazily import lazy_names
-
-__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,1 +1,0 @@
-from .nearest_neighbour import NearestNeighbour as NearestNeighbour

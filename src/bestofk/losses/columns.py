@@ -1,0 +1,382 @@
+"""Names of learners and data sets: text, not empty, each once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, TableError, UnknownNameError
+from bestofk.data.tables.table import Table
+
+
+def clean_names(
+    names: Iterable[object] | None, count: int, where: str, kind: str, *, alone: str | None = None
+) -> tuple[str, ...]:
+    """`names` as a tuple of `count` distinct texts, or ``"0"``, ``"1"``, ... when None.
+
+    A name may hold any character but NUL and halves of surrogate pairs, which no file could
+    carry, and no blanks around it, which readers drop.
+    """
+    if names is None:
+        if alone is not None and count == 1:
+            return (alone,)
+        return tuple(str(i) for i in range(count))
+    if isinstance(names, str):
+        raise ArgumentError(f"{where} must be a list of names; got the text {names!r}.")
+    clean = tuple(str(name) for name in names)
+    if len(clean) != count:
+        raise ArgumentError(
+            f"{where} must hold one name for each of the {count} {kind}s of values; got "
+            f"{len(clean)}."
+        )
+    seen: dict[str, int] = {}
+    for position, name in enumerate(clean):
+        if not name.strip():
+            raise ArgumentError(f"{where} must not be empty; the name at position {position} is.")
+        if name != name.strip() or "\0" in name or not _encodable(name):
+            raise ArgumentError(
+                f"{where} must be text without blanks around it that UTF-8 can hold; got {name!r} "
+                f"at position {position}."
+            )
+        if name in seen:
+            raise ArgumentError(
+                f"{where} must be distinct; got {name!r} at positions {seen[name]} and {position}."
+            )
+        seen[name] = position
+    return clean
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+# Names of splits as people write them: split0_test_score, fold1, accuracy_fold_3, cv2.
+
+
+_SCORER = re.compile(r"split(\d{1,6})_test_(.+)")
+_FOLD = re.compile(
+    r"(?:(.+?)[ _.:-])?(?:cv[ _-]?)?(?:fold|split|cv)[ _.:-]?(\d{1,6})(?:[ _.:-](.+))?",
+    re.IGNORECASE,
+)
+_TRAINING = re.compile(r"(?:^|_)(?:train|training|time)(?:_|$)", re.IGNORECASE)
+
+
+class Split(NamedTuple):
+    """What the name of a split says."""
+
+    number: int
+    metric: str
+    """What was measured; empty where the name does not say."""
+    scorer: bool
+    """In scikit-learn's form, whose scorers rise."""
+
+
+def split_of(name: str) -> Split | None:
+    """The split that a name stands for; None where it stands for none.
+
+    Examples
+    --------
+    >>> split_of("split0_test_f1")
+    Split(number=0, metric='f1', scorer=True)
+    >>> split_of("Fold 3").number, split_of("accuracy_fold2").metric
+    (3, 'accuracy')
+    >>> split_of("svm"), split_of("split0_train_score"), split_of("folded1")
+    (None, None, None)
+    """
+    plain = name.strip()
+    scorer = _SCORER.fullmatch(plain)
+    if scorer:
+        return Split(int(scorer[1]), scorer[2], True)
+    found = _FOLD.fullmatch(plain)
+    if found is None:
+        return None
+    metric = found[1] or found[3] or ""
+    metric = re.sub(r"^(?:test[ _-]|cv$)", "", metric)
+    if _TRAINING.search(metric) or (found[1] and found[3]):
+        return None
+    return Split(int(found[2]), metric, False)
+
+
+def splits_among(names: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
+    """(number, name) by metric of the names that stand for splits.
+
+    Names in scikit-learn's form come before all others. Empty where a metric has but one split
+    in another form, or two of the same number.
+    """
+    known = [(name, split) for name in names if (split := split_of(name)) is not None]
+    scorers = [(name, split) for name, split in known if split.scorer]
+    found: dict[str, list[tuple[int, str]]] = {}
+    for name, split in scorers or known:
+        found.setdefault(split.metric, []).append((split.number, name))
+    for splits in found.values():
+        numbers = {number for number, _ in splits}
+        if len(numbers) < len(splits) or (len(splits) < 2 and not scorers):
+            return {}
+    return {metric: sorted(splits) for metric, splits in found.items()}
+
+
+# What the name of a column tells: its role, and whether larger numbers are better.
+
+
+Direction = Literal["loss", "score", "unknown"]
+
+ROLE_NAMES: dict[str, tuple[str, ...]] = {
+    "algorithm": (
+        "algorithm", "learner", "classifier", "estimator", "model", "method", "system", "algo",
+        "regressor", "predictor", "scheme", "approach", "technique", "clf", "pipeline", "framework",
+    ),
+    "dataset": (
+        "dataset", "data_set", "data", "datasets", "task", "problem", "benchmark", "domain",
+        "database",
+    ),
+    "run": (
+        "run", "repeat", "rep", "seed", "random_state", "random_seed", "runs", "trial",
+        "iteration", "iter",
+    ),
+    "fold": ("fold", "split", "cv", "folds", "cv_fold", "cv_split", "fold_number", "splits"),
+    "repetition": ("repetition", "repetitions", "replicate", "replication"),
+    "instance": (
+        "instance", "item", "example", "question", "id", "sample", "case", "observation", "row",
+        "instance_number",
+    ),
+    "metric": ("metric", "measure", "scorer", "criterion", "score_name", "scoring"),
+    "n_train": (
+        "n_train", "train_size", "n_training", "number_of_training_instances", "ntrain",
+        "training_size", "size_train",
+    ),
+    "n_test": (
+        "n_test", "test_size", "n_testing", "number_of_testing_instances", "ntest",
+        "testing_size", "size_test",
+    ),
+    "design": ("design", "design_kind"),
+    "stratified": ("stratified",),
+    "n_groups": ("n_groups",),
+    "loss_name": ("loss_name",),
+    "part_of_rows": ("part_of_rows",),
+}  # fmt: skip
+"""The names by which a role is known, the surest first."""
+
+_LOSS_WORDS = {
+    "loss", "losses", "error", "errors", "err", "error_rate", "mse", "rmse", "mae", "mape",
+    "log_loss", "logloss", "cross_entropy", "brier", "perplexity", "ppl", "wer", "cer", "nll",
+    "deviance", "hinge", "regret", "risk", "cost", "rmsle", "mean_squared_error",
+    "mean_absolute_error", "squared_error", "absolute_error", "misclassification", "wrong",
+    "percent_incorrect", "zero_one", "zero_one_loss", "0_1_loss", "hamming_loss", "crps",
+    "root_mean_squared_error", "max_error", "mistakes", "ece", "rank",
+}  # fmt: skip
+_SCORE_WORDS = {
+    "accuracy", "acc", "auc", "auroc", "auprc", "roc_auc", "f1", "fscore", "f_score", "f_measure",
+    "precision", "recall", "r2", "kappa", "mcc", "bleu", "rouge", "meteor", "map", "ndcg", "ap",
+    "balanced_accuracy", "average_precision", "sensitivity", "specificity", "correct", "mrr",
+    "percent_correct", "exact_match", "em", "matthews_corrcoef", "cohen_kappa", "jaccard", "iou",
+    "dice", "explained_variance", "likelihood", "log_likelihood", "reward", "return", "hits",
+    "area_under_roc", "gini", "top_1", "top1", "top_5", "top5", "chrf", "win_rate", "pass",
+    "f2", "fbeta", "tpr", "tnr", "g_mean", "gmean", "correlation", "pearson", "spearman", "score",
+    "scores", "rewards", "accuracies", "accuracy_score", "success", "success_rate", "wins",
+}  # fmt: skip
+_OPEN_WORDS = {
+    "value", "values", "result", "results", "performance", "metric_value", "metric", "measure",
+    "measurement", "estimate", "outcome", "y",
+}  # fmt: skip
+_SURE_WORDS = {
+    "accuracy", "accuracies", "acc", "auc", "auroc", "f1", "r2", "score", "scores", "correct",
+    "reward", "rewards", "error", "errors", "loss", "losses", "rmse", "mse", "mae", "logloss",
+    "perplexity",
+}  # fmt: skip
+"""Words that tell the direction even as a part of the name of a file or a learner's column."""
+_PREFIX = re.compile(r"^(?:test|mean|avg|average|median|cv|val|valid|validation|eval|key)_(?=.)")
+_SUFFIX = re.compile(r"(?<=.)_(?:mean|avg|average|test|val|value|score|rate|name|id|pct|percent)$")
+
+
+def normal(name: str) -> str:
+    """A column name in small letters, words parted by underscores: "Error rate" is error_rate."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])", "_", name.strip())
+    return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
+
+
+def role_of(name: str) -> tuple[str, int] | None:
+    """The role that a name is known for, with how sure it is (smaller is surer)."""
+    plain = normal(name)
+    stripped = re.sub(r"^key_(?=.)", "", plain)
+    stripped = re.sub(r"(?<=.)_(?:name|id|idx|index|no|nr|number|num)$", "", stripped)
+    for word in (plain, stripped):
+        for role, names in ROLE_NAMES.items():
+            if word in names:
+                return role, names.index(word)
+    return None
+
+
+def direction_of(name: str) -> Direction | None:
+    """Whether the name is of a loss, of a score, of either; None where it is of neither."""
+    word = normal(name)
+    while True:
+        if word.startswith("neg_"):
+            return "score"
+        for words, direction in ((_LOSS_WORDS, "loss"), (_SCORE_WORDS, "score")):
+            if word in words:
+                return "loss" if direction == "loss" else "score"
+        if word in _OPEN_WORDS:
+            return "unknown"
+        head = word.split("_", 1)[0]
+        if "_" in word and head in {"f1", "precision", "recall", "accuracy", "bleu", "rouge",
+                                    "jaccard", "auc"}:  # fmt: skip
+            return "score"
+        if word.startswith("roc_auc_") or re.fullmatch(
+            r"(?:hits|ndcg|precision|recall)_?\d+", word
+        ):
+            return "score"
+        shorter = _PREFIX.sub("", word)
+        if shorter == word:
+            shorter = _SUFFIX.sub("", word)
+        if shorter == word:
+            return None
+        word = shorter
+
+
+def direction_within(name: str) -> tuple[Direction, str] | None:
+    """The direction that a word in a longer name tells, and the word; None where none or both do.
+
+    Examples
+    --------
+    >>> direction_within("cifar_accuracy.csv"), direction_within("llm.csv")
+    (('score', 'accuracy'), None)
+    >>> direction_within("error_scores.csv") is None
+    True
+    """
+    words = [word for word in normal(name).split("_") if word in _SURE_WORDS]
+    found = {direction_of(word) for word in words}
+    if "log_loss" in normal(name):
+        return "loss", "log_loss"
+    if len(found) != 1:
+        return None
+    direction = found.pop()
+    return None if direction is None else (direction, words[0])
+
+
+def assign_roles(table: Table, given: dict[str, str | None]) -> dict[str, str]:
+    """Column by role: those given, then those that the names tell, each column once."""
+    roles: dict[str, str] = {}
+    for role, column in given.items():
+        if column is None:
+            continue
+        if column not in table.columns:
+            raise UnknownNameError("column", column, table.columns, table.source)
+        taken = [other for other, name in roles.items() if name == column]
+        if taken:
+            raise ArgumentError(
+                f"{taken[0]} and {role} must be two columns; got {column!r} for both."
+            )
+        roles[role] = column
+    surest: dict[str, tuple[int, str]] = {}
+    for column in table.columns:
+        found = role_of(column)
+        if found is None or column in roles.values() or found[0] in roles:
+            continue
+        role, rank = found
+        if role not in surest or rank < surest[role][0]:
+            surest[role] = (rank, column)
+    roles.update({role: column for role, (_, column) in surest.items()})
+    return roles
+
+
+# Which column of a long table holds the losses, and which metric they are of.
+
+
+_ASIDE = re.compile(
+    r"(?:^|_)(?:time|std|stddev|stdev|rank|train|training|size|seconds|memory|ram|count|start|end)"
+    r"(?:_|$)"
+)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in quotes, parted by commas."""
+    return ", ".join(map(repr, names))
+
+
+def metrics_by_dataset(table: Table, roles: dict[str, str]) -> dict[str, Direction]:
+    """The direction of every metric where each data set has but one, and all are known."""
+    if "dataset" not in roles:
+        return {}
+    metrics, sets = table.levels(roles["metric"]), table.levels(roles["dataset"])
+    pairs = {*zip(sets.codes.tolist(), metrics.codes.tolist(), strict=True)}
+    if len(metrics.names) < 2 or len(pairs) != len(sets.names):
+        return {}
+    found = {name: direction_of(name) for name in metrics.names}
+    return {
+        name: direction
+        for name, direction in found.items()
+        if direction in ("loss", "score") and None not in found.values()
+    }
+
+
+def all_as_losses(
+    table: Table, column: str, directions: dict[str, Direction], values: Floats
+) -> Floats:
+    """The values with those of every score turned round: 1 - score within [0, 1], else -score."""
+    levels = table.levels(column)
+    values = values.copy()
+    for code, name in enumerate(levels.names):
+        if directions[name] == "score":
+            own = values[levels.codes == code]
+            known = own[~np.isnan(own)]
+            inside = bool(len(known)) and known.min() >= 0.0 and known.max() <= 1.0
+            values[levels.codes == code] = (1.0 if inside else 0.0) - own
+    return values
+
+
+def one_metric(table: Table, column: str, metric: str | None) -> tuple[np.ndarray | None, str]:
+    levels = table.levels(column)
+    if metric is not None:
+        if metric not in levels.names:
+            raise TableError(
+                f"{table.source}: metric must be one of {listed(levels.names)} (column "
+                f"{column!r}); got {metric!r}."
+            )
+        return levels.codes == levels.names.index(metric), metric
+    if len(levels.names) > 1:
+        row = int((levels.codes == 1).argmax())
+        raise TableError(
+            f"{table.place(row, column)} is another metric than the rows before: the column holds "
+            f"{listed(levels.names[:6])}{', ...' if len(levels.names) > 6 else ''}; choose one "
+            f"with metric={levels.names[0]!r}."
+        )
+    return None, levels.names[0] if levels.names else column
+
+
+def value_column(table: Table, roles: dict[str, str]) -> str:
+    """The column of the losses in a long table."""
+    free = [column for column in table.columns if column not in roles.values()]
+    named = [column for column in free if direction_of(column) is not None]
+    tested = [column for column in named if not _ASIDE.search(normal(column))]
+    candidates = tested or named
+    if "metric" in roles:
+        # one column names the metric, and a column of no metric of its own holds its values
+        candidates = [c for c in candidates if direction_of(c) == "unknown"] or candidates
+    exact = [column for column in candidates if normal(column) == "loss"]
+    if len(exact) == 1:
+        return exact[0]
+    if not candidates:
+        candidates = [
+            column
+            for column in free
+            if table.is_numeric(column) and not _ASIDE.search(normal(column))
+        ]
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise TableError(
+            f"{table.source}: no column holds the losses (columns: {listed(table.columns[:12])}): "
+            "name it with loss=..."
+        )
+    raise TableError(
+        f"{table.source}: the columns {listed(candidates)} could each hold the losses: name one "
+        "with loss=..."
+    )

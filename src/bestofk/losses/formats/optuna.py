@@ -1,0 +1,353 @@
+"""Trials of Optuna, as ``study.trials_dataframe()`` writes them: a trial is one setting.
+
+What is a learner is not in the table. Trials that keep the score of every split as user attributes
+(``split0_test_score``, as ``OptunaSearchCV`` writes them, or ``fold0``) are learners, each with
+its folds; of other studies the user says what is a learner and what a fold.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.errors import TableError
+from bestofk._base.formatting import counted, joined, shortened
+from bestofk.data.tables.table import Table
+from bestofk.losses.columns import split_of, splits_among
+from bestofk.losses.formats.result_tables import (
+    AskedOfTable,
+    ToolColumns,
+    chosen_metric,
+    named_column,
+    noted,
+    only_columns,
+    role_columns,
+    texts,
+    with_column,
+)
+from bestofk.losses.formats.sqlite_tables import (
+    SqliteTables,
+    is_sqlite,
+    sqlite_tables,
+    unfinished_journal,
+)
+
+PARAM, ATTRIBUTE, STEP = "params_", "user_attrs_", "intermediate_values_"
+STUDY, DIRECTION = "study_name", "study_direction"
+_REPORTED = STEP.rstrip("_")
+_ROLES = ("dataset", "run", "fold", "repetition", "instance")
+_STATES = {"COMPLETE", "PRUNED", "FAIL", "RUNNING", "WAITING"}
+
+
+def is_optuna(table: Table) -> bool:
+    """Numbered trials with a state and a value."""
+    columns = set(table.columns)
+    if not {"number", "state"} <= columns or not _values(table):
+        return False
+    states = {state for state in texts(table, "state") if state is not None}
+    return bool(states) and {state.rpartition(".")[2] for state in states} <= _STATES
+
+
+def _values(table: Table) -> list[str]:
+    if "value" in table:
+        return ["value"]
+    return [column for column in table.columns if column.startswith("values_")]
+
+
+def optuna_columns(table: Table, asked: AskedOfTable) -> ToolColumns:
+    """Which columns to read trials by."""
+    table = _completed(table)
+    if STUDY in table and asked.algorithm is None:
+        names = table.levels(STUDY).names
+        if len(names) > 1:
+            raise TableError(
+                f"{table.source}: there are {len(names)} studies ({shortened(list(names), 6)}): "
+                f"keep one with where={{'study_name': {names[0]!r}}}, or pass "
+                "algorithm='study_name' if every study is a learner."
+            )
+    if asked.algorithm is not None:
+        return _asked(table, asked)
+    if asked.fold == _REPORTED:
+        return _trials(table, _steps(table), asked, "values that trials reported")
+    splits = _splits(table)
+    if splits:
+        return _trials(table, splits, asked, "user attributes")
+    raise _nothing_says(table)
+
+
+def _completed(table: Table) -> Table:
+    states = [(state or "").rpartition(".")[2] for state in texts(table, "state")]
+    keep = np.array([state == "COMPLETE" for state in states], dtype=np.bool_)
+    if not keep.any():
+        raise TableError(f"{table.source}: no trial of the study is complete.")
+    if keep.all():
+        return table
+    others = Counter(state.lower() or "without a state" for state in states if state != "COMPLETE")
+    words = joined([f"{count} {state}" for state, count in others.items()])
+    return noted(
+        table.take(keep),
+        f"Left out, since they are not complete: {counted(int((~keep).sum()), 'trial')} ({words}).",
+    )
+
+
+def _splits(table: Table) -> dict[str, str]:
+    """The user attributes that are splits, by the name that they get."""
+    names = {
+        column.removeprefix(ATTRIBUTE): column
+        for column in table.columns
+        if column.startswith(ATTRIBUTE) and not table.missing(column).all()
+    }
+    found = splits_among(list(names))
+    return {name: names[name] for splits in found.values() for _, name in splits}
+
+
+def _steps(table: Table) -> dict[str, str]:
+    found = {
+        f"fold{column.removeprefix(STEP)}": column
+        for column in table.columns
+        if column.startswith(STEP) and column.removeprefix(STEP).isdecimal()
+    }
+    if not found:
+        raise TableError(
+            f"{table.source}: no trial reported values; write them with "
+            "study.trials_dataframe(attrs=('number', 'value', 'params', 'state', "
+            "'intermediate_values'))."
+        )
+    return found
+
+
+def _trials(table: Table, splits: dict[str, str], asked: AskedOfTable, what: str) -> ToolColumns:
+    """Each trial a learner, named by its parameters; one column per split."""
+    learners = _names(table)
+    told, said_by = _direction(table, splits, asked)
+    cells = {name: table.cells[column] for name, column in splits.items()}
+    if "dataset" in (roles := role_columns(table, (ATTRIBUTE,))):
+        cells[roles["dataset"]] = table.cells[roles["dataset"]]
+    made = replace(table, cells=cells)
+    made, learner = with_column(made, "learner", learners)
+    made = noted(
+        made,
+        f"A study of Optuna: each of {counted(len(learners), 'trial')} is a learner, named by its "
+        f"parameters; folds are the {what} {shortened(list(splits.values()), 3)}.",
+    )
+    found = {"algorithm": learner}
+    if "dataset" in roles:
+        found["dataset"] = roles["dataset"]
+    return ToolColumns(
+        table=made, roles=found, metric=asked.metric, layout="cv-results",
+        higher_is_better=told, said_by=said_by,
+    )  # fmt: skip
+
+
+def _names(table: Table) -> list[str]:
+    """The parameters of each trial in words; with its number where two have the same."""
+    params = sorted(column for column in table.columns if column.startswith(PARAM))
+    rows = zip(*(texts(table, column) for column in params), strict=True) if params else ()
+    words = [
+        ", ".join(
+            f"{column.removeprefix(PARAM)}={cell}"
+            for column, cell in zip(params, row, strict=True)
+            if cell is not None
+        )
+        for row in rows
+    ] or [""] * table.n_rows
+    count = Counter(words)
+    return [
+        name if name and count[name] == 1 else f"{name} (trial {number})".strip()
+        for name, number in zip(words, texts(table, "number"), strict=True)
+    ]
+
+
+def _direction(
+    table: Table, splits: dict[str, str], asked: AskedOfTable
+) -> tuple[bool | None, str]:
+    """Which way the study went, where the storage says it and nothing contradicts."""
+    if DIRECTION not in table or asked.higher_is_better is not None:
+        return None, ""
+    words = {(cell or "").upper() for cell in texts(table, DIRECTION)}
+    if words not in ({"MAXIMIZE"}, {"MINIMIZE"}):
+        return None, ""
+    higher = words == {"MAXIMIZE"}
+    scorers = any(split is not None and split.scorer for split in map(split_of, splits))
+    if scorers and not higher:
+        raise TableError(
+            f"{table.source}: the study minimises, but columns such as {next(iter(splits))!r} are "
+            "scores in scikit-learn: pass higher_is_better=True or higher_is_better=False."
+        )
+    return higher, "the study"
+
+
+def _asked(table: Table, asked: AskedOfTable) -> ToolColumns:
+    """Learners by a column that the user named; what tells their trials apart must be known."""
+    prefixes = (PARAM, ATTRIBUTE)
+    algorithm = named_column(table, str(asked.algorithm), prefixes)
+    found = role_columns(table, (ATTRIBUTE, PARAM))
+    roles = {role: column for role, column in found.items() if role in _ROLES}
+    for role in _ROLES:
+        given = getattr(asked, role)
+        if given is not None:
+            roles[role] = named_column(table, given, prefixes)
+    loss = chosen_metric(table, _values(table), asked, "values_", "the trials")
+    roles |= {"algorithm": algorithm, "loss": loss}
+    keys = [texts(table, column) for role, column in roles.items() if role != "loss"]
+    count = Counter(zip(*keys, strict=True))
+    key, most = count.most_common(1)[0]
+    if most > 1:
+        raise TableError(
+            f"{table.source}: {most} trials have {asked.algorithm}={key[-1]!r}"
+            f"{' and the same fold' if len(keys) > 1 else ''}; trials are settings, not folds: "
+            "name the column that numbers the folds with fold=..., or keep the score of every "
+            "fold in the trial (trial.set_user_attr('split0_test_score', score))."
+        )
+    told, said_by = _direction(table, {}, asked)
+    table = only_columns(table, roles.values())
+    table = noted(table, f"A study of Optuna: learners are what {algorithm!r} says of a trial.")
+    return ToolColumns(
+        table=table, roles=roles, layout="long", loss_name=loss, higher_is_better=told,
+        said_by=said_by,
+    )  # fmt: skip
+
+
+def _nothing_says(table: Table) -> TableError:
+    params = [
+        column
+        for column in table.columns
+        if column.startswith((PARAM, ATTRIBUTE)) and not table.is_numeric(column)
+    ]
+    steps = any(column.startswith(STEP) for column in table.columns)
+    advice = (
+        "keep the score of every fold in the trial "
+        "(trial.set_user_attr('split0_test_score', score))"
+    )
+    if steps:
+        advice += ", pass fold='intermediate_values' if the values that trials reported are folds"
+    if params:
+        advice += (
+            f", or name the learner ({shortened(list(map(repr, params)), 6)}) and the column that "
+            f"numbers the folds, such as algorithm={params[0]!r}, fold='user_attrs_fold'"
+        )
+    return TableError(
+        f"{table.source}: a study of Optuna has one value per trial, so that no trial can be "
+        f"compared with another: {advice}."
+    )
+
+
+# The SQLite storage of Optuna: its trials as ``trials_dataframe`` would give them.
+
+
+def open_optuna(source: Any) -> Table | None:
+    """The trials of all studies in an SQLite storage; None where it is none of Optuna's."""
+    if not isinstance(source, str | os.PathLike):
+        return None
+    path = Path(source)
+    try:
+        there = path.is_file() and is_sqlite(path)
+    except (OSError, ValueError):
+        return None
+    if not there:
+        return None
+    with sqlite_tables(path) as tables:
+        if not {"studies", "trials", "trial_values"} <= tables.names:
+            return None
+        trials = _stored_trials(tables)
+    if not trials:
+        raise TableError(f"{path.name}: the storage of Optuna holds no trials.")
+    names = list(dict.fromkeys(name for trial in trials for name in trial))
+    table = Table.from_columns(
+        {name: [trial.get(name) for trial in trials] for name in names}, source=path.name
+    )
+    unread = unfinished_journal(path)
+    return noted(table, unread) if unread else table
+
+
+def _stored_trials(tables: SqliteTables) -> list[dict[str, Any]]:
+    studies = dict(tables.rows("studies", "study_id", "study_name"))
+    directions: dict[Any, dict[int, str]] = {}
+    if "study_directions" in tables.names:
+        for study, objective, word in tables.rows(
+            "study_directions", "study_id", "objective", "direction"
+        ):
+            directions.setdefault(study, {})[objective] = str(word)
+    trials: dict[Any, dict[str, Any]] = {}
+    for trial, number, study, state in tables.rows(
+        "trials", "trial_id", "number", "study_id", "state"
+    ):
+        told = directions.get(study, {})
+        trials[trial] = {
+            STUDY: _name(studies.get(study)), "number": number, "state": _name(state),
+            DIRECTION: told.get(0) if len(told) == 1 else None,
+        }  # fmt: skip
+    single = all(len(told) < 2 for told in directions.values())
+    for trial, objective, value in tables.rows("trial_values", "trial_id", "objective", "value"):
+        if trial in trials:
+            trials[trial]["value" if single else f"values_{objective}"] = _number(value)
+    if not any("value" in trial or not single for trial in trials.values()):
+        for each in trials.values():
+            each["value"] = None
+    _parameters(tables, trials)
+    if "trial_user_attributes" in tables.names:
+        for trial, key, text in tables.rows(
+            "trial_user_attributes", "trial_id", "key", "value_json"
+        ):
+            if trial in trials:
+                trials[trial][f"{ATTRIBUTE}{key}"] = _cell(text)
+    if "trial_intermediate_values" in tables.names:
+        for trial, step, value in tables.rows(
+            "trial_intermediate_values", "trial_id", "step", "intermediate_value"
+        ):
+            if trial in trials:
+                trials[trial][f"{STEP}{step}"] = _number(value)
+    return list(trials.values())
+
+
+def _parameters(tables: SqliteTables, trials: dict[Any, dict[str, Any]]) -> None:
+    """Parameters are kept as numbers; of a categorical one that is the place among its choices."""
+    if "trial_params" not in tables.names:
+        return
+    for trial, name, value, told in tables.rows(
+        "trial_params", "trial_id", "param_name", "param_value", "distribution_json"
+    ):
+        if trial not in trials:
+            continue
+        known = _parsed(told)
+        attributes = known.get("attributes") if isinstance(known, dict) else None
+        attributes = attributes if isinstance(attributes, dict) else {}
+        choices = attributes.get("choices")
+        number = _number(value)
+        cell: Any = number
+        if isinstance(choices, list) and number is not None:
+            at = int(number)
+            cell = _plain(choices[at]) if 0 <= at < len(choices) else None
+        elif number is not None and "Int" in str(known.get("name") if known else ""):
+            cell = int(number)
+        trials[trial][f"{PARAM}{name}"] = None if cell is None else str(cell)
+
+
+def _name(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e308 else None
+
+
+def _parsed(text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError, RecursionError):
+        return {}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool) else json.dumps(value)[:200]
+
+
+def _cell(text: Any) -> Any:
+    value = _parsed(text)
+    return None if value in (None, {}) else _plain(value)

@@ -1,0 +1,585 @@
+"""Direction and design of a file of losses: as given, as the file says, or as it shows."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, missing_word, one_of, refuse
+from bestofk._base.errors import BestOfKWarning, TableError, UnknownNameError
+from bestofk._base.formatting import shortened
+from bestofk._base.registry import resolve
+from bestofk.data.tables.reading import FORMATS, read_table
+from bestofk.data.tables.table import Table
+from bestofk.losses import layouts
+from bestofk.losses.axes import settle_design
+from bestofk.losses.columns import Direction, assign_roles, direction_of, direction_within
+from bestofk.losses.formats.registry import LOSS_FORMATS, LossFormat
+from bestofk.losses.formats.result_tables import AskedOfTable, ToolColumns
+from bestofk.losses.layouts import (
+    Cells,
+    fill_grid,
+    items_of_one_test_set,
+    number_unnumbered,
+    renumber_within_runs,
+    some_cells,
+)
+from bestofk.losses.losses import Losses
+from bestofk.splits.design import KINDS, SUBSETS, Design, Subsets
+
+if TYPE_CHECKING:
+    from bestofk.losses.losses import Losses
+
+
+def only_value(table: Table, column: str) -> str | None:
+    """The one value of a column that must be the same in every row."""
+    levels = table.levels(column)
+    if len(levels.names) > 1:
+        row = int((levels.codes == 1).argmax())
+        raise TableError(
+            f"{table.place(row, column)} must be {levels.names[0]!r} as in the rows before; got "
+            f"{levels.names[1]!r}."
+        )
+    return levels.names[0] if levels.names else None
+
+
+class UnknownDirectionError(TableError):
+    """Nothing tells whether larger or smaller numbers are better, and the answer hangs on it."""
+
+
+def direction_of_file(
+    given: bool | None,
+    direction: Direction,
+    named: str,
+    table: Table,
+    account: list[str],
+    *,
+    scorers: bool = False,
+    told_by: str = "",
+) -> tuple[bool, str]:
+    """Whether to flip, what the numbers are called, and the sentence on it."""
+    if given is not None:
+        account.append(f"{'Higher' if given else 'Lower'} is better, as you say.")
+        return bool(given), named
+    if scorers:
+        account.append("Higher is better, as for every scorer of scikit-learn.")
+        return True, named
+    told = named
+    if direction == "unknown":
+        within = direction_within(Path(table.source).stem) if table.from_file else None
+        if within is None:
+            raise UnknownDirectionError(
+                f"{table.source}: nothing tells whether higher or lower numbers are better: pass "
+                "higher_is_better=True (scores) or higher_is_better=False (losses)."
+            )
+        direction, word = within
+        told = table.source
+        named = word if named == "loss" else named
+    better = "Higher" if direction == "score" else "Lower"
+    says = f"names {told_by} say" if told_by else f"name {told!r} says"
+    account.append(f"{better} is better, as the {says}.")
+    return direction == "score", named
+
+
+def warn_unnamed_rows(source: str, design: Any, account: list[str]) -> None:
+    account.append("The rows carry no names: they were read as the folds of one data set.")
+    if design is None:
+        warnings.warn(
+            f"{source}: the rows carry no names; they were read as the folds of one run of "
+            "cross-validation: pass design='cv' if that is right, design='resample' for random "
+            "splits or design='test-set' for the instances of one test set.",
+            BestOfKWarning,
+            stacklevel=3,
+        )
+
+
+def design_of_file(
+    table: Table,
+    roles: dict[str, str],
+    values: Floats,
+    sizes: dict[str, Floats],
+    given: Design | str | None,
+    account: list[str],
+) -> tuple[Floats, Design]:
+    """The grid and the design that was given, that the file holds, or that its columns show."""
+    if isinstance(given, Design):
+        return values, given
+    _, n_sets, runs, folds, repetitions = values.shape
+    kind: str | None = None
+    if "design" in roles:
+        kind = only_value(table, roles["design"])
+        if kind not in KINDS:
+            raise TableError(
+                f"{table.place(0, roles['design'])} must be one of {', '.join(KINDS)}; "
+                f"got {kind!r}."
+            )
+    elif "instance" in roles and folds > 1:
+        kind = "test-set"
+    known: dict[str, tuple[int, ...]] = {}
+    for role, by_set in sizes.items():
+        first = by_set[0].ravel()
+        if (
+            np.isfinite(first).all()
+            and (by_set == by_set[:1]).all()
+            and (first >= 1).all()
+            and (first % 1 == 0).all()
+        ):
+            known[role] = tuple(int(n) for n in first)
+        elif n_sets > 1:
+            account.append(f"The column {roles[role]!r} differs between data sets: not kept.")
+        else:
+            account.append(
+                f"The column {roles[role]!r} is incomplete or differs between learners: not kept."
+            )
+    if given is None and kind is None:
+        kind = "cv" if folds > 1 else "scores"
+        if folds == 1 and runs > 1:
+            if len(known) == 2:
+                kind = "resample"
+            else:
+                account.append(
+                    "There are runs but no folds: how the data were parted is not known; "
+                    "design='resample' says that each run is a random split."
+                )
+    stratified = None
+    if "stratified" in roles:
+        word = (only_value(table, roles["stratified"]) or "").lower()
+        if word not in ("true", "false", "yes", "no", "1", "0", ""):
+            raise TableError(
+                f"{table.place(0, roles['stratified'])} must be true or false; got {word!r}."
+            )
+        stratified = None if word == "" else word in ("true", "yes", "1")
+    groups = _groups(table, roles)
+    if given is not None or "design" not in roles:
+        values, _, made = settle_design(values, np.isnan(values), given or kind)
+        return values, made.with_(stratified=stratified, groups=groups, **known)
+    return values, Design(
+        kind=kind or "scores",
+        runs=runs,
+        folds=folds,
+        repetitions=repetitions,
+        stratified=stratified,
+        n_train=known.get("n_train"),
+        n_test=known.get("n_test"),
+        groups=groups,
+    )
+
+
+def _groups(table: Table, roles: dict[str, str]) -> int | None:
+    """How many groups of rows stay whole, where the file says so."""
+    if "n_groups" not in roles:
+        return None
+    word = only_value(table, roles["n_groups"]) or ""
+    if not word.isdecimal() or int(word) < 1:
+        raise TableError(
+            f"{table.place(0, roles['n_groups'])} must be a number of groups; got {word!r}."
+        )
+    return int(word)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartsOfRows:
+    """The cells of a file that come from runs on parts of the rows."""
+
+    kind: str
+    cells: Cells
+
+    def subsets(self, values: Floats) -> Subsets:
+        """The part of the design that tells of them."""
+        return Subsets(kind=self.kind, runs=values.shape[2], folds=values.shape[3])
+
+
+def parts_of_rows(
+    table: Table, roles: dict[str, str], cells: Cells
+) -> tuple[Cells, PartsOfRows | None]:
+    """The cells of runs on all rows, and those of runs on parts of them where the file has any."""
+    column = roles.get("part_of_rows")
+    if column is None:
+        return cells, None
+    levels = table.levels(column)
+    kinds = [name for name in levels.names if name != "all"]
+    if "all" not in levels.names or len(kinds) != 1 or kinds[0] not in SUBSETS:
+        raise TableError(
+            f"{table.source}: column {column!r} must say 'all' and one of {', '.join(SUBSETS)}; "
+            f"got {', '.join(map(repr, levels.names))}."
+        )
+    each, rest = divmod(len(cells.values), max(len(levels.codes), 1))
+    if rest:
+        raise TableError(
+            f"{table.source}: some rows were left out; column {column!r} needs all of them."
+        )
+    whole = np.repeat(levels.codes == levels.names.index("all"), each)
+    return some_cells(cells, whole), PartsOfRows(kind=kinds[0], cells=some_cells(cells, ~whole))
+
+
+# Tables of losses that come with the library, to try things on.
+
+
+EXAMPLES = {
+    "breast-cancer-10x10": "error rates of six classifiers, 10 runs of stratified 10-fold "
+    "cross-validation on the breast cancer data",
+    "digits-5x2": "error rates of six classifiers, 5 runs of stratified 2-fold "
+    "cross-validation on the digits data",
+}
+"""The names, and what each holds."""
+
+
+def example_path(name: str) -> Path:
+    """Where the file of an example is."""
+    if name not in EXAMPLES:
+        raise UnknownNameError("example table of losses", name, EXAMPLES)
+    return Path(__file__).with_name("examples") / f"{name}.csv"
+
+
+def example_losses(name: str) -> Losses:
+    """An embedded table of losses.
+
+    Parameters
+    ----------
+    name : str
+        ``"breast-cancer-10x10"`` or ``"digits-5x2"``.
+
+    Notes
+    -----
+    Made with scikit-learn's classifiers and data sets by ``benchmarks/make_example_losses.py``.
+
+    Examples
+    --------
+    >>> example_losses("digits-5x2")
+    Losses(6 learners x 1 data set, 5 runs of 2-fold cross-validation, stratified)
+    """
+    return read_losses(example_path(name))
+
+
+# Read a table of losses that another tool has written, and say what was understood.
+
+
+_NESTED = ("params", "values", "parameters", "array_data")
+"""Columns of other tools whose cells may be dictionaries or lists."""
+LAYOUTS = ("long", "wide", "cv-results")
+READING = (
+    "higher_is_better", "algorithm", "dataset", "run", "fold", "repetition", "instance", "loss",
+    "metric", "learners", "n_train", "n_test", "design", "layout", "where", "loss_name",
+    "delimiter", "encoding", "format",
+)  # fmt: skip
+"""What says how to read, wherever a table of losses is taken; `missing` goes on to the test."""
+
+
+def read_losses(
+    source: str | os.PathLike[str] | Table | Mapping[str, Any] | Any,
+    *,
+    higher_is_better: bool | None = None,
+    algorithm: str | None = None,
+    dataset: str | None = None,
+    run: str | None = None,
+    fold: str | None = None,
+    repetition: str | None = None,
+    instance: str | None = None,
+    loss: str | None = None,
+    metric: str | None = None,
+    learners: Sequence[str] | None = None,
+    n_train: str | None = None,
+    n_test: str | None = None,
+    design: Design | str | None = None,
+    layout: str | None = None,
+    missing: str = "refuse",
+    where: Mapping[str, str] | None = None,
+    loss_name: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    format: str | None = None,
+) -> Losses:
+    """Read losses (or scores) from a file, a data frame, a table or a mapping of columns.
+
+    Parameters
+    ----------
+    source : path, pandas.DataFrame, Table, mapping or name of an example
+        What `bestofk.data.tables.reading` reads: CSV, TSV, Excel, Parquet, JSON lines, ARFF. The
+        name
+        of an embedded example (see `bestofk.losses.reading`) where no such file exists.
+    higher_is_better : bool, optional
+        True: the numbers are scores and become losses. None: the name of the metric, its column or
+        the file decides where it is clear (accuracy, auc, f1, score, ...; error, loss, mse, ...);
+        where it is not, the table is refused.
+    algorithm, dataset, run, fold, repetition, instance, loss, n_train, n_test : str, optional
+        The column that plays the role; guessed from the names of the columns when None.
+    metric : str, optional
+        Which metric to take where a column names several.
+    learners : sequence of str, optional
+        The columns of a wide table that are learners, where others are none.
+    design : Design or str, optional
+        How the losses came about, as in `Losses`.
+    layout : str, optional
+        ``"long"`` (one row per loss), ``"wide"`` (one column per learner) or ``"cv-results"``
+        (one row per learner, one column per split, such as scikit-learn's ``split0_test_score``
+        or ``fold1``); guessed when None.
+    missing : {"refuse", "drop", "allow"}
+        Empty and absent cells are an error; what some learner lacks is left out; or such cells are
+        declared missing.
+    where : mapping of column to value, optional
+        Only the rows that hold these values, such as ``{"constraint": "1h8c"}``.
+    loss_name : str, optional
+        What the numbers are called; the name of their column when None.
+    delimiter, encoding, format : str, optional
+        As in `bestofk.data.tables.reading`.
+
+    Returns
+    -------
+    Losses
+        `Losses.account` tells in sentences what was understood.
+
+    Raises
+    ------
+    TableError
+        With one sentence that names the line and the column; also where nothing tells whether
+        larger or smaller numbers are better.
+
+    Warns
+    -----
+    BestOfKWarning
+        Where the rows of a wide table carry no names.
+
+    Examples
+    --------
+    >>> losses = read_losses(
+    ...     {"model": ["nn", "nn", "c4.5", "c4.5"], "fold": [1, 2, 1, 2],
+    ...      "accuracy": [0.75, 0.5, 0.875, 0.75]}
+    ... )
+    >>> losses.means()
+    {'nn': 0.375, 'c4.5': 0.1875}
+    >>> for sentence in losses.account:
+    ...     print(sentence)
+    the table: 4 rows of 3 columns.
+    Layout long: learners from column 'model', folds from 'fold', losses from 'accuracy'.
+    Higher is better, as the name 'accuracy' says.
+    Every score became the loss 1 - score.
+    Losses of 2 learners on 1 data set: one run of 2-fold cross-validation.
+    """
+    missing = missing_word(missing)
+    if not (higher_is_better is None or isinstance(higher_is_better, bool | np.bool_)):
+        raise refuse("higher_is_better", "True, False or None", higher_is_better)
+    asked = AskedOfTable(
+        algorithm=algorithm, dataset=dataset, run=run, fold=fold, repetition=repetition,
+        instance=instance, loss=loss, metric=metric, layout=layout,
+        higher_is_better=None if higher_is_better is None else bool(higher_is_better),
+    )  # fmt: skip
+    table, tool = _of_tool(source, format, where, asked, delimiter=delimiter, encoding=encoding)
+    if tool is not None:
+        table, metric, layout = tool.table, tool.metric, tool.layout or layout
+        loss_name = loss_name or tool.loss_name
+        algorithm, dataset, run, fold, repetition, instance, loss = (
+            tool.roles.get(role) or (given if (given := getattr(asked, role)) in table else None)
+            for role in ("algorithm", "dataset", "run", "fold", "repetition", "instance", "loss")
+        )
+    table, splits, split_metric = layouts.rows_of_splits(table)
+    if splits is not None and (fold or dataset or instance or algorithm) is None:
+        fold = splits
+    roles = assign_roles(
+        table,
+        {
+            "algorithm": algorithm, "dataset": dataset, "run": run, "fold": fold,
+            "repetition": repetition, "instance": instance, "loss": loss,
+            "n_train": n_train, "n_test": n_test,
+        },
+    )  # fmt: skip
+    if "fold" in roles and "instance" in roles and instance is None:
+        roles.pop("instance")
+    if "fold" in roles and "instance" in roles:
+        if fold is not None:
+            raise refuse("fold and instance", "one column, not two", (fold, instance))
+        roles.pop("fold")
+    guessed = layout is None and learners is None
+    if layout is None:
+        layout = "wide" if learners is not None else layouts.choose_layout(table, roles)
+    one_of(layout, "layout", LAYOUTS)
+    if layout == "long" and run is None:
+        layouts.forget_seeds(table, roles)
+    if learners is not None:
+        learners = _known_columns(table, learners)
+    notes: tuple[str, ...] = ()
+    direction: Direction
+    if layout == "long":
+        if "algorithm" not in roles:
+            raise TableError(
+                f"{table.source}: no column names the learners (columns: "
+                f"{', '.join(map(repr, table.columns[:12]))}): name it with algorithm=..."
+            )
+        cells, named, direction = layouts.long_cells(
+            table,
+            roles,
+            metric=metric,
+            guessed_instance="instance" in roles and instance is None,
+        )
+    elif layout == "wide":
+        cells, notes = layouts.wide_cells(table, roles, learners=learners, guessed=guessed)
+        named, direction = split_metric or "loss", direction_of(split_metric) or "unknown"
+        shared = layouts.common_direction(cells.levels["algorithm"].names)
+        if direction == "unknown" and shared is not None:
+            direction, named = shared
+    else:
+        cells, named, direction = layouts.cv_results_cells(table, roles, metric=metric)
+    if tool is not None and tool.loss_name is not None:
+        named, direction = tool.loss_name, direction_of(tool.loss_name) or direction
+    if "loss_name" in roles:
+        named, direction = only_value(table, roles["loss_name"]) or named, "loss"
+    account = [*table.account, _layout_sentence(roles, layout, cells), *notes]
+    unused = layouts.unused_columns(table, roles, layout)
+    if unused:
+        account.append(f"Not used: {shortened(list(map(repr, unused)), 12)}.")
+    if "loss" in roles and table.decimal_mark(roles["loss"]) == ",":
+        account.append("The numbers have decimal commas.")
+    account += layouts.form_sentences(table, cells, roles)
+    if tool is not None and tool.higher_is_better is not None and higher_is_better is None:
+        flip = tool.higher_is_better
+        account.append(f"{'Higher' if flip else 'Lower'} is better, as {tool.said_by} says.")
+    else:
+        scorers = layout == "cv-results" and direction == "score"
+        flip, named = direction_of_file(
+            higher_is_better, direction, named, table, account, scorers=scorers,
+            told_by=cells.told_by,
+        )  # fmt: skip
+    account += cells.notes
+    cells, parts = parts_of_rows(table, roles, replace(cells, notes=()))
+    if design is None:
+        cells = items_of_one_test_set(cells, dataset_told=dataset is not None)
+    before = cells
+    cells = renumber_within_runs(number_unnumbered(cells))
+    if cells is not before and layout == "wide" and "dataset" not in roles:
+        warn_unnamed_rows(table.source, design, account)
+    account += cells.notes
+    values, sizes = fill_grid(cells, allow_missing=missing != "refuse")
+    if cells.instances:
+        design = "test-set"
+    values, settled = design_of_file(table, roles, values, sizes, design, account)
+    subset_values = None
+    if parts is not None and not isinstance(design, Design):
+        subset_values, _ = fill_grid(parts.cells, allow_missing=False)
+        settled = settled.with_(subsets=parts.subsets(subset_values))
+    return Losses(
+        values,
+        subset_values=subset_values,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=cells.levels["algorithm"].names,
+        datasets=cells.levels["dataset"].names if "dataset" in cells.levels else None,
+        design=settled,
+        missing=missing,
+        higher_is_better=flip,
+        loss_name=loss_name or named,
+        account=account,
+    )
+
+
+def _of_tool(
+    source: Any,
+    format: str | None,
+    where: Mapping[str, str] | None,
+    asked: AskedOfTable,
+    **how: Any,
+) -> tuple[Table, ToolColumns | None]:
+    """The table, and which columns to read it by where a tool is known to have written it."""
+    named = None
+    if format is not None and format not in FORMATS:
+        if format not in LOSS_FORMATS:
+            raise UnknownNameError("format", format, [*FORMATS, *LOSS_FORMATS])
+        named = LOSS_FORMATS[format]
+    entry, table = named, source if isinstance(source, Table) else None
+    if table is None and format not in FORMATS:
+        for one in LOSS_FORMATS.values() if named is None else [named]:
+            table = resolve(one.opens)(source) if one.opens else None
+            if table is not None:
+                entry = one
+                break
+    if table is None:
+        table = _as_table(source, format=None if named else format, **how)
+    table = _only_rows(table, where)
+    if entry is None:
+        entry = next(
+            (e for e in LOSS_FORMATS.values() if e.recognise and resolve(e.recognise)(table)), None
+        )
+    elif entry.recognise and not resolve(entry.recognise)(table):
+        raise _not_of_tool(table, entry)
+    return table, None if entry is None else resolve(entry.columns)(table, asked)
+
+
+def _not_of_tool(table: Table, entry: LossFormat) -> TableError:
+    return TableError(
+        f"{table.source} is not of {entry.called}: that would be {entry.summary.replace('`', '')}; "
+        f"got the columns {shortened([repr(name) for name in table.columns], 8)}."
+    )
+
+
+def _as_table(source: Any, **how: Any) -> Table:
+    if isinstance(source, str | os.PathLike):
+        if isinstance(source, str) and source in EXAMPLES and not Path(source).exists():
+            return read_table(example_path(source), **how)
+        if Path(source).is_dir():
+            raise TableError(
+                f"{os.fspath(source)} is a folder, and none of runs of MLflow or OpenML: name the "
+                "file; logs of language models are for 'bestofk evals' (bestofk.read_evals)."
+            )
+        return read_table(source, **how)
+    if isinstance(source, Mapping):
+        return Table.from_columns(
+            {
+                str(name): list(map(_one_cell, values)) if name in _NESTED else values
+                for name, values in source.items()
+            }
+        )
+    if hasattr(source, "columns") and hasattr(source, "iloc"):
+        nested = {name: source[name].map(_one_cell) for name in _NESTED if name in source.columns}
+        return Table.from_frame(source.assign(**nested) if nested else source)
+    raise refuse("source", "a path, a data frame, a Table or a mapping of columns", source)
+
+
+def _one_cell(value: Any) -> Any:
+    """A dictionary of parameters, or a list of the values of folds, as the text that a file has."""
+    return str(value) if isinstance(value, dict | list) else value
+
+
+def _only_rows(table: Table, where: Mapping[str, str] | None) -> Table:
+    """The rows that hold the given values in the given columns."""
+    for column, value in (where or {}).items():
+        levels = table.levels(column)
+        if str(value) not in levels.names:
+            raise UnknownNameError(f"value of {column!r}", value, levels.names, table.source)
+        table = table.take(levels.codes == levels.names.index(str(value)))
+    return table
+
+
+def _known_columns(table: Table, learners: Sequence[str]) -> tuple[str, ...]:
+    names = (learners,) if isinstance(learners, str) else tuple(learners)
+    for name in names:
+        if name not in table:
+            raise UnknownNameError("column", name, table.columns, table.source)
+    if not names or len(set(names)) != len(names):
+        raise refuse("learners", "columns, each once", names)
+    return names
+
+
+def _layout_sentence(roles: dict[str, str], layout: str, cells: Cells) -> str:
+    parts = []
+    words = {
+        "dataset": "data sets", "run": "runs", "fold": "folds", "repetition": "repetitions",
+        "instance": "instances", "n_train": "training sizes", "n_test": "test sizes",
+    }  # fmt: skip
+    if layout == "long":
+        parts.append(f"learners from column {roles['algorithm']!r}")
+    elif layout == "wide":
+        names = cells.levels["algorithm"].names
+        shown_names = ", ".join(map(repr, names[:12])) + (", ..." if len(names) > 12 else "")
+        parts.append(f"{len(names)} columns of learners ({shown_names})")
+    else:
+        parts.append(f"one row per learner, {len(cells.levels['fold'].names)} columns of splits")
+    shown = {
+        r: w for r, w in words.items() if r in roles and (layout != "cv-results" or r == "dataset")
+    }
+    parts += [f"{word} from {roles[role]!r}" for role, word in shown.items()]
+    if layout == "long":
+        parts.append(f"losses from {roles['loss']!r}")
+    return f"Layout {layout}: {', '.join(parts)}."

@@ -1,1 +1,0 @@
-"""The evidence: from losses and a preference to one verdict per pair."""

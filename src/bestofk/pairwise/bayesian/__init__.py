@@ -1,1 +1,0 @@
-"""Posterior probabilities of better, equivalent and worse."""

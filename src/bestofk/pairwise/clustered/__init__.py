@@ -1,1 +1,0 @@
-"""Tests on instances that belong together in clusters: passages, repositories, templates."""

@@ -1,1 +1,0 @@
-"""Tests on units that are drawn independently: data sets, or the instances of one test set."""

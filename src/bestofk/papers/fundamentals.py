@@ -1,0 +1,299 @@
+"""The worked example of hypothesis spaces: four Boolean attributes, one target, disjunctions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk import intervals
+from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request
+from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.splits.design import number_of_kfold_splits
+
+Bits = npt.NDArray[np.bool_]
+
+ATTRIBUTES = 4
+
+
+def instance_space() -> Bits:
+    """All instances of four Boolean attributes, in the order of Table 3, shape (16, 4).
+
+    Examples
+    --------
+    >>> instance_space()[[0, 1, 15]].astype(int).tolist()
+    [[0, 0, 0, 0], [0, 0, 0, 1], [1, 1, 1, 1]]
+    """
+    places = np.arange(2**ATTRIBUTES)[:, np.newaxis]
+    return (places >> np.arange(ATTRIBUTES)[::-1] & 1).astype(np.bool_)
+
+
+def target(x: Bits) -> Bits:
+    """f(x) = (x1 and x2) xor (x3 or x4), row by row.
+
+    Examples
+    --------
+    >>> target(instance_space()).astype(int).tolist()
+    [0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0]
+    """
+    return np.asarray((x[:, 0] & x[:, 1]) ^ (x[:, 2] | x[:, 3]))
+
+
+def disjunctions() -> tuple[tuple[int, ...], ...]:
+    """The hypotheses of *a-simple*: two or more attributes joined by "or", as in Table 2.
+
+    Examples
+    --------
+    >>> len(disjunctions()), disjunctions()[3], disjunctions()[-1]
+    (11, (1, 2), (0, 1, 2, 3))
+    """
+    return tuple(
+        chosen
+        for size in range(2, ATTRIBUTES + 1)
+        for chosen in combinations(range(ATTRIBUTES), size)
+    )
+
+
+def words(hypothesis: tuple[int, ...]) -> str:
+    """``x2 or x3``.
+
+    Examples
+    --------
+    >>> words((1, 2))
+    'x2 or x3'
+    """
+    return " or ".join(f"x{place + 1}" for place in hypothesis)
+
+
+def consistent(hypotheses: tuple[tuple[int, ...], ...], x: Bits, y: Bits) -> tuple[int, ...]:
+    """Places of the hypotheses that give every row of `x` its label.
+
+    Examples
+    --------
+    >>> x = instance_space()[[2, 3, 3, 8, 12]]
+    >>> found = consistent(disjunctions(), x, target(x))
+    >>> [(place + 1, words(disjunctions()[place])) for place in found]
+    [(4, 'x2 or x3'), (10, 'x2 or x3 or x4')]
+    """
+    said = np.stack([x[:, list(chosen)].any(axis=1) for chosen in hypotheses])
+    return tuple(np.flatnonzero((said == y).all(axis=1)).tolist())
+
+
+def mistakes(hypothesis: tuple[int, ...]) -> int:
+    """On how many of the 16 instances the hypothesis differs from the target.
+
+    Examples
+    --------
+    >>> mistakes((1, 2)), mistakes((1, 2, 3))
+    (6, 4)
+    """
+    x = instance_space()
+    return int((x[:, list(hypothesis)].any(axis=1) != target(x)).sum())
+
+
+def targets_left(x: Bits, y: Bits) -> int:
+    """How many of the 2^16 Boolean functions give every row of `x` its label, counted out.
+
+    Examples
+    --------
+    Five labelled instances, two of them the same one: the text says 2^(16 - 5) = 2048.
+
+    >>> x = instance_space()[[2, 3, 3, 8, 12]]
+    >>> targets_left(x, target(x))
+    4096
+    """
+    functions = np.arange(2 ** (2**ATTRIBUTES), dtype=np.int64)[:, np.newaxis]
+    places = x @ (1 << np.arange(ATTRIBUTES)[::-1])
+    return int(((functions >> places & 1) == y).all(axis=1).sum())
+
+
+# ``bestofk reproduce fundamentals``.
+
+
+TITLE = "Fundamentals of algorithm selection for classification (Ler)"
+TABLES = ("1", "2", "3", "4", "splits")
+SPLITS = ((4, 2), (5, 2), (10, 3), (14, 5), (100, 10), (150, 10))
+EXAMPLE = (12, 100)
+"""Errors and test instances, for intervals at the levels of Table 4."""
+
+
+def reproduce(request: Request) -> Account:
+    """Obtain the worked example, the constants of the intervals and the number of splits."""
+    from bestofk.papers.registry import REPRODUCTIONS
+
+    makers: dict[str, tuple[Callable[[], ComparedNumbers | ComparedWords], ...]] = {
+        "1": (labels_table,),
+        "2": (hypotheses_table,),
+        "3": (truth_table,),
+        "4": (constants_table, intervals_table),
+        "splits": (splits_table,),
+    }
+    tables = tuple(make() for name in TABLES if request.wants(name) for make in makers[name])
+    x = toy_instances()
+    left, distinct = targets_left(x, target(x)), len(np.unique(x, axis=0))
+    sentences = (
+        f"The text's five labelled instances leave {left} of the {2**2**ATTRIBUTES} possible "
+        f"targets, not 2^(16 - 5) = 2048: instances 2 and 3 are the same, so that "
+        f"only {distinct} are known.",
+        *(
+            f"h{place + 1} = {words(disjunctions()[place])} agrees with all five and is wrong on "
+            f"{mistakes(disjunctions()[place])} of the 16 instances."
+            for place in consistent(disjunctions(), x, target(x))
+        ),
+    )
+    return Account(
+        title=TITLE,
+        paper=REPRODUCTIONS["fundamentals"].paper,
+        tables=tables,
+        sentences=sentences,
+        details={"targets_left": left},
+    )
+
+
+def toy_instances() -> Bits:
+    """The instances of Table 1."""
+    return np.asarray(_attributes("1").astype(np.bool_))
+
+
+def _attributes(table: str) -> np.ndarray:
+    return printed_table("fundamentals", table, "x").values
+
+
+def labels_table() -> ComparedNumbers:
+    """Table 1: the labels of the five instances."""
+    return _labels("1", "the data set")
+
+
+def truth_table() -> ComparedNumbers:
+    """Table 3: the labels of all 16 instances."""
+    return _labels("3", "the truth table")
+
+
+def _labels(table: str, what: str) -> ComparedNumbers:
+    printed = printed_table("fundamentals", table, "y")
+    x = _attributes(table)
+    return ComparedNumbers(
+        table=f"Table {table}, {what}",
+        rows=tuple(" ".join(f"{bit:.0f}" for bit in row) for row in x),
+        columns=("y",),
+        ours=target(x.astype(np.bool_))[:, np.newaxis].astype(np.float64),
+        printed=printed.values,
+        allowed=np.zeros(printed.values.shape),
+        digits=0,
+        corner="x1 x2 x3 x4",
+        note="y = (x1 and x2) xor (x3 or x4).",
+    )
+
+
+def hypotheses_table() -> ComparedWords:
+    """Table 2: the disjunctions, and which of them agree with Table 1."""
+    figures = [f for f in printed_figures("fundamentals") if f.table == "2"]
+    printed = np.full((len(disjunctions()), 2), "", dtype=object)
+    for figure in figures:
+        printed[int(figure.row) - 1, 0 if figure.quantity == "h" else 1] = figure.printed
+    printed[printed[:, 1] == "", 1] = "no"
+    ours = np.full(printed.shape, "no", dtype=object)
+    ours[:, 0] = [words(chosen) for chosen in disjunctions()]
+    x = toy_instances()
+    ours[list(consistent(disjunctions(), x, target(x))), 1] = "yes"
+    return ComparedWords(
+        table="Table 2, hypotheses",
+        rows=tuple(f"h{place + 1}" for place in range(len(ours))),
+        columns=("hypothesis", "agrees with Table 1"),
+        ours=ours,
+        printed=printed,
+        agrees=ours == printed,
+    )
+
+
+def constants_table() -> ComparedNumbers:
+    """Table 4: z of each level, from the width of the library's interval at p = 1/2, n = 100."""
+    printed = printed_table("fundamentals", "4", "z")
+    levels = [float(row) / 100 for row in printed.rows]
+    # half the width is z sqrt(p (1 - p) / n) = z / 20
+    z = [20 * (float(intervals.normal(50, 100, level).high) - 0.5) for level in levels]
+    return ComparedNumbers(
+        table="Table 4, constants of the intervals",
+        rows=tuple(f"{row} %" for row in printed.rows),
+        columns=("z",),
+        ours=np.array(z)[:, np.newaxis],
+        printed=printed.values,
+        allowed=printed.rounding,
+        digits=3,
+        unit="unit",
+        corner="level",
+        note="The last constant is printed as 3.30, here and in Table A.1 of the text; it is 3.29.",
+    )
+
+
+def intervals_table() -> ComparedWords:
+    """Intervals of one error rate at the levels of Table 4, by four methods."""
+    k, n = EXAMPLE
+    rows = printed_table("fundamentals", "4", "z").rows
+    methods = {
+        "normal": intervals.normal,
+        "Wilson": intervals.wilson,
+        "Clopper-Pearson": intervals.clopper_pearson,
+    }
+    ours = np.full((len(rows), len(methods) + 1), "", dtype=object)
+    for i, row in enumerate(rows):
+        level = float(row) / 100
+        for j, method in enumerate(methods.values()):
+            found = method(k, n, level)
+            ours[i, j] = f"{found.low:.3f} to {found.high:.3f}"
+        ours[i, -1] = f"at most {intervals.test_set_bound(k, n, 1 - level).high:.3f}"
+    return ComparedWords(
+        table=f"Intervals of {k} errors on {n} instances",
+        rows=tuple(f"{row} %" for row in rows),
+        columns=(*methods, "test set bound"),
+        ours=ours,
+        printed=np.full(ours.shape, "", dtype=object),
+        agrees=np.ones(ours.shape, dtype=np.bool_),
+        corner="level",
+        note="Nothing of this is printed in the text: it names the normal interval and Langford's "
+        "bound, which is one-sided.",
+    )
+
+
+def splits_table() -> ComparedWords:
+    """The number of k-fold splits, next to the printed product with q = k - p."""
+    ours = [[_grouped(number_of_kfold_splits(n, k))] for n, k in SPLITS]
+    printed = [[_grouped(printed_product(n, k))] for n, k in SPLITS]
+    left, right = np.array(ours, dtype=object), np.array(printed, dtype=object)
+    return ComparedWords(
+        table="Number of k-fold splits",
+        rows=tuple(f"n = {n}, k = {k}" for n, k in SPLITS),
+        columns=("splits",),
+        ours=left,
+        printed=right,
+        agrees=left == right,
+        note="Next to our values the formula of section 5.3, multiplied out with q = k - p: the "
+        "print has q = k - i, which has no meaning there.",
+    )
+
+
+def printed_product(n: int, k: int) -> int:
+    """The formula as it stands in section 5.3, but for q.
+
+    Examples
+    --------
+    >>> printed_product(4, 2), printed_product(5, 2)
+    (6, 10)
+    """
+    m, p = divmod(n, k)
+    ways = 1
+    for i in range(1, p + 1):
+        ways *= comb(n - (m + 1) * (i - 1), m + 1)
+    for j in range(1, k - p + 1):
+        ways *= comb(n - (m + 1) * p - m * (j - 1), m)
+    return ways
+
+
+def _grouped(ways: int) -> str:
+    if ways < 10**12:
+        return f"{ways:,}"
+    digits = str(ways)
+    return f"{digits[0]}.{digits[1:5]} x 10^{len(digits) - 1}"

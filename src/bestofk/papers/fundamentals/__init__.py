@@ -1,1 +1,0 @@
-"""Fundamentals of algorithm selection for classification (Ler), again."""

@@ -1,0 +1,546 @@
+"""The synthetic experiments of section 4.1: errors of five algorithms on 32 data sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats, one_of
+from bestofk.papers.array_task import ArrayPiece, obtain
+from bestofk.papers.comparison import Request
+from bestofk.papers.data import locate
+from bestofk.papers.printed_figures import printed_table
+from bestofk.stats import multiple, pairwise
+from bestofk.stats.adjust import adjust
+
+ALGORITHMS, DATASETS, FOLDS, REPETITIONS = 5, 32, 5, 30
+DETERMINISTIC = (2, 3)
+"""A3 and A4: one result per fold, whatever the repetition."""
+STEPS = tuple(round(0.005 * k, 3) for k in range(21))
+"""The values of dp; in print the last one reads 1."""
+BEST, FIRST_MEAN = 0.20, 0.30
+TRAPPED, TRAPPED_ERROR = 0.1, 0.75
+SMALLEST, LARGEST = 10, 20
+"""Sizes of test sets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnWinners:
+    """32 data sets: on each one algorithm that is best, and a size of test sets.
+
+    Attributes
+    ----------
+    winners, sizes : ndarray of int, shape (32,)
+        Which algorithm has the error 0.20; how many objects a test set holds.
+    errors : ndarray of shape (5, 32)
+        Theoretical error of each algorithm on each data set.
+    """
+
+    winners: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    errors: Floats
+
+
+def problem_of(
+    dp: float, winners: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]
+) -> DrawnWinners:
+    """The problem in which these algorithms win and the mean error of A_i is 0.30 + (i - 1) dp.
+
+    Where A_i, with w_i wins, does not win, its error is (32 m_i - 0.2 w_i) / (32 - w_i).
+
+    Examples
+    --------
+    >>> problem = problem_of(0.03, np.arange(32) % 5, np.full(32, 15))
+    >>> problem.errors.mean(axis=1).round(12).tolist()
+    [0.3, 0.33, 0.36, 0.39, 0.42]
+    """
+    wins = np.bincount(winners, minlength=ALGORITHMS)
+    means = FIRST_MEAN + dp * np.arange(ALGORITHMS)
+    others = (DATASETS * means - BEST * wins) / (DATASETS - wins)
+    won = winners[np.newaxis] == np.arange(ALGORITHMS)[:, np.newaxis]
+    return DrawnWinners(
+        winners=winners, sizes=sizes, errors=np.where(won, BEST, others[:, np.newaxis])
+    )
+
+
+def draw_problem(dp: float, rng: np.random.Generator) -> DrawnWinners:
+    """Winners uniform over the algorithms, sizes over 10 to 20, independent from set to set.
+
+    An algorithm that wins too often cannot have its mean (A5 at dp = 0.1 with more than 12 wins
+    would need errors above 1 elsewhere): such winners are drawn again.
+    """
+    while True:
+        winners = rng.integers(0, ALGORITHMS, size=DATASETS)
+        problem = problem_of(dp, winners, rng.integers(SMALLEST, LARGEST + 1, size=DATASETS))
+        if (problem.errors < 1).all() and (problem.errors > 0).all():
+            return problem
+
+
+def simulate(
+    problem: DrawnWinners, simulations: int, rng: np.random.Generator, *, outliers: bool = False
+) -> Floats:
+    """Errors of shape (simulations, 5, 32, 5 folds, 30 repetitions), by equations (33) to (37).
+
+    With `outliers` each repetition of a stochastic algorithm is trapped in a local minimum with
+    probability 0.1, and has the error 0.75 there.
+    """
+    sizes = problem.sizes[:, np.newaxis, np.newaxis]
+    shape = (simulations, DATASETS, FOLDS, REPETITIONS)
+    losses = np.empty((simulations, ALGORITHMS, *shape[1:]))
+    for a, errors in enumerate(problem.errors):
+        p = errors[:, np.newaxis, np.newaxis]
+        if a in DETERMINISTIC:
+            losses[:, a] = rng.binomial(sizes, p, size=(*shape[:3], 1)) / sizes
+            continue
+        losses[:, a] = rng.binomial(sizes, p, size=shape) / sizes
+        if outliers:
+            losses[:, a][rng.random(shape) < TRAPPED] = TRAPPED_ERROR
+    return losses
+
+
+def simulate_means(
+    problem: DrawnWinners,
+    simulations: int,
+    rng: np.random.Generator,
+    *,
+    repetitions: int = REPETITIONS,
+) -> Floats:
+    """Mean of `simulate` over folds and repetitions, shape (simulations, 5, 32), at once.
+
+    Without outliers the errors of a data set add up to one binomial number. With one repetition
+    no algorithm gains from having repetitions of its own.
+    """
+    rounds = np.full((ALGORITHMS, 1), repetitions)
+    rounds[list(DETERMINISTIC)] = 1
+    objects = problem.sizes * FOLDS * rounds
+    drawn = rng.binomial(objects, problem.errors, size=(simulations, *problem.errors.shape))
+    return np.asarray(drawn / objects)
+
+
+def simulate_null(simulations: int, rng: np.random.Generator) -> Floats:
+    """Means of five algorithms that are truly alike, shape (simulations, 5, 32).
+
+    Exchangeable: all five stochastic, the winner of every data set drawn anew in every
+    simulation, and no mean held fixed, so that any order of the algorithms is as likely.
+    """
+    winners = rng.integers(0, ALGORITHMS, size=(simulations, 1, DATASETS))
+    sizes = rng.integers(SMALLEST, LARGEST + 1, size=(simulations, 1, DATASETS))
+    other = (FIRST_MEAN * ALGORITHMS - BEST) / (ALGORITHMS - 1)
+    errors = np.where(winners == np.arange(ALGORITHMS)[:, np.newaxis], BEST, other)
+    objects = sizes * FOLDS * REPETITIONS
+    return np.asarray(rng.binomial(objects, errors) / objects)
+
+
+# What every test says of every simulation, by the public functions of the library.
+
+
+FIRST, SECOND = np.triu_indices(ALGORITHMS, 1)
+PAIRS = len(FIRST)
+RESAMPLES = 4_999
+"""Random rearrangements of a bootstrap test; exact ones take several times as long here."""
+READINGS: dict[str, tuple[str, str | tuple[str, float]]] = {
+    "Bootstrap-B": ("paper", ("median-radius", 0.1)),
+    "Bootstrap-B, quantiles": ("paper", "central"),
+    "Bootstrap-B, vertex": ("vertex", ("median-radius", 0.1)),
+}
+"""Ways to read the paper's Bootstrap-B: (rule, how repetitions become an interval)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scalar:
+    """P-values of the tests of numbers, for S simulations.
+
+    Attributes
+    ----------
+    anova, friedman : ndarray of shape (S,)
+        Of the hypothesis that all five are alike.
+    bootstrap_a : ndarray of shape (S, 5)
+        Of each algorithm against the mean of all.
+    t, wilcoxon, bootstrap_a_pairs : ndarray of shape (S, 10)
+        Of each pair, not adjusted.
+    differences : ndarray of shape (S, 10)
+        Mean of the first of the pair less that of the second.
+    """
+
+    anova: Floats
+    friedman: Floats
+    bootstrap_a: Floats
+    t: Floats
+    wilcoxon: Floats
+    bootstrap_a_pairs: Floats
+    differences: Floats
+
+    def packed(self) -> Floats:
+        """All columns side by side, shape (S, 47)."""
+        columns = [getattr(self, name) for name in self.__dataclass_fields__]
+        return np.column_stack(columns)
+
+    @classmethod
+    def unpacked(cls, columns: Floats) -> Scalar:
+        """The inverse of `packed`; leading axes before the columns are kept."""
+        widths = np.cumsum([1, 1, ALGORITHMS, PAIRS, PAIRS, PAIRS])
+        parts = np.split(columns, widths, axis=-1)
+        parts[:2] = [part[..., 0] for part in parts[:2]]
+        return cls(**dict(zip(cls.__dataclass_fields__, parts, strict=True)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranges:
+    """P-values of Bootstrap-B, which are intervals: the last axis holds both ends.
+
+    `algorithms` (S, 5, 2) and `pairs` (S, 10, 2), not adjusted; `differences` (S, 10) between
+    the middles of the two mean intervals.
+    """
+
+    algorithms: Floats
+    pairs: Floats
+    differences: Floats
+
+    def packed(self) -> Floats:
+        """All columns side by side, shape (S, 40)."""
+        simulations = len(self.pairs)
+        parts = (self.algorithms, self.pairs, self.differences)
+        return np.column_stack([part.reshape(simulations, -1) for part in parts])
+
+    @classmethod
+    def unpacked(cls, columns: Floats) -> Ranges:
+        """The inverse of `packed`; leading axes before the columns are kept."""
+        algorithms, pairs, differences = np.split(
+            columns, np.cumsum([2 * ALGORITHMS, 2 * PAIRS]), axis=-1
+        )
+        lead = columns.shape[:-1]
+        return cls(
+            algorithms=algorithms.reshape(*lead, ALGORITHMS, 2),
+            pairs=pairs.reshape(*lead, PAIRS, 2),
+            differences=differences,
+        )
+
+
+SCALAR_COLUMNS = 2 + ALGORITHMS + 4 * PAIRS
+RANGE_COLUMNS = 2 * ALGORITHMS + 3 * PAIRS
+
+
+def scalar_evidence(cells: Floats, rng: np.random.Generator) -> Scalar:
+    """All tests of numbers on the data-set means of S simulations, shape (S, 5, 32)."""
+    a, b = cells[:, FIRST], cells[:, SECOND]
+    flips = pairwise.permutation(a, b, method="resample", resamples=RESAMPLES, random_state=rng)
+    scalar = [
+        multiple.bootstrap_a(
+            one, method="resample", resamples=RESAMPLES, random_state=rng, correction="none"
+        ).pvalues
+        for one in cells
+    ]
+    return Scalar(
+        anova=np.array([multiple.repeated_measures_anova(one).pvalue for one in cells]),
+        friedman=np.asarray(multiple.friedman(cells).pvalue),
+        bootstrap_a=np.stack(scalar),
+        t=np.asarray(pairwise.kfold_t(a, b).pvalue),
+        wilcoxon=np.asarray(pairwise.wilcoxon(a, b).pvalue),
+        bootstrap_a_pairs=np.asarray(flips.pvalue),
+        differences=a.mean(axis=-1) - b.mean(axis=-1),
+    )
+
+
+def range_evidence(losses: Floats, reading: str, rng: np.random.Generator) -> Ranges:
+    """Bootstrap-B on S simulations of shape (S, 5, 32, folds, repetitions), by a reading."""
+    rule, interval = READINGS[reading]
+    drawn: dict[str, Any] = {"method": "resample", "resamples": RESAMPLES, "random_state": rng}
+    algorithms, pairs, differences = [], [], []
+    for one in losses:
+        result = multiple.bootstrap_b(one, rule=rule, interval=interval, correction="none", **drawn)
+        middle = result.intervals.mean(axis=1)
+        algorithms.append(result.pvalues)
+        pairs.append(result.posthoc(correction="none", **drawn).pvalues)
+        differences.append(middle[FIRST] - middle[SECOND])
+    return Ranges(
+        algorithms=np.stack(algorithms),
+        pairs=np.stack(pairs),
+        differences=np.stack(differences),
+    )
+
+
+# From p-values to the paper's counts: significant and right, not significant, wrong, open.
+
+
+COUNTINGS = ("named", "as_printed")
+OUTCOMES = ("ok", "no", "err", "inc")
+ALPHA = 0.05
+
+_JUDGED_BY = {"named": np.arange(PAIRS), "as_printed": FIRST}
+"""Which p-value decides on each pair.
+
+All pairs of A_1 come first, so that (A_1, A_{i+1}) stands at place i - 1: the index that pair
+(A_i, A_j) seems to have been judged with, for No Sig is the same along each row of Tables 3 and 5.
+"""
+
+Verdicts = npt.NDArray[np.int8]
+"""Places in `OUTCOMES`."""
+
+
+def scalar_multiple(p: Scalar, counting: str) -> dict[str, npt.NDArray[np.bool_]]:
+    """In which simulations the five algorithms are found to differ, by test.
+
+    The print left out the adjustment of Bootstrap-A for five tests that its text asks for.
+    """
+    correction = "bonferroni" if one_of(counting, "counting", COUNTINGS) == "named" else "none"
+    return {
+        "ANOVA": p.anova <= ALPHA,
+        "Friedman": p.friedman <= ALPHA,
+        "Bootstrap-A": np.asarray((adjust(p.bootstrap_a, correction) <= ALPHA).any(axis=-1)),
+    }
+
+
+def scalar_pairs(p: Scalar, counting: str) -> dict[str, Verdicts]:
+    """The verdict on each pair, shape (..., 10), behind each test's own comparison of all five."""
+    gates = scalar_multiple(p, counting)
+    judged = {
+        "t": (gates["ANOVA"], adjust(p.t, "hochberg")),
+        "Wilcoxon": (gates["Friedman"], adjust(p.wilcoxon, "hochberg")),
+        "Bootstrap-A": (gates["Bootstrap-A"], p.bootstrap_a_pairs),
+        "Bootstrap-A, Hochberg": (gates["Bootstrap-A"], adjust(p.bootstrap_a_pairs, "hochberg")),
+    }
+    by = _JUDGED_BY[counting]
+    return {
+        name: _verdicts(gate, q[..., by] <= ALPHA, p.differences)
+        for name, (gate, q) in judged.items()
+    }
+
+
+def range_multiple(p: Ranges, counting: str) -> Verdicts:
+    """Bootstrap-B on all five: 0 significant, 1 not, 3 inconclusive."""
+    correction = "bonferroni" if one_of(counting, "counting", COUNTINGS) == "named" else "none"
+    low, high = (adjust(p.algorithms[..., end], correction) for end in (0, 1))
+    found, open_ = (high < ALPHA).any(axis=-1), (low <= ALPHA).any(axis=-1)
+    return np.where(found, 0, np.where(open_, 3, 1)).astype(np.int8)
+
+
+def range_pairs(p: Ranges, counting: str) -> Verdicts:
+    """The verdict of Bootstrap-B on each pair, shape (..., 10), not adjusted for their number."""
+    gate = range_multiple(p, counting) == 0
+    low, high = (p.pairs[..., _JUDGED_BY[counting], end] for end in (0, 1))
+    verdicts = _verdicts(gate, high < ALPHA, p.differences)
+    open_ = gate[..., np.newaxis] & (low <= ALPHA) & (high >= ALPHA)
+    return np.where(open_, 3, verdicts).astype(np.int8)
+
+
+def _verdicts(gate: Any, significant: Any, differences: Floats) -> Verdicts:
+    # of i < j the first has the smaller expected error
+    found = np.asarray(gate)[..., np.newaxis] & significant
+    return np.where(found, np.where(differences < 0, 0, 2), 1).astype(np.int8)
+
+
+def tally(verdicts: Verdicts, axis: int | tuple[int, ...]) -> Floats:
+    """How often each of the four outcomes came, over `axis`; they become the last axis."""
+    return np.stack([(verdicts == k).sum(axis=axis) for k in range(4)], axis=-1).astype(np.float64)
+
+
+# The simulations in pieces that a store keeps: one draw of winners at one dp, 100 simulations.
+
+
+SIMULATIONS = 100
+DETAIL = 0.03
+"""The dp that Tables 1, 3 and 5 show."""
+VERSION = 1
+"""Changes whenever the same names would give other numbers."""
+KINDS = ("plain", "outliers", "copied", "table 1", "table 1 copied", "null")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SimulationPiece:
+    """One piece of work.
+
+    `kind` is ``"plain"`` (section 4.1.3), ``"outliers"`` (4.1.4), ``"copied"`` (plain, but all
+    five algorithms with one result per fold), ``"table 1"`` or ``"table 1 copied"`` (the winners
+    and sizes of the printed Table 1) or ``"null"``.
+    """
+
+    kind: str
+    seed: int
+    draw: int
+    step: int = 0
+    simulations: int = SIMULATIONS
+
+    @property
+    def named(self) -> ArrayPiece[SimulationPiece]:
+        """The piece with the names under which a store keeps it."""
+        return ArrayPiece(
+            work=f"intervals {self.kind} {VERSION} {RESAMPLES}",
+            data=f"seed {self.seed}, {self.simulations} simulations, dp {STEPS[self.step]}",
+            settings=",".join(READINGS),
+            number=self.draw,
+            argument=self,
+        )
+
+
+def run_piece(piece: SimulationPiece) -> Floats:
+    """P-values of all tests on all simulations of a piece, side by side."""
+    place = KINDS.index(piece.kind)
+    rng = np.random.default_rng([piece.seed, place, piece.draw, piece.step])
+    if piece.kind == "null":
+        return scalar_evidence(simulate_null(piece.simulations, rng), rng).packed()
+    dp = STEPS[piece.step]
+    problem = printed_problem() if piece.kind.startswith("table 1") else draw_problem(dp, rng)
+    if piece.kind != "outliers":
+        repetitions = {"repetitions": 1} if piece.kind.endswith("copied") else {}
+        means = simulate_means(problem, piece.simulations, rng, **repetitions)
+        return scalar_evidence(means, rng).packed()
+    losses = simulate(problem, piece.simulations, rng, outliers=True)
+    medians = np.median(losses, axis=-1).mean(axis=-1)
+    parts = [
+        scalar_evidence(losses.mean(axis=(-2, -1)), rng).packed(),
+        scalar_evidence(medians, rng).packed(),
+    ]
+    parts += [range_evidence(losses, reading, rng).packed() for reading in READINGS]
+    return np.column_stack(parts)
+
+
+def printed_problem() -> DrawnWinners:
+    """The winners and sizes of test sets of the printed Table 1."""
+    theoretical = printed_table("intervals", "1", "theoretical")
+    sizes = printed_table("intervals", "1", "n_t")
+    winners = theoretical.values[:-1].argmin(axis=1)
+    return problem_of(DETAIL, winners, sizes.values[:-1, 0].astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Outliers:
+    """Evidence with outliers: on means, on medians over repetitions, and by Bootstrap-B."""
+
+    means: Scalar
+    medians: Scalar
+    ranges: dict[str, Ranges]
+
+
+def scalar_pieces(
+    kind: str, request: Request, *, steps: tuple[int, ...], simulations: int = SIMULATIONS
+) -> Scalar:
+    """Evidence of shape (draws, steps, simulations, ...) for every draw that is asked for."""
+    return Scalar.unpacked(_obtained(kind, request, steps, simulations))
+
+
+def outlier_pieces(
+    request: Request, *, steps: tuple[int, ...], simulations: int = SIMULATIONS
+) -> Outliers:
+    """The same with outliers."""
+    columns = _obtained("outliers", request, steps, simulations)
+    cuts = np.cumsum([SCALAR_COLUMNS] * 2 + [RANGE_COLUMNS] * (len(READINGS) - 1))
+    means, medians, *ranges = np.split(columns, cuts, axis=-1)
+    return Outliers(
+        means=Scalar.unpacked(means),
+        medians=Scalar.unpacked(medians),
+        ranges={name: Ranges.unpacked(part) for name, part in zip(READINGS, ranges, strict=True)},
+    )
+
+
+def _obtained(kind: str, request: Request, steps: tuple[int, ...], simulations: int) -> Floats:
+    draws = request.runs or 1
+    pieces = [
+        SimulationPiece(kind=kind, seed=request.seed, draw=draw, step=step, simulations=simulations)
+        for draw in range(draws)
+        for step in steps
+    ]
+    arrays = obtain(
+        [piece.named for piece in pieces],
+        run_piece,
+        request=request,
+        say=lambda line: request.say(f"{kind}: {line}"),
+    )
+    return np.stack(arrays).reshape(draws, len(steps), simulations, -1)
+
+
+# Section 4.2: five learners on the 64 imbalanced data sets of KEEL, through `compare`.
+
+
+DATASETS_REAL_DATA = (
+    "cleveland-0_vs_4", "ecoli-0-1-3-7_vs_2-6", "ecoli-0-1-4-6_vs_5", "ecoli-0-1-4-7_vs_2-3-5-6",
+    "ecoli-0-1-4-7_vs_5-6", "ecoli-0-1_vs_2-3-5", "ecoli-0-1_vs_5", "ecoli-0-2-3-4_vs_5",
+    "ecoli-0-2-6-7_vs_3-5", "ecoli-0-3-4-6_vs_5", "ecoli-0-3-4-7_vs_5-6", "ecoli-0-3-4_vs_5",
+    "ecoli-0-4-6_vs_5", "ecoli-0-6-7_vs_3-5", "ecoli-0-6-7_vs_5", "ecoli-0_vs_1", "ecoli1",
+    "ecoli2", "ecoli3", "ecoli4", "glass-0-1-2-3_vs_4-5-6", "glass-0-1-4-6_vs_2",
+    "glass-0-1-5_vs_2", "glass-0-1-6_vs_2", "glass-0-1-6_vs_5", "glass-0-4_vs_5",
+    "glass-0-6_vs_5", "glass0", "glass1", "glass2", "glass4", "glass5", "glass6", "haberman",
+    "iris0", "led7digit-0-2-4-5-6-7-8-9_vs_1", "new-thyroid1", "new-thyroid2",
+    "page-blocks-1-3_vs_4", "page-blocks0", "pima", "segment0", "shuttle-c0-vs-c4",
+    "shuttle-c2-vs-c4", "vehicle0", "vehicle1", "vehicle2", "vehicle3", "vowel0", "wisconsin",
+    "yeast-0-2-5-6_vs_3-7-8-9", "yeast-0-2-5-7-9_vs_3-6-8", "yeast-0-3-5-9_vs_7-8",
+    "yeast-0-5-6-7-9_vs_4", "yeast-1-2-8-9_vs_7", "yeast-1-4-5-8_vs_7", "yeast-1_vs_7",
+    "yeast-2_vs_4", "yeast-2_vs_8", "yeast1", "yeast3", "yeast4", "yeast5", "yeast6",
+)  # fmt: skip
+"""The 64 data sets of Table 6, by KEEL's names."""
+
+LEARNERS = ("FOREST", "LDA", "1NN", "NNET", "C4.5")
+"""FURIA has no implementation in Python; a small random forest, stochastic too, stands in."""
+FOLDS_REAL_DATA = 5
+
+
+def learners() -> dict[str, Any]:
+    """The five learners by name."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    # few units and few steps, as nets of the time had: it ends in local minima
+    network = MLPClassifier(hidden_layer_sizes=(5,), solver="lbfgs", max_iter=100)
+    chosen = (
+        RandomForestClassifier(n_estimators=20),
+        LinearDiscriminantAnalysis(),
+        "nn",
+        make_pipeline(StandardScaler(), network),
+        "c4.5",
+    )
+    return dict(zip(LEARNERS, chosen, strict=True))
+
+
+def balanced_error(y_true: npt.NDArray[Any], y_pred: npt.NDArray[Any]) -> float:
+    """1 less the mean recall of the classes in the test rows: the paper's AUC, of hard labels.
+
+    Examples
+    --------
+    >>> balanced_error(np.array(list("aaaab")), np.array(list("aaaba")))
+    0.625
+    """
+    classes, place = np.unique(y_true, return_inverse=True)
+    wrong = np.bincount(place, weights=y_true != y_pred, minlength=len(classes))
+    return float((wrong / np.bincount(place)).mean())
+
+
+def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASETS_REAL_DATA) -> Any:
+    """Losses of the five learners: an array (5, data sets, 5 folds, repetitions).
+
+    The store of the request is that of `compare`: what it holds is not run again.
+    """
+    from threadpoolctl import threadpool_limits
+
+    import bestofk as bk
+
+    files = locate("keel", datasets, request.data)
+    data = [
+        bk.read_dataset(path, target="class", name=name, task="classification")
+        for name, path in files.items()
+    ]
+    # several threads on matrices of this size only wait for each other
+    with threadpool_limits(1):
+        study = bk.compare(
+            learners(),
+            data=data,
+            plan=f"kfold:{FOLDS}",
+            repetitions=request.runs or 1,
+            loss=loss,
+            store=request.store,
+            n_jobs=request.jobs,
+            engine=request.engine,
+            scheduler=request.scheduler,
+            random_state=request.seed,
+            progress=False,
+        )
+    dims = study.losses.dims
+    wanted = ("algorithm", "dataset", "run", "fold", "repetition")
+    values = np.asarray(study.losses.values)
+    missing = tuple(k for k, name in enumerate(wanted) if name not in dims)
+    ordered = np.transpose(values, [dims.index(name) for name in wanted if name in dims])
+    return np.expand_dims(ordered, missing)[:, :, 0]

@@ -1,0 +1,474 @@
+"""Tables 1 to 5 and the true Type I error, next to the published values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk.papers.comparison import ComparedNumbers, ComparedWords, Request, chance
+from bestofk.papers.intervals.experiments import (
+    DETAIL,
+    DETERMINISTIC,
+    FIRST,
+    FOLDS,
+    LEARNERS,
+    OUTCOMES,
+    REPETITIONS,
+    SECOND,
+    STEPS,
+    Outliers,
+    Scalar,
+    Verdicts,
+    balanced_error,
+    measured,
+    printed_problem,
+    range_multiple,
+    range_pairs,
+    scalar_multiple,
+    scalar_pairs,
+    tally,
+)
+from bestofk.papers.printed_figures import printed_figures, printed_table
+from bestofk.stats import multiple
+from bestofk.stats.adjust import adjust
+
+NAMES = tuple(f"A{k + 1}" for k in range(5))
+PAIR_NAMES = tuple(f"{NAMES[i]} vs {NAMES[j]}" for i, j in zip(FIRST, SECOND, strict=True))
+SPREAD = 0.2
+"""Standard deviation of a share between draws of winners, where too few draws tell their own."""
+FEW = 4
+_EXCHANGED = {"t": "Wilcoxon", "Wilcoxon": "t"}
+MEDIANS = ", on medians"
+
+
+def compared_draws(
+    table: str,
+    rows: tuple[str, ...],
+    columns: tuple[str, ...],
+    shares: Floats,
+    printed: Floats,
+    *,
+    scale: float,
+    few: float = SPREAD,
+    rounding: float = 0.5,
+    digits: int = 0,
+    note: str = "",
+    corner: str = "",
+) -> ComparedNumbers:
+    """Shares of shape (draws, rows, columns), their mean times `scale` next to the print.
+
+    The print is one draw, so chance is the spread between draws; with too few of them to tell,
+    `few` stands for it.
+    """
+    draws = len(shares)
+    spread = shares.std(axis=0, ddof=1) if draws >= FEW else np.full(shares.shape[1:], few)
+    return ComparedNumbers(
+        table=table,
+        rows=rows,
+        columns=columns,
+        ours=shares.mean(axis=0) * scale,
+        printed=printed,
+        allowed=chance(spread * scale / np.sqrt(draws), spread * scale, rounding),
+        digits=digits,
+        unit="count" if digits == 0 else "share",
+        corner=corner,
+        note=note,
+    )
+
+
+def outcome_shares(verdicts: Verdicts) -> Floats:
+    """Shares of the four outcomes from verdicts (draws, steps, simulations, pairs)."""
+    return np.asarray(tally(verdicts, (-2, -1)) / (verdicts.shape[-2] * verdicts.shape[-1]))
+
+
+def printed_column(table: str, test: str, outcome: str, *, exchanged: bool) -> Floats:
+    """One printed column of Tables 2 to 5 without the average; t and Wilcoxon exchanged or not."""
+    source = printed_table("intervals", table, outcome)
+    label = _EXCHANGED.get(test, test) if exchanged else test
+    column = source.values[:, source.columns.index(label)]
+    return np.asarray(column[: len(PAIR_NAMES)] if table in ("3", "5") else column)
+
+
+def first_table() -> tuple[ComparedNumbers, ComparedNumbers]:
+    """Table 1: the theoretical errors by the formula, and how far samples lie from them."""
+    problem = printed_problem()
+    theoretical = printed_table("intervals", "1", "theoretical")
+    ours = np.vstack([problem.errors.T, problem.errors.mean(axis=1)])
+    errors = ComparedNumbers(
+        table="Table 1, theoretical errors",
+        rows=theoretical.rows,
+        columns=theoretical.columns,
+        ours=ours,
+        printed=theoretical.values,
+        allowed=theoretical.rounding,
+        digits=2,
+        corner="data set",
+        note="Ours: 0.2 where the printed winner wins, else (32 m - 0.2 w) / (32 - w).",
+    )
+    samples = printed_table("intervals", "1", "sample").values[:-1]
+    deviation = np.sqrt(np.square(samples - problem.errors.T).mean(axis=0))
+    variance = (problem.errors * (1 - problem.errors) / (problem.sizes * FOLDS)).mean(axis=1)
+    rounds = np.where(np.isin(np.arange(5), DETERMINISTIC), 1, REPETITIONS)
+    expected = np.sqrt(np.stack([variance / rounds, variance], axis=1) + 0.01**2 / 12)
+    spread = ComparedNumbers(
+        table="Table 1, deviation of the samples",
+        rows=NAMES,
+        columns=("30 repetitions", "1 repetition"),
+        ours=expected,
+        printed=np.stack([deviation, deviation], axis=1),
+        allowed=3 * expected / np.sqrt(2 * len(samples)),
+        digits=3,
+        note="Root mean square of sample less theoretical error over the 32 data sets. A mean of "
+        "30 independent repetitions would lie much closer to the theory than the print does.",
+    )
+    return errors, spread
+
+
+def second_table(p: Scalar, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
+    """Table 2 from evidence of shape (draws, steps, simulations, ...)."""
+    exchanged = counting == "as_printed"
+    found = scalar_multiple(p, counting)
+    multiple = np.stack([gate.mean(axis=-1) for gate in found.values()], axis=-1)
+    pairs = scalar_pairs(p, counting)
+    return (
+        compared_draws(
+            "Table 2, all five at once",
+            _rows(),
+            tuple(found),
+            multiple,
+            printed_table("intervals", "2", "multiple").values,
+            scale=100,
+            corner="dp",
+            note="Simulations of 100 in which a difference was found.",
+        ),
+        _pairs_table("2", pairs, ("t", "Wilcoxon", "Bootstrap-A"), ("ok", "err"), exchanged),
+    )
+
+
+def fourth_table(p: Outliers, counting: str) -> tuple[ComparedNumbers, ComparedNumbers]:
+    """Table 4, the same with outliers."""
+    exchanged = counting == "as_printed"
+    found = scalar_multiple(p.means, counting)
+    of_b = range_multiple(p.ranges["Bootstrap-B"], counting)
+    gates = [found["ANOVA"], found["Friedman"], of_b == 0, of_b == 3]
+    pairs = scalar_pairs(p.means, counting)
+    pairs["Bootstrap-B"] = range_pairs(p.ranges["Bootstrap-B"], counting)
+    printed = printed_table("intervals", "4", "multiple")
+    tests = ("t", "Wilcoxon", "Bootstrap-B")
+    return (
+        compared_draws(
+            "Table 4, all five at once",
+            _rows(),
+            printed.columns,
+            np.stack([gate.mean(axis=-1) for gate in gates], axis=-1),
+            printed.values,
+            scale=100,
+            corner="dp",
+            note="Simulations of 100 in which a difference was found, with outliers.",
+        ),
+        _pairs_table("4", pairs, tests, ("ok", "err", "inc"), exchanged),
+    )
+
+
+def _rows() -> tuple[str, ...]:
+    return tuple(f"{dp:g}" for dp in STEPS)
+
+
+def _pairs_table(
+    table: str,
+    verdicts: dict[str, Verdicts],
+    tests: tuple[str, ...],
+    outcomes: tuple[str, ...],
+    exchanged: bool,
+) -> ComparedNumbers:
+    wanted = [
+        (test, outcome)
+        for test in tests
+        for outcome in outcomes
+        if outcome != "inc" or test == "Bootstrap-B"
+    ]
+    shares = np.stack(
+        [outcome_shares(verdicts[test])[..., OUTCOMES.index(out)] for test, out in wanted], axis=-1
+    )
+    printed = [printed_column(table, test, out, exchanged=exchanged) for test, out in wanted]
+    words = " t and Wilcoxon are exchanged in the printed columns." if exchanged else ""
+    return compared_draws(
+        f"Table {table}, pairs",
+        _rows(),
+        tuple(f"{test} {out}" for test, out in wanted),
+        shares,
+        np.stack(printed, axis=-1),
+        scale=1000,
+        corner="dp",
+        note=f"Of 1000 pairs: significant and right (ok), significant and wrong (err), "
+        f"inconclusive (inc); the rest is not significant.{words}",
+    )
+
+
+def averages(
+    table: str, verdicts: dict[str, Verdicts], printed: tuple[str, ...], *, exchanged: bool
+) -> ComparedNumbers:
+    """Means over dp > 0: significant and right, and wrong, and both; inconclusive ones too."""
+    columns = ("ok", "err", "significant", "inc")
+    rows = tuple(verdicts)
+    shares = np.stack([outcome_shares(v)[:, 1:].mean(axis=1) for v in verdicts.values()], axis=1)
+    ours = np.stack(
+        [shares[..., 0], shares[..., 2], shares[..., 0] + shares[..., 2], shares[..., 3]], axis=-1
+    )
+    published = np.full(ours.shape[1:], np.nan)
+    for row, test in enumerate(rows):
+        if test not in printed:
+            continue
+        ok, err = (
+            printed_column(table, test, out, exchanged=exchanged)[1:].mean() / 1000
+            for out in ("ok", "err")
+        )
+        published[row, :3] = ok, err, ok + err
+        if test == "Bootstrap-B":
+            inc = printed_column(table, test, "inc", exchanged=False)
+            published[row, 3] = inc[1:].mean() / 1000
+    words = " t and Wilcoxon are exchanged in the printed figures." if exchanged else ""
+    return compared_draws(
+        f"Table {table}, averages over dp > 0",
+        rows,
+        columns,
+        ours,
+        published,
+        scale=1,
+        few=SPREAD / np.sqrt(len(STEPS) - 1),
+        rounding=0.0005,
+        digits=3,
+        note=f"Shares of all pairs.{words}",
+    )
+
+
+def detail_table(
+    table: str,
+    verdicts: dict[str, Verdicts],
+    outcomes: tuple[str, ...],
+    *,
+    exchanged: bool,
+    known: bool,
+) -> ComparedNumbers:
+    """Tables 3 and 5: the pairs at dp = 0.03, of 100 simulations.
+
+    With the winners `known` chance is that of 100 simulations, else the spread between draws.
+    """
+    wanted = [
+        (test, out)
+        for test in verdicts
+        for out in outcomes
+        if out != "inc" or test == "Bootstrap-B"
+    ]
+    # (draws, 1, simulations, pairs) to the share of every outcome, (draws, pairs)
+    shares = {test: tally(v[:, 0], axis=1) / v.shape[2] for test, v in verdicts.items()}
+    ours = np.stack([shares[test][..., OUTCOMES.index(out)] for test, out in wanted], axis=-1)
+    printed = np.stack(
+        [printed_column(table, test, out, exchanged=exchanged) for test, out in wanted], axis=-1
+    )
+    columns = tuple(f"{test} {out}" for test, out in wanted)
+    title = f"Table {table}, dp = {DETAIL:g}"
+    if not known:
+        return compared_draws(
+            title,
+            PAIR_NAMES,
+            columns,
+            ours,
+            printed,
+            scale=100,
+            note="Mean over draws of the winners; the print is one draw.",
+        )
+    share = ours.mean(axis=0)
+    # a share of 0 or 1 among ours still leaves a chance of the order of 1 in all simulations
+    least = 1.0 / (len(ours) * next(iter(verdicts.values())).shape[2])
+    error = np.sqrt(np.clip(share, least, 1 - least) * (1 - np.clip(share, least, 1 - least)) / 100)
+    return ComparedNumbers(
+        table=title,
+        rows=PAIR_NAMES,
+        columns=columns,
+        ours=100 * share,
+        printed=printed,
+        allowed=chance(100 * error / np.sqrt(len(ours)), 100 * error, 0.5),
+        digits=0,
+        unit="count",
+        note="With the winners and the sizes of test sets of the printed Table 1.",
+    )
+
+
+def null_table(p: Scalar) -> ComparedNumbers:
+    """The true Type I error: five algorithms that are exchangeable, next to the nominal level."""
+    named, bare = scalar_multiple(p, "named"), scalar_multiple(p, "as_printed")
+    whole = {
+        "ANOVA": named["ANOVA"],
+        "Friedman": named["Friedman"],
+        "Bootstrap-A, adjusted for five": named["Bootstrap-A"],
+        "Bootstrap-A, not adjusted": bare["Bootstrap-A"],
+    }
+    pairs = {
+        "t, a pair": p.t,
+        "Wilcoxon, a pair": p.wilcoxon,
+        "Bootstrap-A, a pair": p.bootstrap_a_pairs,
+    }
+    rates = [gate.mean() for gate in whole.values()]
+    rates += [(q <= 0.05).mean() for q in pairs.values()]
+    nominal = np.full(len(rates), 0.05)
+    nominal[3] = np.nan
+    error = np.sqrt(0.05 * 0.95 / p.anova.size)
+    return ComparedNumbers(
+        table="True Type I error",
+        rows=(*whole, *pairs),
+        columns=("rejected",),
+        ours=np.array(rates)[:, np.newaxis],
+        printed=nominal[:, np.newaxis],
+        allowed=np.full((len(rates), 1), 3 * error + 0.001),
+        digits=3,
+        unit="share",
+        note=f"{p.anova.size} simulations of five exchangeable algorithms; next to our values the "
+        "nominal level, not a printed figure.",
+    )
+
+
+# Tables 6 to 8 in spirit: do the tests agree on five learners and 64 data sets?
+
+
+ALPHA = 0.05
+QUANTITIES: dict[str, tuple[str, str | Callable[..., float]]] = {
+    "AUC": ("balanced error", balanced_error),
+    "error": ("error", "zero-one"),
+}
+"""The paper's measure: (our word, our loss)."""
+STAND_IN = "FURIA"
+INTERVAL = "central"
+"""10 % of the mass; around a median of few repetitions the radius of that share would be 0."""
+RULES = {"Bootstrap-B": "paper", "Bootstrap-B, vertex": "vertex"}
+MARGIN = 0.02
+
+
+def real_tables(
+    request: Request, wanted: tuple[str, ...], **arguments: Any
+) -> tuple[list[str], list[ComparedNumbers | ComparedWords]]:
+    """Tables 7 and 8, with the averages of Table 6."""
+    losses = {
+        quantity: measured(request, loss, **arguments) for quantity, (_, loss) in QUANTITIES.items()
+    }
+    shape = losses["error"].shape
+    tables: list[ComparedNumbers | ComparedWords] = [average_table(losses)]
+    for table, make in (("7", multiple_table), ("8", pairs_table)):
+        if table in wanted:
+            tables += [make(quantity, values) for quantity, values in losses.items()]
+    sentence = (
+        f"{shape[1]} data sets, {shape[2]} folds, {shape[3]} repetitions; a random forest of 20 "
+        "trees in the place of FURIA."
+    )
+    return [sentence], tables
+
+
+def average_table(losses: dict[str, Floats]) -> ComparedNumbers:
+    """The last row of Table 6."""
+    columns, ours, printed = [], [], []
+    for quantity, label in (("AUC", "AUC"), ("error", "accuracy")):
+        row = printed_table("intervals", "6", label)
+        columns.append(label)
+        ours.append(1 - losses[quantity].mean(axis=(1, 2, 3)))
+        printed.append(row.values[0])
+    return ComparedNumbers(
+        table="Table 6, averages",
+        rows=LEARNERS,
+        columns=tuple(columns),
+        ours=np.stack(ours, axis=1),
+        printed=np.stack(printed, axis=1),
+        allowed=np.full((len(LEARNERS), 2), MARGIN),
+        digits=3,
+        unit="share",
+        note=f"Printed for {STAND_IN} in the first row. The margin of {MARGIN:g} is ours: the "
+        "learners are other implementations, and the print does not give their settings.",
+    )
+
+
+def multiple_table(quantity: str, losses: Floats) -> ComparedWords:
+    """Table 7: p-values of the tests of all five."""
+    cells = losses.mean(axis=(2, 3))
+    ours = {
+        ("ANOVA", "all"): _number(multiple.repeated_measures_anova(cells).pvalue),
+        ("Friedman", "all"): _number(float(multiple.friedman(cells).pvalue)),
+    }
+    for row, rule in RULES.items():
+        ends = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL).pvalues
+        ours |= {(row, name): _range(of) for name, of in zip(LEARNERS, ends, strict=True)}
+    note = "Bootstrap-B by the printed rule and by the rule 'vertex', not adjusted, as in print."
+    return _words("7", quantity, ours, note)
+
+
+def pairs_table(quantity: str, losses: Floats) -> ComparedWords:
+    """Table 8: the first learner against each of the others."""
+    cells = losses.mean(axis=(2, 3))
+    pairs = [(0, k) for k in range(1, len(LEARNERS))]
+    ours = {}
+    for row, test in (("ANOVA", "t"), ("Friedman", "wilcoxon")):
+        adjusted = adjust(multiple.posthoc(cells, test, "none", control=0).pvalues, "hochberg")
+        for name, p in zip(LEARNERS[1:], adjusted.tolist(), strict=True):
+            ours[row, f"{STAND_IN} vs {name}"] = _number(p)
+    for row, rule in RULES.items():
+        result = multiple.bootstrap_b(losses, rule=rule, interval=INTERVAL)
+        ends = result.posthoc(correction="none", pairs=pairs).pvalues
+        for name, of in zip(LEARNERS[1:], ends, strict=True):
+            ours[row, f"{STAND_IN} vs {name}"] = _range(of)
+    note = "Paired t and Wilcoxon tests, adjusted by Hochberg; Bootstrap-B not adjusted."
+    return _words("8", quantity, ours, note)
+
+
+def _words(table: str, quantity: str, ours: dict[tuple[str, str], str], note: str) -> ComparedWords:
+    figures = {
+        (f.row, f.column): f.printed
+        for f in printed_figures("intervals")
+        if f.table == table and f.quantity == quantity
+    }
+    figures = {
+        (row, "FOREST" if column == STAND_IN else column): text
+        for (row, column), text in figures.items()
+    }
+    rows = tuple(dict.fromkeys(row for row, _ in ours))
+    columns = tuple(dict.fromkeys(column for _, column in ours))
+    shape = len(rows), len(columns)
+    left, right = np.full(shape, "", dtype=object), np.full(shape, "", dtype=object)
+    agrees = np.ones(shape, dtype=np.bool_)
+    for (row, column), text in ours.items():
+        at = rows.index(row), columns.index(column)
+        left[at], right[at] = text, figures.get((row, column), "")
+        agrees[at] = not right[at] or verdict(text) == verdict(right[at])
+    return ComparedWords(
+        table=f"Table {table}, {QUANTITIES[quantity][0]}",
+        rows=rows,
+        columns=tuple(column.replace(STAND_IN, "FOREST") for column in columns),
+        ours=left,
+        printed=right,
+        agrees=agrees,
+        corner="test",
+        note=f"Agree: the same verdict at {ALPHA:g} (significant, not, inconclusive). {note}",
+    )
+
+
+def verdict(words: str) -> str:
+    """What a p-value, or an interval of them, says at the level 0.05.
+
+    Examples
+    --------
+    >>> verdict("[0.03, 0.40]"), verdict("0.01"), verdict("≈ 0"), verdict("[0.5, 1]")
+    ('inconclusive', 'significant', 'significant', 'not significant')
+    """
+    ends = [float(found) for found in re.findall(r"\d+(?:\.\d+)?(?:e-\d+)?", words)]
+    if max(ends) < ALPHA:
+        return "significant"
+    return "not significant" if min(ends) > ALPHA else "inconclusive"
+
+
+def _number(p: float) -> str:
+    return f"{p:.2g}"
+
+
+def _range(ends: Floats) -> str:
+    return f"[{ends[0]:.2g}, {ends[1]:.2g}]"

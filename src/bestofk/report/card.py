@@ -1,0 +1,200 @@
+"""The decision card: what a reader must know before anything else, in a few short rows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from markupsafe import Markup
+
+from bestofk._base.formatting import counted, interval_words, number, pvalue_words
+from bestofk.decide.decision import Order, Standing
+from bestofk.decide.registry import decides_by
+from bestofk.decide.statements.explain import LISTED, chain, level_words
+from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
+from bestofk.decide.stopping.stopped_order import StoppedOrder
+from bestofk.evals.model_choice import ModelChoice
+from bestofk.losses.losses import Losses
+from bestofk.report.figures.comparisons import minus
+from bestofk.report.names import html_name, html_sentence
+from bestofk.report.verdict_groups import two_digits
+from bestofk.run.study import Study
+
+_VERDICTS = {
+    "worse": "shown",
+    "better": "shown",
+    "no evidence": "no evidence of a difference",
+    "not tested": "not tested",
+    NOT_SETTLED: "not settled",
+}
+_MEASURED = {
+    "fit_time": "fit time, the quickest first",
+    "predict_time": "predict time, the quickest first",
+    "size": "size, the smallest first",
+    "complexity": "complexity, the simplest first",
+    "latency": "latency, the fastest first",
+    "tokens": "tokens, the fewest first",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A label, what stands beside it in strong letters, and sentences below that."""
+
+    label: str
+    value: Markup | str = ""
+    notes: tuple[Markup | str, ...] = ()
+    tone: str = ""
+    """``"alert"`` where a reader must not miss it."""
+
+
+def card_of(
+    order: Order | None,
+    losses: Losses | None,
+    study: Study | None,
+    models: ModelChoice | None,
+    *,
+    left_out: Sequence[str],
+    names: Iterable[object],
+) -> tuple[Row, ...]:
+    """The rows of the card, the decision first and the date last."""
+    names = set(names)
+    rows = [] if order is None else _decision(order)
+    if order is None:
+        rows.append(Row(label="Recommended", value="nobody"))
+    rows.append(
+        Row(
+            label="Left out",
+            notes=tuple(html_sentence(line, names) for line in left_out),
+            tone="alert" if study is not None and (study.failures or study.dropped) else "",
+        )
+    )
+    based = _based_on(order, losses, models)
+    if based:
+        rows.append(Row(label="Based on", notes=(html_sentence(based, names),)))
+    rows.append(Row(label="Date", notes=(_today(),)))
+    return tuple(rows)
+
+
+def _decision(order: Order) -> list[Row]:
+    metric, best = order.metric, order.recommended
+    rows = []
+    if best is None:
+        rows.append(Row(label="Recommended", value="nobody"))
+    else:
+        shown = (
+            mean_and_runs(order, best)
+            if isinstance(order, StoppedOrder)
+            else number(metric.shown(order.means[best]))
+        )
+        notes = (f"{metric.mean} {shown}", *_unproved(order))
+        rows.append(Row(label="Recommended", value=html_name(best), notes=notes))
+    if not (isinstance(order, StoppedOrder) and len(set(order.race.runs.values())) > 1):
+        # means over different numbers of runs are not to be ranked
+        rows += _means(order)
+    preferred = tuple(html_sentence(line, order.prior) for line in _preference(order))
+    rows.append(Row(label="Preference", notes=preferred))
+    return rows
+
+
+def _means(order: Order) -> list[Row]:
+    """Who has the smallest mean, and how far it is from there to the recommended learner."""
+    metric, smallest = order.metric, order.smallest_mean
+    who: Markup | str = "the recommended one"
+    if order.recommended != smallest:
+        shown = number(metric.shown(order.means[smallest]))
+        who = Markup("{} ({})").format(html_name(smallest), shown)
+    rows = [Row(label=f"{metric.smallest} {metric.mean}".capitalize(), notes=(who,))]
+    gap = _gap(order)
+    return rows if gap is None else [*rows, gap]
+
+
+def _unproved(order: Order) -> tuple[str, ...]:
+    """A recommendation that nothing could have supported says so."""
+    return () if order.decidable else ("only if you must choose now",)
+
+
+def _gap(order: Order) -> Row | None:
+    """From the recommended learner to the one with the smallest mean, or to the next one."""
+    if order.recommended is None or not order.standings:
+        return None
+    smallest = order.smallest_mean
+    own = order.recommended == smallest
+    other = order.standings[0] if own else next(
+        one for one in order.standings if one.name == smallest
+    )  # fmt: skip
+    name = html_name(other.name)
+    if other.difference == 0:
+        value = Markup("none: {} has the same mean").format(name)
+    elif own:
+        than = "the other" if len(order.prior) == 2 else "the next"
+        value = Markup("{} to {}, {}").format(two_digits(abs(other.difference)), than, name)
+    else:
+        value = Markup("{} to {}").format(two_digits(abs(other.difference)), name)
+    return Row(label="Gap", notes=(value, _how_sure(order, other)))
+
+
+def _how_sure(order: Order, standing: Standing) -> str:
+    """``95 % interval -0.06 to 0.07, p = 0.71: no evidence of a difference``."""
+    if standing.verdict == "not tested":
+        return "not tested"
+    low, high = standing.low, standing.high
+    if standing.difference < 0:
+        low, high = 0.0 - high, 0.0 - low
+    ends = interval_words(low, high)
+    parts = [f"{level_words(order.alpha)} interval {ends}"] if ends else []
+    if standing.adjusted_pvalue is not None:
+        parts.append(pvalue_words(standing.adjusted_pvalue, order.alpha))
+    verdict = _VERDICTS[standing.verdict]
+    if verdict == "shown":
+        direction = "worse" if standing.verdict == "worse" else "better"
+        verdict = f"it is shown to be {direction}"
+    return minus(f"{', '.join(parts)}: {verdict}".removeprefix(": "))
+
+
+def _preference(order: Order) -> tuple[str, ...]:
+    preference = order.preference
+    if not preference.stated:
+        by = "wins" if decides_by(order.procedure) == "wins" else "mean"
+        return (f"none: the {by} {'decide' if by == 'wins' else 'decides'}",)
+    listed = chain(order.prior[:LISTED])
+    if len(order.prior) > LISTED:
+        listed += f", ... ({len(order.prior)} in all)"
+    if preference.kind == "measured":
+        what = _MEASURED.get(preference.words, f"{preference.words}, the cheapest first")
+        return (f"measured: {what}", listed)
+    if preference.kind == "panel":
+        return ("the panel's: the simplest first", listed)
+    if preference.words == "prices":
+        return ("stated: the cheapest first", listed)
+    if preference.words == "part of a list":
+        return ("stated for some, the others by their means", listed)
+    return ("stated, the most preferred first", listed)
+
+
+def _based_on(order: Order | None, losses: Losses | None, models: ModelChoice | None) -> str:
+    if models is not None:
+        scores = models.scores
+        parts = [counted(len(scores.items), "item")]
+        if len(scores.tasks) > 1:
+            parts.append(counted(len(scores.tasks), "task"))
+        if scores.clusters:
+            parts.append(counted(len(scores.clusters), "cluster"))
+        return f"{' in '.join(parts)}, scored by {models.order.metric.name}"
+    design = order.design if order is not None else losses.design.describe() if losses else ""
+    if losses is None or len(losses.datasets) > 1 or losses.datasets == ("data",):
+        return design
+    return f"{losses.datasets[0]}, {design}" if design else str(losses.datasets[0])
+
+
+def _today() -> str:
+    """The date of writing; that of SOURCE_DATE_EPOCH where a build sets it."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = (
+        datetime.fromtimestamp(int(epoch), UTC)
+        if epoch.isdecimal()
+        else datetime.now().astimezone()
+    )
+    return f"{now.day} {now:%B %Y}"

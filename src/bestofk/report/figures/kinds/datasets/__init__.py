@@ -1,1 +1,0 @@
-"""Figures over many data sets: how every learner does on each."""

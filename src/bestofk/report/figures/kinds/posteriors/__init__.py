@@ -1,1 +1,0 @@
-"""Figures of Bayesian tests: how probable better, equivalent and worse are."""

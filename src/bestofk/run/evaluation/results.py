@@ -1,0 +1,405 @@
+"""Predictions of a cell's test rows as bytes, for tests that look at single instances."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from itertools import accumulate
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk.learners.preparation import MARK, Preparation, ready_learner
+from bestofk.losses.losses import Losses
+from bestofk.run.cells import CellBatch, CellKey, CellResult, Failure
+from bestofk.run.experiment import Experiment, Place, UnavailableEstimator
+from bestofk.run.metrics import loss_shown
+from bestofk.run.store.stored_study import StudySpec, subsets_of
+from bestofk.splits.design import Design
+
+
+def pack(predicted: npt.NDArray[Any], probabilities: npt.NDArray[np.float64] | None) -> bytes:
+    """Predicted class codes (or numbers) and, where there are any, probabilities (n, C)."""
+    buffer = io.BytesIO()
+    np.save(buffer, predicted, allow_pickle=False)
+    if probabilities is not None:
+        np.save(buffer, probabilities, allow_pickle=False)
+    return zlib.compress(buffer.getvalue(), level=1)
+
+
+def unpack(packed: bytes) -> tuple[npt.NDArray[Any], npt.NDArray[np.float64] | None]:
+    """What `pack` was given."""
+    buffer = io.BytesIO(zlib.decompress(packed))
+    predicted = np.load(buffer, allow_pickle=False)
+    rest = buffer.read()
+    if not rest:
+        return predicted, None
+    return predicted, np.load(io.BytesIO(rest), allow_pickle=False)
+
+
+# The results of a study in columns: a million of them in 60 megabytes, in the order of places.
+
+
+COLUMNS = ("loss", "fit_time", "predict_time", "size", "n_train", "n_test")
+_WHOLE = ("size", "n_train", "n_test")
+
+
+class ResultTable(MutableMapping[Place, CellResult]):
+    """Results by place, kept in columns; a cell is made when it is asked for.
+
+    Parameters
+    ----------
+    folds : sequence of sequence of int
+        For every data set the number of folds of each of its runs.
+    learners, repetitions : int
+    key : callable
+        ``key(place)`` gives the names of a cell.
+    """
+
+    def __init__(
+        self,
+        folds: Sequence[Sequence[int]],
+        *,
+        learners: int,
+        repetitions: int,
+        key: Callable[[Place], CellKey],
+    ) -> None:
+        self._learners, self._repetitions, self._key = learners, repetitions, key
+        # the number of splits before every run, those of earlier data sets included
+        before = 0
+        self._before: list[list[int]] = []
+        for runs in folds:
+            self._before.append(list(accumulate(runs, initial=before)))
+            before = self._before[-1][-1]
+        n = before * learners * repetitions
+        self._columns = {name: np.full(n, np.nan) for name in COLUMNS}
+        self._there = np.zeros(n, dtype=bool)
+        self._count = 0
+        self.failures: dict[int, Failure] = {}
+        self._warnings: dict[int, tuple[str, ...]] = {}
+        self._predictions: dict[int, bytes] = {}
+
+    @classmethod
+    def of_experiment(cls, experiment: Experiment) -> Self:
+        """The empty table of an experiment."""
+        return cls(
+            [
+                [splits.folds_in(run) for run in range(splits.runs + splits.subset_runs)]
+                for splits in experiment.splits
+            ],
+            learners=len(experiment.contenders),
+            repetitions=experiment.repetitions,
+            key=experiment.key,
+        )
+
+    @classmethod
+    def of_study(cls, spec: StudySpec, results: Mapping[Place, CellResult] | None = None) -> Self:
+        """The table of a study, with the results that are given."""
+        subsets = subsets_of(spec.plan)
+        on_parts = [] if subsets is None else [subsets.folds] * subsets.runs
+        table = cls(
+            [[data.folds] * data.runs + on_parts for data in spec.datasets],
+            learners=len(spec.learners),
+            repetitions=spec.repetitions,
+            key=_keys_of(spec),
+        )
+        for place, result in (results or {}).items():
+            table[place] = result
+        return table
+
+    def index(self, place: Place) -> int:
+        """Where a place stands: data set, run, fold, repetition, learner."""
+        return self.index_of(place.dataset, place.run, place.fold, place.repetition, place.learner)
+
+    def index_of(self, dataset: int, run: int, fold: int, repetition: int, learner: int) -> int:
+        """The same by its numbers."""
+        split = self._before[dataset][run] + fold
+        return (split * self._repetitions + repetition) * self._learners + learner
+
+    def place(self, index: int) -> Place:
+        """The place that stands there."""
+        rest, learner = divmod(index, self._learners)
+        split, repetition = divmod(rest, self._repetitions)
+        dataset = next(d for d, before in enumerate(self._before) if split < before[-1])
+        before = self._before[dataset]
+        run = int(np.searchsorted(before, split, side="right")) - 1
+        return Place(
+            learner=learner, dataset=dataset, run=run, fold=split - before[run],
+            repetition=repetition,
+        )  # fmt: skip
+
+    def add(
+        self, batch: CellBatch, indices: Sequence[int], rows: Sequence[int] | None = None
+    ) -> None:
+        """Keep rows of a batch (all, unless some are named) at the places of `indices`."""
+        at = np.array(indices, dtype=np.intp)
+        for name, column in self._columns.items():
+            values = np.array(getattr(batch, name), dtype=np.float64)
+            column[at] = values if rows is None else values[list(rows)]
+        self._count += int(len(at) - np.count_nonzero(self._there[at]))
+        self._there[at] = True
+        if batch.failures or batch.warnings or batch.predictions:
+            for row, index in zip(range(len(at)) if rows is None else rows, indices, strict=True):
+                self._keep(
+                    index,
+                    batch.failures.get(row),
+                    batch.warnings.get(row, ()),
+                    batch.predictions.get(row),
+                )
+
+    def _keep(
+        self,
+        index: int,
+        failure: Failure | None,
+        warnings: tuple[str, ...],
+        predictions: bytes | None,
+    ) -> None:
+        """Keep what few cells have."""
+        for kept in (self.failures, self._warnings, self._predictions):
+            kept.pop(index, None)
+        if failure is not None:
+            self.failures[index] = failure
+        if warnings:
+            self._warnings[index] = warnings
+        if predictions is not None:
+            self._predictions[index] = predictions
+
+    def add_found(self, batch: CellBatch, found: Sequence[tuple[int, int, int]]) -> None:
+        """Keep what `Store.batches_of` found: (row, data set, learner)."""
+        runs, folds, repetitions = batch.run, batch.fold, batch.repetition
+        indices = [
+            self.index_of(dataset, runs[row], folds[row], repetitions[row], learner)
+            for row, dataset, learner in found
+        ]
+        self.add(batch, indices, [row for row, _, _ in found])
+
+    def absent(self) -> Iterator[Place]:
+        """The places without a result."""
+        return (self.place(int(index)) for index in np.flatnonzero(~self._there))
+
+    def column(self, name: str, dataset: int) -> Floats:
+        """One column of a data set, of shape (splits, repetitions, learners); NaN: not known."""
+        before = self._before[dataset]
+        each = self._repetitions * self._learners
+        part = self._columns[name][before[0] * each : before[-1] * each]
+        return part.reshape(-1, self._repetitions, self._learners)
+
+    def warned(self) -> Iterator[tuple[Place, tuple[str, ...]]]:
+        """The places whose fits said something, and what."""
+        return ((self.place(index), said) for index, said in sorted(self._warnings.items()))
+
+    def there(self, dataset: int) -> np.ndarray:
+        """Which results are there, in the same shape."""
+        before = self._before[dataset]
+        each = self._repetitions * self._learners
+        part = self._there[before[0] * each : before[-1] * each]
+        return part.reshape(-1, self._repetitions, self._learners)
+
+    def split_of(self, dataset: int, run: int) -> int:
+        """The number of splits of the data set before the run."""
+        return self._before[dataset][run] - self._before[dataset][0]
+
+    def __getitem__(self, place: Place) -> CellResult:
+        try:
+            index = self.index(place)
+            known = bool(self._there[index])
+        except IndexError:
+            known = False
+        if not known:
+            raise KeyError(place)
+        numbers: dict[str, Any] = {name: _number(name, column[index])
+                                   for name, column in self._columns.items()}  # fmt: skip
+        return CellResult(
+            key=self._key(place),
+            failure=self.failures.get(index),
+            warnings=self._warnings.get(index, ()),
+            predictions=self._predictions.get(index),
+            **numbers,
+        )
+
+    def __setitem__(self, place: Place, result: CellResult) -> None:
+        index = self.index(place)
+        for name, column in self._columns.items():
+            value = getattr(result, name)
+            column[index] = np.nan if value is None else value
+        self._count += not self._there[index]
+        self._there[index] = True
+        self._keep(index, result.failure, result.warnings, result.predictions)
+
+    def __delitem__(self, place: Place) -> None:
+        raise TypeError("a result is not taken back")
+
+    def __iter__(self) -> Iterator[Place]:
+        return (self.place(int(index)) for index in np.flatnonzero(self._there))
+
+    def __len__(self) -> int:
+        return self._count
+
+
+def as_table(spec: StudySpec, results: Mapping[Place, CellResult]) -> ResultTable:
+    """The results of a study as a table, if they are none yet."""
+    return results if isinstance(results, ResultTable) else ResultTable.of_study(spec, results)
+
+
+def _number(name: str, value: float) -> float | int | None:
+    if np.isnan(value):
+        return None
+    return int(value) if name in _WHOLE else float(value)
+
+
+def _keys_of(spec: StudySpec) -> Callable[[Place], CellKey]:
+    splits = {
+        (dataset, run, fold): name
+        for dataset, data in enumerate(spec.datasets)
+        for run, fold, name in data.splits
+    }
+
+    def key(place: Place) -> CellKey:
+        at = (place.dataset, place.run)
+        found = splits.get((*at, None)) or splits.get((*at, place.fold), "")
+        return CellKey(
+            dataset=spec.datasets[place.dataset].fingerprint,
+            learner=spec.learners[place.learner].fingerprint,
+            splits=found,
+            loss=spec.loss,
+            run=place.run,
+            fold=place.fold,
+            repetition=place.repetition,
+        )
+
+    return key
+
+
+# Losses by test instance, from kept predictions: what one split is worth testing with.
+
+
+def is_one_test_set(experiment: Experiment) -> bool:
+    """One data set, one split, and a loss that every instance has: the instances can be tested."""
+    return has_instances(experiment) and experiment.splits[0].runs * experiment.splits[0].folds == 1
+
+
+def has_instances(experiment: Experiment) -> bool:
+    """One data set and a loss that every instance has, so that one split will do."""
+    return len(experiment.datasets) == 1 and experiment.loss.each is not None
+
+
+def instance_losses(
+    experiment: Experiment, results: Mapping[Place, CellResult], kept: Sequence[int]
+) -> Losses | None:
+    """Losses of the kept learners on every instance of the one test set."""
+    each = experiment.loss.each
+    assert each is not None
+    data, splits = experiment.datasets[0], experiment.splits[0]
+    test = splits.test(0, 0)
+    if data.task == "classification":
+        truth: Floats = data.labels()[0][test].astype(np.float64)
+    else:
+        truth = data.y.to_numpy(dtype=np.float64)[test]
+    units = tested_units(experiment)
+    table = np.empty((len(kept), 1, 1, units, experiment.repetitions))
+    for row, learner in enumerate(kept):
+        for repetition in range(experiment.repetitions):
+            place = Place(learner=learner, dataset=0, run=0, fold=0, repetition=repetition)
+            result = results.get(place)
+            if result is None or result.predictions is None:
+                return None
+            predicted = unpack(result.predictions)[0].astype(np.float64)
+            table[row, 0, 0, :, repetition] = by_unit(experiment, each(truth, predicted))
+    n_train = len(splits.train(0, 0))
+    return Losses(
+        table,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=[experiment.contenders[learner].name for learner in kept],
+        datasets=[data.name],
+        design=Design(
+            kind="test-set",
+            folds=units,
+            repetitions=experiment.repetitions,
+            n_train=(n_train,),
+            n_test=(1,),
+            stratified=splits.design.stratified,
+            groups=None if data.groups is None else units,
+        ),
+        loss_name=loss_shown(experiment.loss.name),
+        account=(
+            f"Measured by bestofk on one test set of {len(test)} rows"
+            f"{f' in {units} groups' if data.groups is not None else ''} ({splits.spec}).",
+        ),
+    )
+
+
+def tested_units(experiment: Experiment) -> int:
+    """How many rows of the one test set stand for themselves: its groups, where there are such."""
+    return int(_unit_of(experiment).max()) + 1
+
+
+def counts_rows_alike(experiment: Experiment) -> bool:
+    """Whether the loss of an instance is as it is: rows have no weights and no groups."""
+    data = experiment.datasets[0]
+    return data.groups is None and data.sample_weight is None
+
+
+def by_unit(experiment: Experiment, losses: Floats) -> Floats:
+    """Losses of the test rows by unit, so that their plain mean is the (weighted) mean over rows.
+
+    Rows of one group are not independent of each other: the groups are.
+    """
+    if counts_rows_alike(experiment):
+        return losses
+    data, test = experiment.datasets[0], experiment.splits[0].test(0, 0)
+    weights = np.ones(len(test))
+    if data.sample_weight is not None:
+        weights = data.sample_weight.to_numpy(dtype=np.float64)[test]
+    unit = _unit_of(experiment)
+    sums = np.bincount(unit, weights=losses * weights)
+    shares: Floats = sums * len(sums) / weights.sum()
+    return shares
+
+
+def _unit_of(experiment: Experiment) -> npt.NDArray[np.int64]:
+    test = experiment.splits[0].test(0, 0)
+    groups = experiment.datasets[0].groups
+    if groups is None:
+        return np.arange(len(test))
+    _, unit = np.unique(groups.to_numpy()[test].astype(str), return_inverse=True)
+    return unit.reshape(-1)
+
+
+# What is done to the rows of a comparison inside its folds: told before, amended by the fits.
+
+
+ByLearner = dict[str, dict[str, Preparation]]
+
+
+def preparation_of(experiment: Experiment) -> dict[str, dict[str, dict[str, Any]]]:
+    """By data set and learner, as a store keeps it; learners that cannot be prepared are absent."""
+    found: dict[str, dict[str, dict[str, Any]]] = {}
+    for data in experiment.datasets:
+        by_learner = found.setdefault(data.name, {})
+        for contender in experiment.contenders:
+            if isinstance(contender.estimator, UnavailableEstimator):
+                continue
+            try:
+                done = ready_learner(contender.estimator, data).done
+            except Exception:
+                # any class may raise anything; its fits say why
+                continue
+            by_learner[contender.name] = done.to_dict()
+    return found
+
+
+def amended(spec: StudySpec, results: ResultTable) -> ByLearner:
+    """The same as values, with what the fits themselves say where they were made otherwise."""
+    found = {
+        data: {learner: Preparation.from_dict(done) for learner, done in by_learner.items()}
+        for data, by_learner in spec.preparation.items()
+    }
+    for place, warned in results.warned():
+        said = next((line for line in warned if line.startswith(MARK)), None)
+        if said is not None:
+            data, learner = spec.datasets[place.dataset].name, spec.learners[place.learner].name
+            found.setdefault(data, {})[learner] = Preparation(form=said.removeprefix(MARK))
+    return found

@@ -1,0 +1,403 @@
+"""Blocks of cells: what a worker gets at once, so that work is shared and little is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import groupby, islice
+from typing import Any
+
+from bestofk._base.formatting import joined
+from bestofk.run.cells import CellResult, Digests, Failure
+from bestofk.run.evaluation.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
+from bestofk.run.evaluation.models import is_trusted, works_in_threads
+from bestofk.run.evaluation.results import ResultTable
+from bestofk.run.experiment import Contender, Experiment, Place, Places, UnavailableEstimator
+from bestofk.run.metrics import LOSSES
+from bestofk.run.store.store import Store
+from bestofk.run.store.stored_study import study_of
+from bestofk.run.task import Begun, Block, Pace, Shipment, Task, said
+
+WHOLE_PLAN_RUNS = 25
+"""Runs that a learner evaluates at once at the most, so that results are stored as they come."""
+WHOLE_PLAN_ROWS = 250_000
+"""Rows times splits that it evaluates at once at the most, so that there is work for all cores.
+
+Not where most of the work is what the splits share: that would be done again in every block."""
+
+
+def blocks_of(
+    experiment: Experiment, places: Iterable[Place], *, hurried: bool = False, workers: int = 1
+) -> Iterator[Block[Place]]:
+    """The blocks of the given places (in the order of `Experiment.places`), round by round.
+
+    A block is either one fold of one data set for several learners (or two that share a model), or
+    some runs of one learner that evaluates whole plans. Places are taken one fold at a time, so
+    that a caller may stop giving them. If it is `hurried`, every learner of a fold comes in a
+    block of its own, and whole plans are evaluated run by run, but for the first run: a fold that
+    all learners have finished comes as soon as it can. For several `workers` whole plans come in
+    ever smaller parts, the half of what is left, so that all have work until the end.
+    """
+    plans = _WholePlans(experiment, runs_at_once=1 if hurried else WHOLE_PLAN_RUNS, workers=workers)
+
+    def together(place: Place) -> tuple[int, int, int]:
+        shares = experiment.splits[place.dataset].shares_models(place.run)
+        return place.dataset, place.run, ALL_FOLDS if shares else place.fold
+
+    for (dataset, _, which), group in groupby(places, key=together):
+        fold: list[Place] = []
+        # folds that share a model follow each other, as they are evaluated
+        members = list(group)
+        if which == ALL_FOLDS:
+            members.sort(key=_model)
+        yield from plans.rest(but_of=dataset)
+        for place in members:
+            if plans.take(dataset, place.learner) and not (hurried and place.run == 0):
+                plans.add(place)
+            else:
+                fold.append(place)
+        yield from plans.ready()
+        if fold and not hurried:
+            yield Block(items=tuple(fold))
+        elif fold:
+            for _, own in groupby(fold, key=lambda place: (place.repetition, place.learner)):
+                yield Block(items=tuple(own), apart=True)
+    yield from plans.rest()
+
+
+class _WholePlans:
+    """Places that wait until there are enough of them for a block of runs of one learner."""
+
+    def __init__(self, experiment: Experiment, *, runs_at_once: int, workers: int) -> None:
+        self.experiment, self.runs_at_once, self.workers = experiment, runs_at_once, workers
+        self.waiting: dict[tuple[int, int], list[Place]] = {}
+        self.begun: set[tuple[int, int]] = set()
+        self.late: list[Block[Place]] = []
+        self.take = cache(partial(takes_whole_plans, experiment))
+        self.most = cache(self._most)
+
+    def add(self, place: Place) -> None:
+        """Have a place wait."""
+        self.waiting.setdefault((place.dataset, place.learner), []).append(place)
+
+    def ready(self) -> Iterator[Block[Place]]:
+        """The blocks that are full.
+
+        Where several work, a learner whose splits share most comes as one long block, for which
+        all of its runs are needed: the smaller blocks at the end wait for it.
+        """
+        full = [at for at, held in self.waiting.items() if len(held) >= self.most(*at, held[0].run)]
+        long = [at for at in full if self._shares_most(at)]
+        awaited = self.workers > 1 and any(map(self._shares_most, self.waiting.keys() - long))
+        for at in long:
+            yield self._block(at)
+        if not awaited:
+            yield from self._held_back()
+        for at in full:
+            if at in long:
+                continue
+            block = self._block(at)
+            if awaited and at in self.begun:
+                self.late.append(block)
+            else:
+                yield block
+            self.begun.add(at)
+
+    def rest(self, *, but_of: int | None = None) -> Iterator[Block[Place]]:
+        """What still waits, but of one data set."""
+        left = [at for at in self.waiting if at[0] != but_of]
+        left.sort(key=self._shares_most, reverse=True)
+        if left:
+            for at in left:
+                if self._shares_most(at):
+                    yield self._block(at)
+            yield from self._held_back()
+        for at in left:
+            if at in self.waiting:
+                yield self._block(at)
+
+    def _held_back(self) -> list[Block[Place]]:
+        held, self.late = self.late, []
+        return held
+
+    def _block(self, at: tuple[int, int]) -> Block[Place]:
+        return Block(items=tuple(self.waiting.pop(at)), as_one=True)
+
+    def _shares_most(self, at: tuple[int, int]) -> bool:
+        estimator = self.experiment.contenders[at[1]].estimator
+        return bool(getattr(estimator, "_splits_share_most", False))
+
+    def _most(self, dataset: int, learner: int, first_run: int) -> int:
+        """Places of a block that begins with a run."""
+        splits = self.experiment.splits[dataset]
+        left = max(1, splits.runs + splits.subset_runs - first_run)
+        runs = min(self.runs_at_once, left)
+        if not self._shares_most((dataset, learner)):
+            runs = min(runs, max(1, WHOLE_PLAN_ROWS // (splits.n * splits.folds)))
+            if self.workers > 1:
+                runs = min(runs, (left + 1) // 2)
+        return runs * splits.folds * self.experiment.repetitions
+
+
+def _model(place: Place) -> tuple[int, int, int]:
+    return place.repetition, place.learner, place.fold
+
+
+# The cells of an experiment as a task; one learner that cannot travel stops no other.
+
+
+AT_ONCE = 20_000
+"""Places that are looked for in a store at once."""
+LEAST_SCANNED = 10_000
+"""For fewer places than these a store is never read from end to end."""
+MOST_IN_VAIN = 3
+"""Nor if it holds more than so many times as many cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonTask(Task[Place, CellResult]):
+    """The cells of an experiment: an item is the place of one."""
+
+    experiment: Experiment
+
+    @property
+    def threads(self) -> int:  # type: ignore[override]
+        return self.experiment.threads
+
+    @cached_property
+    def trusted(self) -> bool:
+        return all(is_trusted(contender.estimator) for contender in self.experiment.contenders)
+
+    @cached_property
+    def in_threads(self) -> bool:
+        # a loss of the caller's need not bear to be called by two threads at once
+        ours = any(loss is self.experiment.loss for loss in LOSSES.values())
+        estimators = [contender.estimator for contender in self.experiment.contenders]
+        return ours and all(works_in_threads(estimator) for estimator in estimators)
+
+    def key(self, item: Place) -> str:
+        return self.experiment.key(item).digest
+
+    def key_of(self, result: CellResult) -> str:
+        return result.key.digest
+
+    def evaluator(self) -> Evaluator:
+        return Evaluator(self.experiment)
+
+    def lost(self, item: Place, failure: Failure) -> CellResult:
+        return CellResult(key=self.experiment.key(item), loss=None, failure=failure)
+
+    def begin(
+        self,
+        store: Store | None,
+        items: Sequence[Place],
+        *,
+        again: Callable[[CellResult], bool] | None = None,
+    ) -> Begun[Place, CellResult]:
+        experiment = self.experiment
+        if experiment.also:
+            # a table has one loss
+            return super().begin(store, items, again=again)
+        # some places at a time, and no cell is made: a million take little memory
+        table = ResultTable.of_experiment(experiment)
+        rest: Iterable[Place] = items
+        if (
+            store is not None
+            and isinstance(items, Places)
+            and not (experiment.keep_predictions or experiment.keep_first)
+            and len(items) >= LEAST_SCANNED
+            and store.n_cells() <= MOST_IN_VAIN * len(items)
+        ):
+            # most of the store is wanted: it is read from end to end
+            self._scan(table, store, again)
+            rest, store = table.absent(), None
+        missing: dict[str, list[Place]] = {}
+        waiting = iter(rest)
+        # some places at a time, and no cell is made: a million take little memory
+        while some := list(islice(waiting, AT_ONCE)):
+            keys = self._digests(some)
+            if store is not None:
+                self._fill(table, store, keys, again)
+            for digest, places in keys.items():
+                missing.setdefault(digest, []).extend(places)
+        return Begun(results=table, missing=missing, known=len(table))
+
+    def _digests(self, places: list[Place]) -> dict[str, list[Place]]:
+        """The places by the digests of their cells."""
+        experiment = self.experiment
+        digests = Digests(experiment.loss.name)
+        datasets = [data.fingerprint for data in experiment.datasets]
+        learners = [contender.fingerprint for contender in experiment.contenders]
+        found: dict[str, list[Place]] = {}
+        for place in places:
+            digest = digests.of(
+                datasets[place.dataset], learners[place.learner],
+                experiment.splits_key(place.dataset, place.run, place.fold),
+                place.run, place.fold, place.repetition,
+            )  # fmt: skip
+            found.setdefault(digest, []).append(place)
+        return found
+
+    def _scan(
+        self, table: ResultTable, store: Store, again: Callable[[CellResult], bool] | None
+    ) -> None:
+        """Take all that the store has to the table."""
+        loss = self.experiment.loss.name
+        for batch, found in store.batches_of(study_of(self.experiment)):
+            left_out = {
+                row
+                for row in batch.failures
+                if again is not None and again(batch.result(row, batch.key(row, loss)))
+            }
+            table.add_found(batch, [one for one in found if one[0] not in left_out])
+
+    def _fill(
+        self,
+        table: ResultTable,
+        store: Store,
+        keys: dict[str, list[Place]],
+        again: Callable[[CellResult], bool] | None,
+    ) -> None:
+        """Take what the store has of some cells from `keys` to the table."""
+        experiment = self.experiment
+        wanted = experiment.keep_predictions or experiment.keep_first
+        for batch in store.batches(list(keys), predictions=wanted):
+            rows: list[int] = []
+            indices: list[int] = []
+            for row, digest in enumerate(batch.digest):
+                if wanted or row in batch.failures:
+                    result = batch.result(row, experiment.key(keys[digest][0]))
+                    if not experiment.serves(result) or (again is not None and again(result)):
+                        continue
+                for place in keys.pop(digest):
+                    rows.append(row)
+                    indices.append(table.index(place))
+            if indices:
+                table.add(batch, indices, rows)
+
+    def find(self, store: Store, items: Mapping[str, Place]) -> dict[str, CellResult]:
+        experiment = self.experiment
+        keys = [experiment.key(place) for place in items.values()]
+        for key, digest in zip(keys, items, strict=True):
+            vars(key)["digest"] = digest  # known already: hashing takes longer than all the rest
+        found = store.get(keys, predictions=experiment.keep_predictions or experiment.keep_first)
+        served = {key: result for key, result in found.items() if experiment.serves(result)}
+        return self._with_others(store, items, served) if experiment.also else served
+
+    def _with_others(
+        self, store: Store, items: Mapping[str, Place], served: Mapping[str, CellResult]
+    ) -> dict[str, CellResult]:
+        """Those that the store has by every loss; what one of them lacks is fitted again."""
+        others = self.experiment.others
+        keys = {key: [other.key(items[key]) for other in others] for key in served}
+        held = store.get([one for own in keys.values() for one in own], predictions=False)
+        return {
+            key: replace(served[key], also=tuple(held[one.digest] for one in own))
+            for key, own in keys.items()
+            if all(one.digest in held for one in own)
+        }
+
+    def keep(self, store: Store, result: CellResult) -> None:
+        store.put([replace(result, also=()), *result.also] if result.also else [result])
+
+    def label(self, item: Place) -> str:
+        learner, dataset = self.names(item)
+        return f"{learner} on {dataset}"
+
+    def names(self, item: Place) -> tuple[str, str]:
+        """The names of the learner and the data set of a cell."""
+        experiment = self.experiment
+        return experiment.contenders[item.learner].name, experiment.datasets[item.dataset].name
+
+    def failed(self, result: CellResult) -> bool:
+        return result.failure is not None
+
+    def seconds(self, result: CellResult) -> float:
+        # of the fits themselves: the first cell also pays for imports and compiled kernels
+        return (result.fit_time or 0.0) + (result.predict_time or 0.0)
+
+    def may_pass_now(self, result: CellResult, *, timeout: float | None) -> bool:
+        return result.failure is not None and result.failure.may_pass_now(timeout=timeout)
+
+    def blocks(
+        self,
+        items: Iterable[Place],
+        pace: Pace,
+        *,
+        hurried: bool = False,
+    ) -> Iterator[Block[Place]]:
+        # a fold of all learners is a block, whatever it takes
+        return blocks_of(self.experiment, items, hurried=hurried, workers=pace.workers)
+
+    def rounds(self, items: Sequence[Place]) -> Iterator[Sequence[Place]]:
+        """A fold of every data set, so that none is left behind."""
+        ordered = sorted(items, key=lambda p: (p.run, p.fold, p.dataset, p.repetition, p.learner))
+        for _, group in groupby(ordered, key=lambda p: (p.run, p.fold)):
+            yield list(group)
+
+    def ship(self) -> Shipment[Place]:
+        """The experiment as bytes; learners that cannot be pickled stay here."""
+        import cloudpickle
+
+        experiment = self.experiment
+        packed = [_packed(contender.estimator) for contender in experiment.contenders]
+        staying = frozenset(place for place, data in enumerate(packed) if data is None)
+        words = joined([repr(experiment.contenders[place].name) for place in sorted(staying)])
+        if len(staying) == len(packed):
+            return Shipment(packed=None, staying=words)
+        bare = tuple(
+            replace(contender, estimator=UnavailableEstimator("it cannot be pickled."))
+            for contender in experiment.contenders
+        )
+        sent = _Sent(replace(experiment, contenders=bare), packed)
+        try:
+            body: bytes = cloudpickle.dumps(sent)
+        except (Exception, SystemExit):
+            # the rest of the experiment: a loss that holds an open file, say
+            return Shipment(packed=None, staying=f"the loss {experiment.loss.name!r}")
+        if not staying:
+            return Shipment(packed=body)
+        return Shipment(packed=body, stays=lambda place: place.learner in staying, staying=words)
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """What is pickled in place of the task, and comes out as the task again."""
+
+    experiment: Experiment
+    estimators: list[bytes | None]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (self.experiment, self.estimators)
+
+
+def _arrived(experiment: Experiment, estimators: list[bytes | None]) -> ComparisonTask:
+    contenders = tuple(
+        _loaded(contender, packed)
+        for contender, packed in zip(experiment.contenders, estimators, strict=True)
+    )
+    return ComparisonTask(replace(experiment, contenders=contenders))
+
+
+def _packed(estimator: Any) -> bytes | None:
+    import cloudpickle
+
+    try:
+        data: bytes = cloudpickle.dumps(estimator)
+    except (Exception, SystemExit):
+        # any class may raise anything while it is pickled
+        return None
+    return data
+
+
+def _loaded(contender: Contender, packed: bytes | None) -> Contender:
+    import cloudpickle
+
+    if packed is None:
+        return contender
+    try:
+        return replace(contender, estimator=cloudpickle.loads(packed))
+    except (Exception, SystemExit) as raised:
+        text = f"it cannot be loaded in a worker: {said(raised)}"
+        return replace(contender, estimator=UnavailableEstimator(text, kind="missing"))

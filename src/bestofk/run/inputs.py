@@ -1,0 +1,497 @@
+"""The learners of a comparison: from what a caller lists to named estimators."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, RunError, UnknownNameError
+from bestofk._base.formatting import joined
+from bestofk.data.conversion import as_dataset
+from bestofk.data.dataset import DataSet
+from bestofk.data.row_columns import ROLES, with_row_columns
+from bestofk.data.schema import is_whole_task as is_whole
+from bestofk.decide.order import decide
+from bestofk.decide.preference import MEASURED, MeasuredCosts
+from bestofk.decide.registry import PROCEDURES
+from bestofk.decide.settings import Decision
+from bestofk.learners.registry import LEARNERS
+from bestofk.learners.specification import named_learners
+from bestofk.losses.losses import Losses
+from bestofk.run.evaluation.results import counts_rows_alike, is_one_test_set, tested_units
+from bestofk.run.experiment import Contender, Experiment, UnavailableEstimator
+from bestofk.splits.design import Design
+from bestofk.splits.generate import QUANTILES
+from bestofk.splits.plans import Plan, plan as make_plan
+from bestofk.splits.splits import Splits
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+PANEL = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
+"""The papers' learners, by rising complexity: what runs when none is named."""
+REGRESSION_PANEL = (
+    "mean=sklearn.dummy:DummyRegressor()",
+    "ridge=sklearn.linear_model:Ridge()",
+    "tree=sklearn.tree:DecisionTreeRegressor()",
+    "forest=sklearn.ensemble:RandomForestRegressor()",
+)
+
+
+def is_panel(names: tuple[str, ...]) -> bool:
+    """Whether these are the learners that run when none is named."""
+    return names == PANEL or names == tuple(spec.partition("=")[0] for spec in REGRESSION_PANEL)
+
+
+def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Contender, ...]:
+    """Two or more named estimators; the papers' panel when none is named.
+
+    A class stands for its estimator with default settings.
+    """
+    if learners is None:
+        learners = PANEL if task == "classification" else REGRESSION_PANEL
+    elif not hasattr(learners, "__iter__"):
+        raise ArgumentError(
+            f"learners must be a list of names and estimators, or a mapping; got {learners!r:.80}."
+        )
+    if isinstance(learners, Mapping):
+        learners = {name: _made(given) for name, given in learners.items()}
+    elif not isinstance(learners, str):
+        learners = [_made(given) for given in learners]
+    named = named_learners(learners)
+    if len(named) < 2:
+        raise ArgumentError(
+            f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
+        )
+    return tuple(Contender.of(name, estimator) for name, estimator in named.items())
+
+
+def check_task(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -> None:
+    """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
+    from sklearn.base import is_classifier, is_regressor
+
+    data = datasets[0]
+    numbers = data.task == "regression"
+    for contender in contenders:
+        estimator = contender.estimator
+        if isinstance(estimator, UnavailableEstimator):
+            continue
+        try:
+            wrong = is_classifier(estimator) if numbers else is_regressor(estimator)
+        except Exception:  # whatever a stranger's class raises; its fits will say
+            continue
+        if wrong:
+            raise ArgumentError(_wrong_kind(contender.name, data))
+
+
+def _wrong_kind(learner: str, data: DataSet) -> str:
+    if data.task == "regression":
+        values = data.y.to_numpy(dtype=float)
+        is_one, holds = "a classifier", f"numbers ({len(set(values.tolist()))} different values)"
+        give, other, possible = "regressors", "classes with task='classification'", is_whole(values)
+    else:
+        is_one, holds = "a regressor", f"{len(data.classes)} classes"
+        give, other = "classifiers", "numbers with task='regression'"
+        possible = all(_is_numeral(label) for label in data.classes.tolist())
+    also = f", or take the target as {other}" if possible else ""
+    return (
+        f"{learner} is {is_one}, and the target of {data.name!r} holds {holds}: give {give}{also}."
+    )
+
+
+def _is_numeral(label: Any) -> bool:
+    try:
+        float(label)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+class WithoutDefaults(UnavailableEstimator):
+    """Stands for a class that has no estimator with default settings; its cells fail."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002
+        """What tells it from others."""
+        return {"reason": self.reason}
+
+    def fit(self, X: Any, y: Any = None) -> Any:  # noqa: ARG002
+        """Say why not."""
+        raise RunError(self.reason)
+
+    predict = fit
+
+
+def _made(given: Any) -> Any:
+    if not isinstance(given, type) or not (hasattr(given, "fit") and hasattr(given, "predict")):
+        return given
+    try:
+        return given()
+    except Exception as raised:
+        # any class may raise anything while it is made; its name is that of its stand-in
+        return type(given.__name__, (WithoutDefaults,), {})(_why_not(given, raised))
+
+
+def _why_not(kind: type, raised: Exception) -> str:
+    from inspect import Parameter, signature
+
+    lacking = [
+        parameter.name
+        for parameter in signature(kind).parameters.values()
+        if parameter.default is Parameter.empty
+        and parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    ]
+    if lacking:
+        call = ", ".join(f"{name}=..." for name in lacking)
+        many = "arguments" if len(lacking) > 1 else "an argument"
+        return f"needs {many}: give {kind.__name__}({call}) instead of the class alone."
+    reason = " ".join(str(raised).split())[:200]
+    return f"cannot be made with default settings ({type(raised).__name__}: {reason})."
+
+
+# What a caller may give as data, and the data sets that it stands for.
+
+
+_KINDS = {"classification": "labels", "regression": "numbers"}
+
+
+def as_datasets(
+    X: Any,
+    y: Any,
+    data: Any,
+    *,
+    task: str = "auto",
+    columns: Mapping[str, Any] | None = None,
+) -> tuple[DataSet, ...]:
+    """Data sets from arrays, data frames, files, names of embedded sets, or a list of them.
+
+    `columns` are groups, weights and folds of their rows (see `with_row_columns`).
+    """
+    columns = {role: given for role, given in (columns or {}).items() if given is not None}
+    if data is not None and X is not None:
+        raise ArgumentError("Give either X and y or data, not both.")
+    if data is None:
+        if X is None or y is None:
+            raise ArgumentError("X and y (or data) must be given.")
+        # used for the length of a call, and every learner gets slices
+        return (as_dataset(X, y, task=task, copy=False, **columns),)
+    listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
+    if not listed:
+        raise ArgumentError("data must hold at least one data set; got none.")
+    for role, given in columns.items():
+        if len(listed) > 1 and not isinstance(given, str):
+            raise ArgumentError(
+                f"{role} of {len(listed)} data sets must be the name of a column that they have; "
+                f"got {type(given).__name__}."
+            )
+    datasets = tuple(_dataset(one, task, columns) for one in listed)
+    names = [one.name for one in datasets]
+    for name in names:
+        if names.count(name) > 1:
+            raise ArgumentError(f"data sets must have names of their own; got {name!r} twice.")
+    if len({one.task for one in datasets}) > 1:
+        kinds = ", ".join(f"{one.name!r} {_KINDS[one.task]}" for one in datasets)
+        raise ArgumentError(
+            f"data sets must all have labels, or all numbers to predict; got {kinds}: say "
+            "task='classification' or task='regression' where the numbers allow both."
+        )
+    return datasets
+
+
+def _dataset(given: Any, task: str, columns: Mapping[str, Any]) -> DataSet:
+    if isinstance(given, DataSet):
+        if task not in ("auto", given.task):
+            raise ArgumentError(
+                f"{given.name!r} is a data set for {given.task}; got task={task!r}: leave task out."
+            )
+        return with_row_columns(given, **columns)
+    if isinstance(given, str | os.PathLike):
+        named = {role: one for role, one in columns.items() if isinstance(one, str)}
+        others = {role: one for role, one in columns.items() if role not in named}
+        asked = {} if task == "auto" else {"task": task}
+        return with_row_columns(dataset_of(given, **asked, **named), **others)
+    raise ArgumentError(
+        f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
+    )
+
+
+def dataset_of(source: str | os.PathLike[str], **options: Any) -> DataSet:
+    """A file, or the name of an embedded data set when no such file exists."""
+    from bestofk.data.reading import DATASETS, load, read_dataset
+
+    text = os.fspath(source)
+    if text in DATASETS and not Path(text).exists():
+        columns = {role: options.pop(role, None) for role in ROLES}
+        if options.get("task") in (None, "auto", DATASETS[text].task):
+            options.pop("task", None)
+        for option, value in options.items():
+            if value:
+                raise ArgumentError(
+                    f"{option} does not apply to {text!r}, an embedded data set whose columns and "
+                    "target are known."
+                )
+        return with_row_columns(load(text), **columns)
+    if Path(text).name == text and not Path(text).suffix and not Path(text).exists():
+        # a bare word is a slip in the name of an embedded set rather than of a file
+        raise UnknownNameError("file or embedded data set", text, DATASETS)
+    return read_dataset(text, **options)
+
+
+def splits_for(plan: Plan, datasets: Sequence[DataSet]) -> tuple[Splits, ...]:
+    """The splits of every data set; as many on each, so that their losses make one table."""
+    made = tuple(_splits(plan, one) for one in datasets)
+    for one, splits in zip(datasets[1:], made[1:], strict=True):
+        first = made[0]
+        if (splits.runs, splits.folds, splits.design.kind) != (
+            first.runs, first.folds, first.design.kind,
+        ):  # fmt: skip
+            raise ArgumentError(
+                f"plan must give the same number of splits on all data sets; got "
+                f"{first.design.describe()} on {datasets[0].name!r} and {splits.design.describe()} "
+                f"on {one.name!r}: '10x10' does."
+            )
+    return made
+
+
+def _splits(plan: Plan, one: DataSet) -> Splits:
+    """The splits of a data set: numbers to predict are no classes to stratify by."""
+    numbers = one.task == "regression"
+    if numbers and plan.stratified is True:
+        raise ArgumentError(
+            f"stratified=True is for class labels, and {one.name!r} has numbers to predict: "
+            f"stratified={QUANTILES!r} (on the command line --stratify {QUANTILES}) gives every "
+            "fold its share of small and large ones."
+        )
+    keep_y = not numbers or plan.source is not None or plan.stratified == QUANTILES
+    made = plan.materialise(
+        one.n,
+        one.y if keep_y else None,
+        None if one.groups is None else one.groups.to_numpy(),
+        X=one.X if one.folds is None else one.folds.to_frame(),
+    )
+    if one.sample_weight is not None and (one.sample_weight == 0).any():
+        _refuse_weightless(made, one.sample_weight.to_numpy(dtype=np.float64))
+    return made
+
+
+def _refuse_weightless(splits: Splits, weights: Floats) -> None:
+    """Refuse splits of which one side counts for nothing."""
+    for run, fold, train, test in splits:
+        for rows, side in ((train, "training"), (test, "test")):
+            if not weights[rows].any():
+                raise ArgumentError(
+                    f"sample_weight: all {side} rows of run {run + 1}, fold {fold + 1} have the "
+                    "weight 0; leave such rows out of the data."
+                )
+
+
+# The plan where none is asked for: its test keeps its level, unstable learners or not.
+
+
+NESTED = "10x5+nested"
+"""Ten runs of five folds, and every pair of folds left out together: its test is nested-cv-t."""
+REPEATED = "10x10"
+FEWEST = 10
+"""Rows from which both plans can be made."""
+
+
+def default_plan(
+    *,
+    rows: int,
+    datasets: int = 1,
+    procedure: str = "multitest",
+    test: Any = "auto",
+    budget: float | None = None,
+    groups: int | None = None,
+    stops: bool = False,
+) -> str:
+    """The plan of a comparison that names none.
+
+    Nested cross-validation on one data set: of the tests that were measured on equal learners
+    (``benchmarks/unstable_learners.py``) its test alone keeps to three bounds: a difference in
+    at most 6 percent of data sets whatever the learners, at most 5 points less power on stable
+    ones, and at most twice the processor time of ten runs of ten folds. Those remain the plan for
+    several data sets, of which only the means are tested; for a test or a procedure that makes no
+    use of nested runs; within a budget of time, which might end before the nested runs do. Fewer
+    than ten rows have fewer folds, of two rows or more.
+
+    Parameters
+    ----------
+    rows : int
+        Rows of the (smallest) data set.
+    datasets : int
+        How many there are.
+    procedure, test
+        As for `order`.
+    budget : float, optional
+        As for `compare`.
+    groups : int, optional
+        Groups of the data set with the fewest, which then stay whole: the same plans of groups,
+        and with fewer than ten of them one run in which every group is a fold.
+    stops : bool
+        Whether the comparison stops when it is settled: then ten runs of ten folds.
+
+    Examples
+    --------
+    >>> default_plan(rows=150), default_plan(rows=150, datasets=3)
+    ('10x5+nested', '10x10')
+    """
+    needs = PAIRWISE_TESTS[test].subsets if isinstance(test, str) and test in PAIRWISE_TESTS else ""
+    wanted = (isinstance(test, str) and test == "auto") or needs == "nested"
+    wanted = wanted and PROCEDURES[procedure].takes_test
+    if groups is not None:
+        plan = default_plan(
+            rows=groups, datasets=datasets, procedure=procedure, test=test, budget=budget,
+            stops=stops,
+        )  # fmt: skip
+        if groups < FEWEST:
+            return f"group-kfold:{max(2, groups)}"
+        # two groups in each fold at least, or all runs would be the same
+        return f"group-{plan}" if plan == NESTED or groups >= 2 * FEWEST else "group-10x5"
+    enough = rows >= FEWEST
+    if datasets == 1 and wanted and enough and budget is None and not stops:
+        return NESTED
+    # two rows in each fold at least, so that the plan can be made
+    return REPEATED if rows >= FEWEST or rows < 4 else f"10x{rows // 2}"
+
+
+# The decision on made-up losses of the same design, before anything is run.
+
+
+INSTANCES = 50
+"""Instances of a test set that stand for all of them."""
+
+
+def rehearse(experiment: Experiment, decision: Decision) -> None:
+    """Refuse, with the sentence of the decision itself, what cannot be decided afterwards."""
+    names = [contender.name for contender in experiment.contenders]
+    rng = np.random.default_rng(0)
+    design = experiment.splits[0].design
+    if is_one_test_set(experiment):
+        n = min(INSTANCES, tested_units(experiment))
+        design = Design(kind="test-set", folds=n)
+        shape = (len(names), 1, 1, n, 1)
+        values = rng.random(shape)
+        if experiment.loss.name == "zero-one" and counts_rows_alike(experiment):
+            values = np.round(values)
+    else:
+        sets = len(experiment.datasets)
+        values = rng.random((len(names), sets, design.runs, design.folds, 1))
+    if isinstance(decision.prior, str) and decision.prior in MEASURED:
+        costs = MeasuredCosts(what=decision.prior, costs=dict.fromkeys(names, 1.0))
+        decision = replace(decision, prior=costs)
+    parts, subsets = None, design.subsets
+    if subsets is not None:
+        parts = rng.random((len(names), values.shape[1], subsets.runs, subsets.folds, 1))
+    losses = Losses(
+        values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
+        design=design.with_(repetitions=1), subset_values=parts,
+    )  # fmt: skip
+    with warnings.catch_warnings():
+        # the decision itself will say them
+        warnings.simplefilter("ignore")
+        decide(losses, decision)
+
+
+# Advice where the corrected t test finds too much: unstable learners, or few rows.
+
+
+BETTER_TEST = "nested-cv-t"
+FEW_ROWS = 300
+"""Up to so many rows the corrected t test was seen to find too much, whatever the learners."""
+_STEMS = (
+    "KNeighbors",
+    "RadiusNeighbors",
+    "DecisionTree",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+)
+"""How the names of scikit-learn's unstable estimators begin."""
+
+
+def advice_for_unstable(
+    learners: Iterable[Any] | Mapping[str, Any], n_rows: int, plan: str | Plan
+) -> str | None:
+    """Which plan and test to use instead, where the learners are unstable or the rows few.
+
+    Parameters
+    ----------
+    learners : names, estimators, or a mapping of name to either
+        What is compared.
+    n_rows : int
+        Rows of the data set.
+    plan : str or Plan
+        What was asked for.
+
+    Returns
+    -------
+    str or None
+        Two sentences, to be said where the corrected t test decided; None where the plan has no
+        runs of folds, or the learners are stable and the rows many.
+
+    Examples
+    --------
+    >>> print(advice_for_unstable(["nmc", "nn"], 1000, "10x10"))
+    nn depends much on which rows train it, ... The plan '10x5+nested' (its test is nested-cv-t) ...
+    >>> advice_for_unstable(["nmc", "logistic"], 1000, "10x10") is None
+    True
+    """
+    asked = make_plan(plan)
+    if asked.kind != "cv":
+        return None
+    named = learners.items() if isinstance(learners, Mapping) else ((None, x) for x in learners)
+    unstable = [_name(name, one) for name, one in named if is_unstable(one)]
+    if unstable:
+        many = len(unstable) > 1
+        why = (
+            f"{joined(unstable)} {'depend' if many else 'depends'} much on which rows train "
+            f"{'them' if many else 'it'}, and the corrected t test does not allow for that: where "
+            "such learners are equal it finds a difference in about 11 percent of data sets "
+            "instead of 5."
+        )
+    elif n_rows <= FEW_ROWS:
+        why = (
+            f"With {n_rows} rows that tell little of the answer, the corrected t test may find a "
+            "difference between equal learners in up to 15 percent of data sets instead of 5."
+        )
+    else:
+        return None
+    if asked.subsets is not None:
+        return f"{why} The test of the plan {asked.spec!r} allows for it; it needs all of its runs."
+    if n_rows < FEWEST:
+        return f"{why} A plan whose test holds needs {FEWEST} rows or more."
+    return (
+        f"{why} The plan {NESTED!r} (its test is {BETTER_TEST}) came to at most 6, "
+        "for one and a half times as many fits on fewer rows."
+    )
+
+
+def is_unstable(learner: Any) -> bool:
+    """Whether the predictions of a learner (a name or an estimator) depend much on its rows."""
+    if isinstance(learner, str):
+        return learner in LEARNERS and LEARNERS[learner].unstable
+    kind = type(inside(learner))
+    ours = (entry for entry in LEARNERS.values() if entry.unstable)
+    where = f"{kind.__module__}:{kind.__name__}"
+    return kind.__name__.startswith(_STEMS) or any(entry.estimator == where for entry in ours)
+
+
+def inside(estimator: Any) -> Any:
+    """What learns at the end of pipelines and of searches over settings."""
+    while True:
+        if hasattr(estimator, "steps"):
+            estimator = estimator.steps[-1][1]
+        elif type(estimator).__name__.endswith("SearchCV"):
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
+def _name(name: str | None, learner: Any) -> str:
+    if name is not None:
+        return name
+    return learner if isinstance(learner, str) else type(inside(learner)).__name__

@@ -1,0 +1,413 @@
+"""A data set in the forms that learners take, sliced once for each fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.errors import ArgumentError, BestOfKError
+from bestofk._base.formatting import joined
+from bestofk.data.dataset import DataSet
+from bestofk.data.schema import Encoded, take_rows
+from bestofk.run.cells import Failure
+from bestofk.run.metrics import Answers, Loss, loss_shown
+from bestofk.splits.splits import distinct_rows
+
+Labels = npt.NDArray[Any]
+
+
+class Rows:
+    """The rows of one data set as encoded values, as an array and as a data frame."""
+
+    def __init__(self, data: DataSet) -> None:
+        self.data = data
+        self.classification = data.task == "classification"
+        if self.classification:
+            self.codes, declared = data.labels()
+            # labels of their natural type: text compares faster than objects
+            self.classes: Labels = np.asarray(declared.tolist())
+            self.y: Labels = self.classes[self.codes]
+        else:
+            self.codes = np.zeros(0, dtype=np.int64)
+            self.classes = np.array([])
+            self.y = data.y.to_numpy()
+        self.known = frozenset(self.classes.tolist())
+        self._array: Floats | None = None
+        given = data.sample_weight
+        self.weights: Floats | None = None if given is None else given.to_numpy(dtype=np.float64)
+
+    @property
+    def encoded(self) -> Encoded:
+        """The rows as our learners take them; made only for those, since it is a copy."""
+        return self.data.encoded()
+
+    @property
+    def array(self) -> Floats:
+        """All columns as numbers, for data that are numbers without gaps."""
+        if self._array is None:
+            kinds = set(self.data.X.dtypes)
+            alone = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+            self._array = np.ascontiguousarray(self.data.X.to_numpy(dtype=alone))
+        return self._array
+
+
+class Fold:
+    """The rows of one split, shared by all learners; a form is sliced when first asked for."""
+
+    def __init__(self, rows: Rows, train: npt.NDArray[np.int64], test: npt.NDArray[np.int64]):
+        self.rows, self.train, self.test = rows, train, test
+        self.sizes = {"n_train": distinct_rows(train), "n_test": len(test)}
+        self.y_train, self.y_test = _shared(rows.y[train]), _shared(rows.y[test])
+        if self.y_test.dtype == np.float32:
+            self.y_test = _shared(self.y_test.astype(np.float64))  # to be judged by
+        self._train_forms: dict[str, Any] = {}
+        self._test_forms: dict[str, Any] = {}
+
+    def also_testing(self, test: npt.NDArray[np.int64]) -> Fold:
+        """A fold of the same training rows that tests others."""
+        other = Fold(self.rows, self.train, test)
+        other._train_forms = self._train_forms
+        return other
+
+    def weights(self, which: npt.NDArray[np.int64]) -> Floats | None:
+        """The weights of some of the rows, where rows have them."""
+        return None if self.rows.weights is None else self.rows.weights[which]
+
+    def form(self, name: str) -> tuple[Any, Any]:
+        """Training and test rows as ``"array"``, ``"frame"``, ``"given"`` or ``"encoded"``."""
+        if name not in self._train_forms:
+            self._train_forms[name] = self._sliced(name, self.train, training=True)
+        if name not in self._test_forms:
+            self._test_forms[name] = self._sliced(name, self.test, training=False)
+        return self._train_forms[name], self._test_forms[name]
+
+    def _sliced(self, name: str, which: npt.NDArray[np.int64], *, training: bool) -> Any:
+        if name == "array":
+            return _shared(self.rows.array[which])
+        if name == "frame":
+            return self.rows.data.X.iloc[which]
+        if name == "given":
+            data = self.rows.data
+            return take_rows(data.X if data.given is None else data.given, which)
+        encoded = self.rows.encoded
+        return encoded.take(which) if training else encoded.values[which]
+
+    def own_form(self, name: str) -> tuple[Any, Any, Labels]:
+        """The same and the training labels as copies, for a learner that may write on them."""
+        train, test = self.form(name)
+        return train.copy(), test.copy(), self.y_train.copy()
+
+
+def _shared(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """All learners of a fold get the same array, so that none may change it."""
+    array.setflags(write=False)
+    return array
+
+
+# Weights of rows: how a learner takes them, how a loss does, and what is said where not.
+
+
+WEIGHT = "sample_weight"
+
+
+def weight_argument(estimator: Any) -> str | None:
+    """The argument of `fit` by which an estimator takes weights; None where it takes none.
+
+    A pipeline hands them to its last step, a search over settings to what it searches for, and an
+    ensemble takes them where its parts do. With scikit-learn's metadata routing switched on, those
+    that hold others are asked what they were told to route.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import Ridge
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> weight_argument(make_pipeline(StandardScaler(), Ridge()))
+    'ridge__sample_weight'
+    >>> weight_argument(KNeighborsRegressor()) is None
+    True
+    """
+    if hasattr(estimator, "fit_encoded"):
+        return None  # the learners of the papers count every row once
+    if estimator is None or isinstance(estimator, str) or not hasattr(estimator, "fit"):
+        return None
+    holds = _held(estimator)
+    if holds and _routing():
+        return WEIGHT if _requested(estimator) else None
+    if hasattr(estimator, "steps"):
+        name, last = estimator.steps[-1]
+        inside = weight_argument(last)
+        return None if inside is None else f"{name}__{inside}"
+    if type(estimator).__name__.endswith("SearchCV"):
+        return weight_argument(estimator.estimator)
+    if any(weight_argument(part) != WEIGHT for part in holds):
+        return None
+    return WEIGHT if _names_it(estimator) else None
+
+
+def _held(estimator: Any) -> list[Any]:
+    """The estimators that an estimator is made of."""
+    if hasattr(estimator, "steps"):
+        return [step for _, step in estimator.steps]
+    parts = [getattr(estimator, name, None) for name in ("estimator", "final_estimator")]
+    listed = getattr(estimator, "estimators", None)
+    if isinstance(listed, list | tuple):
+        parts += [one[1] if isinstance(one, tuple) else one for one in listed]
+    return [part for part in parts if hasattr(part, "fit") and not isinstance(part, type)]
+
+
+def _names_it(estimator: Any) -> bool:
+    try:
+        parameters = signature(estimator.fit).parameters
+    except (TypeError, ValueError):
+        return False
+    if WEIGHT in parameters:
+        return True
+    # voting and stacking hand on what they are given; others want routing for that
+    hands_on = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    return hands_on and isinstance(getattr(estimator, "estimators", None), list | tuple)
+
+
+def _routing() -> bool:
+    from sklearn import get_config
+
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def _requested(estimator: Any) -> bool:
+    from sklearn.utils.metadata_routing import get_routing_for_object
+
+    try:
+        asked = get_routing_for_object(estimator).consumes("fit", [WEIGHT])
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return WEIGHT in asked
+
+
+def prepared_argument(prepared: Any, given: Any) -> str | None:
+    """The argument of a learner behind its preparation, which must not lose what it takes."""
+    found = weight_argument(prepared)
+    if found is None and prepared is not given and weight_argument(given) is not None:
+        raise ArgumentError(
+            "its weights do not pass the preparation of its columns: switch scikit-learn's "
+            "metadata routing off, or prepare the columns in a pipeline of your own."
+        )
+    return found
+
+
+def loss_takes_weights(loss: Loss) -> bool:
+    """Whether the loss is a weighted mean where rows have weights."""
+    return loss.each is not None or _has_weights(loss.of)
+
+
+def _has_weights(function: Any) -> bool:
+    try:
+        return WEIGHT in signature(function).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def weighted(loss: Loss, *given: Any, weights: Floats | None) -> float:
+    """The loss of one fold, its rows weighted where there are weights and the loss takes them."""
+    if weights is None or not loss_takes_weights(loss):
+        return loss.of(*given)
+    if not weights.any():
+        raise ArgumentError("all test rows have the weight 0.")
+    if _has_weights(loss.of):
+        return loss.of(*given, sample_weight=weights)
+    assert loss.each is not None
+    return float(np.average(loss.each(*given), weights=weights))
+
+
+def weight_notes(learners: Mapping[str, Any], loss: Loss) -> Sequence[str]:
+    """Who takes the weights of the rows, in a sentence or two."""
+    taking = {name: weight_argument(estimator) is not None for name, estimator in learners.items()}
+    without = [name for name, takes in taking.items() if not takes]
+    words = []
+    if not without:
+        words.append("All learners are fitted with the weights of the rows.")
+    elif len(without) == len(taking):
+        words.append("No learner takes weights: all are fitted as if every row counted alike.")
+    else:
+        some = [name for name, takes in taking.items() if takes]
+        takes, are = ("takes", "is") if len(without) == 1 else ("take", "are")
+        words.append(
+            f"{joined(some)} {'is' if len(some) == 1 else 'are'} fitted with the weights of the "
+            f"rows; {joined(without)} {takes} none and {are} fitted as if every row counted alike."
+        )
+    if loss_takes_weights(loss):
+        words.append("The loss of a fold is the weighted mean over its test rows.")
+    else:
+        words.append(f"The loss {loss.name!r} takes no weights: every test row counts alike.")
+    return [" ".join(words)]
+
+
+# Judging a fitted model: are its predictions such, and what loss do they come to?
+
+
+class UnscoredError(Exception):
+    """The model cannot be judged; the failure says why."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(reason)
+        self.failure = Failure(kind=kind, reason=reason)
+
+
+def checked_predictions(predicted: Any, n: int, rows: Rows) -> Labels:
+    """The predictions, if they are one known label or finite number a row."""
+    array = np.asarray(predicted)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        raise UnscoredError(
+            "shape", f"predicted an array of shape {array.shape} for {n} test rows."
+        )
+    if array.dtype.kind in "fc" and np.isnan(array).any():
+        raise UnscoredError("nan", f"predicted NaN for {int(np.isnan(array).sum())} of {n} rows.")
+    if rows.classification:
+        strange = set(array.tolist()) - rows.known
+        if strange:
+            raise UnscoredError(
+                "unknown-class",
+                f"predicted {sorted(map(repr, strange))[0]}, which is none of the classes.",
+            )
+    elif array.dtype.kind not in "iufb" or not np.isfinite(array).all():
+        raise UnscoredError("nan", "predicted something that is not a finite number.")
+    return array
+
+
+def probabilities_of(model: Any, X: Any, form: str, rows: Rows, loss: Loss) -> Floats:
+    """(n, C) probabilities, 0 for classes that the training rows did not hold."""
+    if form == "encoded":
+        if not hasattr(model, "_proba_encoded"):
+            raise UnscoredError("cannot-score", _no_probabilities(loss))
+        given, held = model._proba_encoded(X), model.class_codes_
+    else:
+        if not hasattr(model, "predict_proba"):
+            raise UnscoredError("cannot-score", _no_probabilities(loss))
+        given = np.asarray(model.predict_proba(X), dtype=np.float64)
+        place = {label: code for code, label in enumerate(rows.classes.tolist())}
+        held = np.array([place[label] for label in np.asarray(model.classes_).tolist()])
+    n = X.shape[0] if hasattr(X, "shape") else len(X)
+    if given.shape != (n, len(held)) or not np.isfinite(given).all():
+        raise UnscoredError("nan", "gave probabilities that are not finite numbers by class.")
+    full = np.zeros((len(given), len(rows.classes)))
+    full[:, held] = given
+    return full
+
+
+def _no_probabilities(loss: Loss) -> str:
+    return f"has no predict_proba, which the loss {loss.name!r} needs."
+
+
+@dataclass(slots=True)
+class Judge:
+    """A fitted model and what it has said of the test rows: any number of losses may ask."""
+
+    model: Any
+    X: Any
+    fold: Fold
+    form: str
+    predicted: Labels
+    seconds: tuple[float, float]
+    """Of the fit and of the predictions."""
+    _probabilities: Floats | None = None
+    _ranking: Floats | None = None
+    _answers: Answers | None = None
+
+    def probabilities(self, loss: Loss) -> Floats:
+        """(n, C) probabilities, asked for once."""
+        if self._probabilities is None:
+            self._probabilities = probabilities_of(
+                self.model, self.X, self.form, self.fold.rows, loss
+            )
+        return self._probabilities
+
+    def loss(self, loss: Loss) -> float | Failure:
+        """A loss on the test rows, or why there is none."""
+        try:
+            value = self._value(loss)
+            if not np.isfinite(value):
+                reason = f"the loss {loss_shown(loss.name)!r} came out as {value}."
+                return Failure(kind="nan", reason=reason)
+            return value
+        except UnscoredError as unscored:
+            return unscored.failure
+        except MemoryError:
+            raise
+        except Exception as raised:  # whatever a caller's loss raises
+            return Failure(kind="raised", reason=sentence_of(raised))
+
+    def _value(self, loss: Loss) -> float:
+        fold, codes = self.fold, self.fold.rows.codes
+        weights = fold.weights(fold.test)
+        if loss.needs == "costs":
+            return loss.of(*self.seconds)
+        if loss.needs == "labels":
+            return weighted(loss, fold.y_test, self.predicted, weights=weights)
+        if loss.needs == "probabilities":
+            return weighted(loss, codes[fold.test], self.probabilities(loss), weights=weights)
+        if loss.needs == "ranking":
+            if self._ranking is None:
+                self._ranking = self._ranked(loss)
+            return weighted(loss, codes[fold.test] == 1, self._ranking, weights=weights)
+        if self._answers is None:
+            self._answers = self._asked()
+        answers = self._answers
+        return weighted(loss, answers, answers._X, fold.y_test, weights=weights)
+
+    def _ranked(self, loss: Loss) -> Floats:
+        if self.form != "encoded" and hasattr(self.model, "decision_function"):
+            scores: Floats = np.asarray(self.model.decision_function(self.X), dtype=np.float64)
+            if scores.ndim == 1:
+                return scores
+        return self.probabilities(loss)[:, 1]
+
+    def _asked(self) -> Answers:
+        said: dict[str, Any] = {"predict": self.predicted}
+        if self.form != "encoded":
+            return Answers(self.model, self.X, said)
+        # scikit-learn's scorers call predict on data frames
+        model = _on_frames(self.model, self.fold)
+        if hasattr(model, "_proba_encoded"):
+            said["predict_proba"] = model._proba_encoded(self.X)
+        return Answers(model, self.fold.form("frame")[1], said)
+
+
+def _on_frames(model: Any, fold: Fold) -> Any:
+    """A learner of ours, fitted on encoded rows, made to predict from data frames."""
+    model.schema_ = fold.rows.data.schema
+    model.classes_ = fold.rows.classes[model.class_codes_]
+    return model
+
+
+def codes_of(predicted: Labels, rows: Rows) -> npt.NDArray[Any]:
+    """Predicted labels as codes of the classes; numbers as they are."""
+    if not rows.classification:
+        return predicted
+    place = {label: code for code, label in enumerate(rows.classes.tolist())}
+    return np.array([place[label] for label in predicted.tolist()], dtype=np.int32)
+
+
+def sentence_of(raised: BaseException) -> str:
+    """What was raised, in one line."""
+    try:
+        text = first_line(str(raised))
+    except Exception:  # there are errors that cannot be told
+        text = ""
+    if isinstance(raised, BestOfKError):
+        return text
+    return f"{type(raised).__name__}: {text}" if text else f"{type(raised).__name__}."
+
+
+def first_line(text: str) -> str:
+    """A text as one line of at most 300 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 300 else line[:297] + "..."

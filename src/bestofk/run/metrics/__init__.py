@@ -1,1 +1,0 @@
-"""How predictions are judged: losses, scorers, weights of rows, and the judge that asks a model."""

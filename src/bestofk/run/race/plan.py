@@ -1,0 +1,325 @@
+"""What is to be settled, by which test of which plan; refused before the first fit if it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from bestofk._base.checks import one_of, refuse, whole
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import joined
+from bestofk.decide.decision import Order
+from bestofk.decide.evidence import Family
+from bestofk.decide.order import decide
+from bestofk.decide.preference import MEASURED, MeasuredCosts
+from bestofk.decide.registry import decides_by
+from bestofk.decide.settings import Decision
+from bestofk.decide.stopping import PlannedT, StoppingRule
+from bestofk.decide.stopping.bootstrap_looks import PlannedTest
+from bestofk.decide.stopping.planned_units import MOST_UNITS, PlannedUnits
+from bestofk.decide.stopping.rule import TARGETS, Settle
+from bestofk.losses.losses import Losses
+from bestofk.splits.design import Design
+from bestofk.splits.plans import Plan
+from bestofk.stats.pairwise.calibration import Calibration
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+STOPS = ("settled",)
+SETTLES: tuple[str, ...] = get_args(Settle)
+PLAN = "10x10"
+"""The plan of a race that names none."""
+_BY_RUNS = ("plain", "corrected")
+"""Tests of which the runs on one data set can be bounded."""
+_BY_DATASETS = ("ranks", "signs")
+"""Tests of which the data sets can be bounded."""
+_WILCOXON = "give test='wilcoxon' (on the command line --test wilcoxon)"
+_SPLITS = ("resample", "bootstrap")
+"""Designs without runs: every split is a unit of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedRace:
+    """A rule, and the test of the plan that it curtails.
+
+    Attributes
+    ----------
+    rule : StoppingRule
+    test : PlannedT or PlannedUnits
+        Of runs, or of data sets; without the step of the losses, which is known after the first
+        run.
+    design : Design
+        Of all splits that there are; with ``settle="limit"`` more than those of the plan.
+    rehearsed : Order
+        The decision on made-up losses of the plan: its test, its family, its words.
+    """
+
+    rule: StoppingRule
+    test: PlannedTest
+    design: Design
+    rehearsed: Order
+
+    @property
+    def unit(self) -> str:
+        """What the race goes by."""
+        return "data set" if isinstance(self.test, PlannedUnits) else "run"
+
+    @property
+    def fits_per_unit(self) -> int:
+        """Fits of one learner in a run or on a data set, but for repetitions."""
+        return self.test.folds * len(self.cells(0, 0))
+
+    @property
+    def most(self) -> int:
+        """Runs (or data sets) that a learner can be given."""
+        return self.rule.max_runs if self.rule.settle == "limit" else self.test.runs
+
+    def cells(self, unit: int, fold: int) -> tuple[tuple[int, int, int], ...]:
+        """Data set, run and fold of all that makes up one loss of a unit."""
+        if isinstance(self.test, PlannedUnits):
+            return tuple(
+                (unit, run, fold)
+                for run in range(self.design.runs)
+                for fold in range(self.design.folds)
+            )
+        if self.design.kind in _SPLITS:
+            return ((0, *divmod(unit, self.design.folds)),)
+        return ((0, unit, fold),)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a store keeps of it; see `rule_from`."""
+        rule = self.rule
+        return {"target": rule.target, "settle": rule.settle, "risk": rule.risk,
+                "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
+
+
+def stopping_rule(
+    stop: str | None,
+    *,
+    target: str,
+    settle: str,
+    risk: float | None,
+    max_runs: int,
+    datasets: int = 1,
+) -> StoppingRule | None:
+    """The rule that the arguments of `compare` ask for; None: the whole plan is run."""
+    plain = StoppingRule()
+    if stop is None:
+        given = {"target": target, "settle": settle, "risk": risk, "max_runs": max_runs}
+        for name, value in given.items():
+            if value != (None if name == "risk" else getattr(plain, name)):
+                raise ArgumentError(
+                    f"{name} applies to a comparison that stops: add stop='settled' (on the "
+                    "command line --stop settled), or leave it out."
+                )
+        return None
+    one_of(stop, "stop", STOPS)
+    one_of(target, "target", TARGETS)
+    one_of(settle, "settle", SETTLES)
+    if risk is None:
+        risk = 0.0 if datasets > 1 else plain.risk
+    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
+        raise refuse("risk", "a chance of at least 0 and below 1", risk)
+    if settle == "limit" and datasets > 1:
+        raise ArgumentError(
+            f"settle='limit' adds runs on one data set; got {datasets}: leave settle out, and "
+            "stop='settled' stops when the data sets that are left cannot change the verdict."
+        )
+    if risk > 0 and datasets > 1:
+        raise ArgumentError(
+            "risk is for runs on one data set; over several nothing is predicted, and no risk is "
+            "taken: leave risk out."
+        )
+    if settle == "limit" and risk == 0:
+        raise ArgumentError(
+            "settle='limit' asks for the verdict of endless runs, of which nothing is sure: give a "
+            "risk above 0, such as 0.05."
+        )
+    if settle != "limit" and max_runs != plain.max_runs:
+        raise ArgumentError(
+            "max_runs ends a race for endless runs: add settle='limit' (on the command line "
+            "--settle limit), or leave max_runs out."
+        )
+    return StoppingRule(
+        target=target,  # type: ignore[arg-type]
+        settle=settle,  # type: ignore[arg-type]
+        risk=float(risk),
+        max_runs=whole(max_runs, "max_runs", at_least=2),
+    )
+
+
+def rule_from(held: Mapping[str, Any]) -> StoppingRule:
+    """The rule that `PlannedRace.to_dict` wrote."""
+    return StoppingRule(**{name: held[name] for name in ("target", "settle", "risk", "max_runs")})
+
+
+def long_enough(plan: Plan, rule: StoppingRule) -> Plan:
+    """The plan with all runs that a race may need."""
+    if rule.settle != "limit":
+        return plan
+    if plan.kind != "cv" or plan.source is not None:
+        raise ArgumentError(
+            f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
+            f"add: give plan={PLAN!r} (on the command line --plan {PLAN}), or leave settle out."
+        )
+    if rule.max_runs < plan.runs:
+        raise ArgumentError(
+            f"max_runs must be at least the {plan.runs} runs of the plan; got {rule.max_runs}."
+        )
+    return replace(plan, runs=rule.max_runs)
+
+
+def planned_race(
+    names: Sequence[str],
+    design: Design,
+    decision: Decision,
+    rule: StoppingRule,
+    *,
+    runs: int,
+    datasets: int = 1,
+    span: float | None = None,
+) -> PlannedRace:
+    """The race of these learners for a plan of `runs` runs of the design; refused if impossible.
+
+    Of several data sets all runs are made, data set by data set.
+    """
+    if decides_by(decision.procedure) != "steps":
+        raise ArgumentError(
+            f"stop='settled' is for the procedure multitest; {decision.procedure!r} needs the "
+            "whole plan: leave stop out."
+        )
+    for name in ("margin", "rope"):
+        if getattr(decision, name) is not None:
+            raise ArgumentError(f"{name} needs all runs of the plan: leave it out, or stop.")
+    if design.subsets is not None:
+        raise ArgumentError(
+            "stop='settled' is for plans without runs on parts of the rows, which are needed in "
+            f"full: {_instead(decision)}."
+        )
+    if datasets > 1:
+        return _over_datasets(names, design, decision, rule, datasets, span)
+    if (runs * design.folds if design.kind in _SPLITS else runs) < 2:
+        raise ArgumentError(
+            f"stop='settled' stops between runs, and the plan has one alone: {_instead(decision)}."
+        )
+    planned = _first_runs(design, runs)
+    if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
+        raise _uncovered(decision.test_name, decision)
+    rehearsed = decide(_made_up(names, planned), _with_costs(decision, names))
+    choice = rehearsed.choice
+    entry = None if choice is None else choice.entry
+    if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
+        raise _uncovered(rehearsed.test, decision)
+    told = choice.arguments
+    share = None
+    if entry.curtailed == "corrected":
+        share = told.get("test_share")
+        share = told["n_test"] / told["n_train"] if share is None else share
+    if design.kind in _SPLITS:
+        units, folds = planned.runs * planned.folds, 1
+    else:
+        units, folds = planned.runs, planned.folds
+    df = told.get("df")
+    test = PlannedT(
+        runs=units,
+        folds=folds,
+        df=float(units * folds - 1 if df is None else df),
+        test_share=share,
+        span=span,
+        step=None,
+        units=told.get("units") if df is None else None,
+    )
+    return PlannedRace(rule=rule, test=test, design=design, rehearsed=rehearsed)
+
+
+def _over_datasets(
+    names: Sequence[str],
+    design: Design,
+    decision: Decision,
+    rule: StoppingRule,
+    datasets: int,
+    span: float | None,
+) -> PlannedRace:
+    """The race over data sets: nothing is predicted, so that no risk is taken."""
+    if datasets > MOST_UNITS:
+        raise ArgumentError(
+            f"stop='settled' is for up to {MOST_UNITS} data sets; got {datasets}: leave stop out."
+        )
+    by_units = [entry.name for entry in PAIRWISE_TESTS.values() if entry.curtailed in _BY_DATASETS]
+    can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
+    if callable(decision.test):
+        raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
+    rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
+    needed = _datasets_needed(rehearsed.evidence.family)
+    if datasets < needed:
+        raise ArgumentError(
+            f"{can}, which can show no difference between {len(names)} learners on "
+            f"{datasets} data sets (at least {needed} are needed): leave stop out."
+        )
+    entry = None if rehearsed.choice is None else rehearsed.choice.entry
+    if entry is None or entry.curtailed not in _BY_DATASETS:
+        raise ArgumentError(f"{can}, not for {rehearsed.test}: {_WILCOXON}, or leave stop out.")
+    test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
+    return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
+
+
+def _datasets_needed(family: Family) -> int:
+    """So many must all speak for one learner, or the correction leaves no claim."""
+    found = 1
+    while found < MOST_UNITS and family.smallest_adjusted(0.5 ** (found - 1)) > family.alpha:
+        found += 1
+    return found
+
+
+def _cannot(test: Any) -> bool:
+    if not isinstance(test, str) or test not in PAIRWISE_TESTS:
+        return False
+    return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
+
+
+def _uncovered(test: str, decision: Decision) -> ArgumentError:
+    return ArgumentError(
+        f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
+        f"{_instead(decision)}."
+    )
+
+
+def _instead(decision: Decision) -> str:
+    """What can be settled."""
+    named = [
+        name
+        for name, given in (("test", decision.test != "auto"), ("df", decision.df is not None))
+        if given
+    ]
+    without = f" and leave {joined(named)} out" if named else ""
+    return f"give plan={PLAN!r} (on the command line --plan {PLAN}){without}, or leave stop out"
+
+
+def _first_runs(design: Design, runs: int) -> Design:
+    """The design of the first runs."""
+    if design.kind in _SPLITS or runs == design.runs:
+        return design.with_(repetitions=1)
+    cells = runs * design.folds
+    sizes = {
+        name: None if getattr(design, name) is None else tuple(getattr(design, name)[:cells])
+        for name in ("n_train", "n_test")
+    }
+    return design.with_(runs=runs, repetitions=1, **sizes)
+
+
+def _made_up(names: Sequence[str], design: Design, datasets: int = 1) -> Losses:
+    rng = np.random.default_rng(0)
+    values = rng.random((len(names), datasets, design.runs, design.folds, 1))
+    return Losses(
+        values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
+        design=design.with_(repetitions=1),
+    )  # fmt: skip
+
+
+def _with_costs(decision: Decision, names: Sequence[str]) -> Decision:
+    if isinstance(decision.prior, str) and decision.prior in MEASURED:
+        costs = MeasuredCosts(what=decision.prior, costs=dict.fromkeys(names, 1.0))
+        return replace(decision, prior=costs)
+    return decision

@@ -1,0 +1,356 @@
+"""What a plan knows of the rows that it splits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.errors import ArgumentError
+from bestofk.splits import folds as remarks
+from bestofk.splits.design import Design
+from bestofk.splits.folds import (
+    FoldOf,
+    Labelling,
+    are_labels,
+    column_of,
+    deal,
+    deal_groups,
+    distinct_partitions,
+    draw_with_replacement,
+    expanding_windows,
+    halves,
+    is_categorical,
+    marked_rows,
+    nested,
+    rows_to_test,
+    split_at_random,
+    split_groups_at_random,
+)
+from bestofk.splits.registry import PLANS
+from bestofk.splits.splits import Splits
+from bestofk.splits.user_splits import refuse_divided_groups
+
+if TYPE_CHECKING:
+    from bestofk.splits.plans import Plan
+
+QUANTILES = "quantiles"
+MOST_PARTS = 10
+"""Classes that numbers are cut into."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownRows:
+    """What is known of the rows: how many, their classes (to stratify by) and their groups."""
+
+    n: int
+    classes: Labelling | None
+    groups: Labelling | None
+    notes: tuple[str, ...]
+
+    @property
+    def strata(self) -> Labelling:
+        return self.classes if self.classes is not None else Labelling.single(self.n)
+
+
+def known_rows(
+    n: int, y: Any, groups: Any, *, stratified: bool | str | None, never_stratified: bool
+) -> KnownRows:
+    """The classes and groups of `n` rows; refuses what the plan cannot stratify by."""
+    if n < 2:
+        raise ArgumentError(f"A plan needs at least 2 rows to train and test on; got {n}.")
+    classes, notes = None, []
+    target = None if y is None else column_of(y, "y", n)
+    if stratified == QUANTILES and target is not None:
+        return _by_quantiles(n, target, groups, never_stratified=never_stratified)
+    if stratified and target is None:
+        what = "the labels y" if stratified is True else "the numbers y"
+        raise ArgumentError(f"stratified={stratified!r} needs {what}; got none.")
+    labelled = target is not None and (is_categorical(y) or are_labels(target))
+    if stratified and not labelled:
+        raise ArgumentError(
+            "stratified=True needs class labels in y; got numbers with a fractional part or times."
+        )
+    if target is not None and labelled and stratified is not False:
+        classes = Labelling.of(target, "y")
+        notes += remarks.one_class(classes)
+        if stratified is None and target.dtype.kind in "iuf" and not is_categorical(y):
+            notes += remarks.many_classes(classes)
+            classes = None if remarks.many_classes(classes) else classes
+    return _known(n, classes, groups, notes, never_stratified=never_stratified)
+
+
+def _by_quantiles(
+    n: int, target: npt.NDArray[Any], groups: Any, *, never_stratified: bool
+) -> KnownRows:
+    """Numbers as classes of about the same size, the small ones first."""
+    if target.dtype.kind not in "iufb" or not np.isfinite(target.astype(np.float64)).all():
+        raise ArgumentError(
+            f"stratified={QUANTILES!r} needs numbers in y; got labels or other values."
+        )
+    _, inverse, counts = np.unique(target, return_inverse=True, return_counts=True)
+    # equal numbers stay together, at the middle of their ranks
+    middle = np.cumsum(counts) - (counts + 1) / 2
+    parts = max(1, min(MOST_PARTS, n // 2))
+    part = (middle[inverse.reshape(-1)] * parts / n).astype(np.int64)
+    classes = Labelling.of(part, "y")
+    notes = [f"Stratified by y in {classes.count} parts of about as many rows."]
+    return _known(n, classes, groups, notes, never_stratified=never_stratified)
+
+
+def _known(
+    n: int, classes: Labelling | None, groups: Any, notes: list[str], *, never_stratified: bool
+) -> KnownRows:
+    parts = None if groups is None else Labelling.of(column_of(groups, "groups", n), "groups")
+    if parts is not None and parts.count < 2:
+        raise ArgumentError(
+            f"groups must name at least 2 groups, to train on and to test; "
+            f"got only {parts.names[0]!r}."
+        )
+    if never_stratified:
+        classes, notes = None, []
+    return KnownRows(n=n, classes=classes, groups=parts, notes=tuple(notes))
+
+
+# The splits of a plan for certain rows: folds, random splits, samples and windows.
+
+
+def made_splits(plan: Plan, rows: KnownRows) -> Splits:
+    """All the splits of a plan that makes its own, for these rows."""
+    if plan.form:
+        return _marked(plan, rows)
+    makers = {"cv": _cross_validation, "loo": _leave_one_out, "bootstrap": _bootstrap,
+              "time": _windows}  # fmt: skip
+    return makers.get(plan.kind, _random_splits)(plan, rows)
+
+
+def _value(
+    plan: Plan,
+    rows: KnownRows,
+    marks: npt.NDArray[Any],
+    notes: list[str],
+    *,
+    kind: str,
+    runs: int,
+    n_train: npt.NDArray[Any],
+    n_test: npt.NDArray[Any],
+    stratified: bool,
+    subset_marks: npt.NDArray[np.int32] | None = None,
+) -> Splits:
+    design = Design(
+        kind=kind,
+        runs=runs,
+        folds=n_test.size // runs,
+        n_train=tuple(n_train.ravel().tolist()),
+        n_test=tuple(n_test.ravel().tolist()),
+        stratified=stratified,
+        subsets=None if subset_marks is None else plan.subsets,
+        groups=None if rows.groups is None else rows.groups.count,
+    )
+    return Splits.of(
+        spec=plan.spec,
+        seed=plan.seed,
+        design=design,
+        marks=marks,
+        notes=(*rows.notes, *notes),
+        subset_marks=subset_marks,
+    )
+
+
+def _cross_validation(plan: Plan, rows: KnownRows) -> Splits:
+    assert plan.folds is not None
+    runs, folds, n = plan.runs, plan.folds, rows.n
+    units, unit = (n, "rows") if rows.groups is None else (rows.groups.count, "groups")
+    if folds > units:
+        raise ArgumentError(
+            f"The folds of plan {plan.spec!r} must be at most as many as the {units} {unit}; "
+            f"got {folds}."
+        )
+    notes: list[str] = []
+    if rows.groups is None:
+        fold_of = deal(rows.strata, runs=runs, folds=folds, seed=plan.seed)
+        n_test = np.tile(n // folds + (np.arange(folds) < n % folds), (runs, 1))
+        if rows.classes is not None:
+            notes += remarks.fewer_than_folds(rows.classes, folds)
+    else:
+        fold_of = deal_groups(rows.groups, rows.classes, runs=runs, folds=folds, seed=plan.seed)
+        n_test = np.stack([np.bincount(row, minlength=folds) for row in fold_of])
+        notes += remarks.same_runs(runs, distinct_partitions(fold_of))
+        if rows.classes is not None:
+            notes += remarks.best_effort(rows.classes, rows.groups)
+    return _value(
+        plan,
+        rows,
+        fold_of,
+        notes,
+        kind="cv",
+        runs=runs,
+        n_train=n - n_test,
+        n_test=n_test,
+        stratified=rows.classes is not None,
+        subset_marks=_subset_marks(plan, rows, fold_of),
+    )
+
+
+def _subset_marks(plan: Plan, rows: KnownRows, fold_of: FoldOf) -> FoldOf | None:
+    """The folds of the runs on parts of the rows."""
+    if plan.subsets is None:
+        return None
+    if plan.subsets.kind == "nested":
+        assert plan.folds is not None
+        return nested(fold_of, plan.folds)
+    return halves(
+        rows.n,
+        rows.classes,
+        rows.groups,
+        halvings=plan.subsets.halvings,
+        folds=plan.subsets.folds,
+        seed=plan.seed,
+    )
+
+
+def _windows(plan: Plan, rows: KnownRows) -> Splits:
+    """Windows in order of time; no group may be on both sides of one."""
+    assert plan.folds is not None
+    marks = expanding_windows(rows.n, plan.folds)
+    if rows.groups is not None:
+        refuse_divided_groups(
+            [(np.flatnonzero(row > 0), np.flatnonzero(row < 0)) for row in marks], rows.groups
+        )
+    return _value(
+        plan,
+        rows,
+        marks,
+        ["The rows are taken to be in order of time, the oldest first."],
+        kind="time",
+        runs=1,
+        n_train=(marks > 0).sum(axis=1),
+        n_test=(marks < 0).sum(axis=1),
+        stratified=False,
+    )
+
+
+def _marked(plan: Plan, rows: KnownRows) -> Splits:
+    """The splits that the function of a registered plan marks."""
+    marks = marked_rows(
+        PLANS[plan.form],
+        rows.n,
+        seed=plan.seed,
+        classes=None if rows.classes is None else rows.classes.codes,
+        groups=None if rows.groups is None else rows.groups.codes,
+        runs=plan.runs,
+        folds=plan.folds,
+        test_fraction=plan.test_fraction,
+    )
+    made = _value(
+        plan,
+        rows,
+        marks.marks,
+        [],
+        kind=plan.kind,
+        runs=plan.runs,
+        n_train=rows.n - marks.n_test,
+        n_test=marks.n_test,
+        stratified=False,
+    )
+    if rows.groups is not None:
+        # a function of somebody else's may not know what groups are
+        refuse_divided_groups([(train, test) for _, _, train, test in made], rows.groups)
+    return made
+
+
+def _leave_one_out(plan: Plan, rows: KnownRows) -> Splits:
+    notes = []
+    if rows.groups is None:
+        kind, codes = "loo", np.arange(rows.n)
+        n_test = np.ones(rows.n, dtype=np.int64)
+    else:
+        # Leaving out a group is k-fold cross-validation with the groups as folds.
+        kind, codes, n_test = "cv", rows.groups.codes, rows.groups.sizes
+        notes.append(f"Each of the {rows.groups.count} groups is left out as a whole.")
+    return _value(
+        plan,
+        rows,
+        codes.astype(np.int32)[None, :],
+        notes,
+        kind=kind,
+        runs=1,
+        n_train=rows.n - n_test,
+        n_test=n_test,
+        stratified=False,
+    )
+
+
+def _random_splits(plan: Plan, rows: KnownRows) -> Splits:
+    assert plan.test_fraction is not None
+    assert plan.folds is not None
+    n_test = rows_to_test(rows.n, plan.test_fraction)
+    if not 0 < n_test < rows.n:
+        side = "test" if n_test == 0 else "train on"
+        raise ArgumentError(
+            f"The share tested by plan {plan.spec!r} must leave rows on both sides; "
+            f"{plan.test_fraction:g} of {rows.n} rows leaves none to {side}."
+        )
+    notes: list[str] = []
+    if rows.groups is None:
+        tested = split_at_random(rows.strata, n_test=n_test, splits=plan.folds, seed=plan.seed)
+    else:
+        tested = split_groups_at_random(
+            rows.groups, rows.classes, n_test=n_test, splits=plan.folds, seed=plan.seed
+        )
+        if rows.classes is not None:
+            notes += remarks.best_effort(rows.classes, rows.groups)
+    if rows.classes is not None:
+        notes += remarks.untested_classes(rows.classes, tested)
+    sizes = tested.sum(axis=1)
+    return _value(
+        plan,
+        rows,
+        tested,
+        notes,
+        kind=plan.kind,
+        runs=1,
+        n_train=rows.n - sizes,
+        n_test=sizes,
+        stratified=rows.classes is not None,
+    )
+
+
+def _bootstrap(plan: Plan, rows: KnownRows) -> Splits:
+    assert plan.folds is not None
+    notes: list[str] = []
+    strata = rows.strata
+    if rows.groups is not None:
+        strata = Labelling.single(rows.groups.count)
+        notes.append(
+            f"Of the {rows.groups.count} groups as many are drawn whole, with replacement, so "
+            "the number of rows that train varies."
+        )
+        if rows.classes is not None:
+            notes.append("Bootstrap samples of groups are not stratified.")
+    elif int(strata.sizes.max()) == 1:
+        raise ArgumentError(
+            "A stratified bootstrap needs a class of at least 2 rows, or no row is ever left "
+            "out; use stratified=False."
+        )
+    drawn, again = draw_with_replacement(strata, samples=plan.folds, seed=plan.seed)
+    if rows.groups is not None:
+        drawn = drawn[:, rows.groups.codes]
+    notes += remarks.drawn_again(again)
+    stratified = rows.classes is not None and rows.groups is None
+    if stratified and rows.classes is not None:
+        notes += remarks.untested_classes(rows.classes, drawn == 0)
+    return _value(
+        plan,
+        rows,
+        drawn,
+        notes,
+        kind="bootstrap",
+        runs=1,
+        # a row drawn twice teaches no more than one: the distinct rows count
+        n_train=(drawn > 0).sum(axis=1),
+        n_test=(drawn == 0).sum(axis=1),
+        stratified=stratified,
+    )

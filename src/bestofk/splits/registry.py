@@ -1,0 +1,188 @@
+"""The plans that a specification can name: one entry each, read by CLI and docs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from bestofk._base.registry import Registry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanEntry:
+    """What the library knows of one way to split the rows."""
+
+    name: str
+    pattern: str
+    """How the specification is written; capitals stand for what the user fills in."""
+    example: str
+    summary: str
+    kind: str
+    """The `kind` of the Design that comes out."""
+    paper: str
+    doi: str | None = None
+    takes: tuple[str, ...] = ()
+    """What it takes, in the order in which the specification writes it: of runs, folds, splits,
+    samples, test_fraction; or a column."""
+    by_keyword: tuple[str, ...] = ()
+    """Numbers that may be given too, but by keyword only."""
+    by_name: bool = True
+    """The specification starts with its name; otherwise its pattern tells."""
+    fixed: Mapping[str, int] = field(default_factory=dict)
+    """Numbers that are always the same: runs, folds."""
+    function: str = ""
+    """Where the function is that marks the rows, as ``package.module:name``; empty for the plans
+    that `Plan` makes itself. It is called with the number of rows and, by keyword, `seed`,
+    `classes` and `groups` (whole numbers from 0, or None), `runs` and `folds`, and `test_fraction`.
+    For the kind "cv" it gives (runs, n) whole numbers, the fold that tests each row; for the kind
+    "resample" (folds, n) booleans, whether a split tests the row."""
+    needs: str = ""
+    """What must be known of the rows besides: ``"groups"``, or a ``"column"`` that it names."""
+    family: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "family", self.family or self.name)
+
+
+PLANS: Registry[PlanEntry] = Registry(
+    "plan",
+    PlanEntry(
+        name="rxk",
+        pattern="RUNSxFOLDS",
+        example="10x10",
+        summary="runs of k-fold cross-validation, each run with its own random folds",
+        kind="cv",
+        paper="Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests",
+        takes=("runs", "folds"),
+        by_name=False,
+    ),
+    PlanEntry(
+        name="5x2",
+        pattern="5x2",
+        example="5x2",
+        summary="five random halvings; each half trains once and tests once",
+        kind="cv",
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        by_name=False,
+    ),
+    PlanEntry(
+        name="kfold",
+        pattern="kfold:FOLDS",
+        example="kfold:10",
+        summary="one run of k-fold cross-validation: every row is tested once",
+        kind="cv",
+        paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
+        doi="10.1111/j.2517-6161.1974.tb00994.x",
+        takes=("folds",),
+        by_keyword=("runs",),
+    ),
+    PlanEntry(
+        name="halves",
+        pattern="RUNSxFOLDS+halves:HALVINGSxFOLDS",
+        example="10x10+halves:10x5",
+        summary="next to the runs, random halvings of the rows, each half cross-validated on its "
+        "own: how much the means would vary with other data",
+        kind="cv",
+        paper="Nadeau and Bengio 2003, Inference for the generalization error, section 4",
+        doi="10.1023/A:1024068626366",
+        by_name=False,
+    ),
+    PlanEntry(
+        name="nested",
+        pattern="RUNSxFOLDS+nested",
+        example="10x5+nested",
+        summary="next to the runs, every pair of their folds left out together: how much the means "
+        "would vary with other data",
+        kind="cv",
+        paper="Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how "
+        "well does it do it?",
+        doi="10.1080/01621459.2023.2197686",
+        by_name=False,
+    ),
+    PlanEntry(
+        name="holdout",
+        pattern="holdout:SHARE",
+        example="holdout:0.33",
+        summary="one random split; the share of the rows that is tested",
+        kind="holdout",
+        paper="Kohavi 1995, A study of cross-validation and bootstrap for accuracy estimation",
+        takes=("test_fraction",),
+        fixed={"folds": 1},
+    ),
+    PlanEntry(
+        name="resample",
+        pattern="resample:SPLITS:SHARE",
+        example="resample:30:0.1",
+        summary="random splits, each drawn anew; how many, and the share of the rows tested",
+        kind="resample",
+        paper="Nadeau and Bengio 2003, Inference for the generalization error",
+        doi="10.1023/A:1024068626366",
+        takes=("splits", "test_fraction"),
+    ),
+    PlanEntry(
+        name="loo",
+        pattern="loo",
+        example="loo",
+        summary="leave one out: every row is tested by the learner trained on all the others",
+        kind="loo",
+        paper="Lachenbruch and Mickey 1968, Estimation of error rates in discriminant analysis",
+        doi="10.1080/00401706.1968.10490530",
+    ),
+    PlanEntry(
+        name="bootstrap",
+        pattern="bootstrap:SAMPLES",
+        example="bootstrap:200",
+        summary="samples drawn with replacement train, the rows that a sample left out test",
+        kind="bootstrap",
+        paper="Efron 1983, Estimating the error rate of a prediction rule",
+        doi="10.1080/01621459.1983.10477973",
+        takes=("samples",),
+    ),
+    PlanEntry(
+        name="group-kfold",
+        pattern="group-kfold:FOLDS",
+        example="group-kfold:5",
+        summary="one run of k folds of whole groups: rows of one group are never on both sides",
+        kind="cv",
+        paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
+        "hierarchical, or phylogenetic structure",
+        doi="10.1111/ecog.02881",
+        takes=("folds",),
+        needs="groups",
+    ),
+    PlanEntry(
+        name="group-rxk",
+        pattern="group-RUNSxFOLDS",
+        example="group-10x10",
+        summary="runs of k folds of whole groups; '+nested' and '+halves' may follow",
+        kind="cv",
+        paper="Roberts et al. 2017, Cross-validation strategies for data with temporal, spatial, "
+        "hierarchical, or phylogenetic structure",
+        doi="10.1111/ecog.02881",
+        takes=("runs", "folds"),
+        by_name=False,
+        needs="groups",
+    ),
+    PlanEntry(
+        name="time",
+        pattern="time:WINDOWS",
+        example="time:10",
+        summary="rows in order of time: each window is tested by what all rows before it teach",
+        kind="time",
+        paper="Tashman 2000, Out-of-sample tests of forecasting accuracy",
+        doi="10.1016/S0169-2070(00)00065-0",
+        takes=("folds",),
+    ),
+    PlanEntry(
+        name="predefined",
+        pattern="predefined:COLUMN",
+        example="predefined:fold",
+        summary="a column says which fold tests the row (-1: it only trains), or train and test",
+        kind="cv",
+        paper="Stone 1974, Cross-validatory choice and assessment of statistical predictions",
+        doi="10.1111/j.2517-6161.1974.tb00994.x",
+        takes=("column",),
+        needs="column",
+    ),
+)

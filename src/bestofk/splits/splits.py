@@ -1,0 +1,265 @@
+"""A plan made for certain rows: which of them train and which test, split by split."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import whole
+from bestofk._base.errors import ArgumentError
+from bestofk._base.results import without_effect
+from bestofk.splits.design import Design
+from bestofk.splits.folds import TRAINS, Indices
+
+Split = tuple[int, int, Indices, Indices]
+TESTED = -1
+"""The mark of a tested row where rows may be left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Splits:
+    """The splits of a plan for `n` rows, replayable and compact.
+
+    Iterating gives (run, fold, train, test) in the order of the plan. Two values are equal when
+    their fingerprints are.
+
+    Parameters
+    ----------
+    spec : str
+        The specification of the plan, in its one spelling.
+    seed : int
+        What fixed the random choices.
+    n : int
+        Number of rows.
+    design : Design
+        The shape: runs, folds, rows that train and test in each, stratified or not.
+    marks : ndarray
+        Read-only. Cross-validation and leave-one-out: (runs, n), the fold that tests the row.
+        Random splits: (splits, n), True where the row is tested. Bootstrap: (samples, n), how
+        often the row was drawn. Splits that leave rows out (windows in order of time, splits of
+        your own): (splits, n) whole numbers, -1 where the row is tested, else how often it trains.
+    notes : tuple of str
+        What the reader should know, one sentence each.
+    fingerprint : str
+        SHA-256 over the specification and the marks: the same splits have the same one.
+    subset_marks : ndarray or None
+        Read-only (subset runs, n): the fold that tests the row in a run on part of the rows.
+        Halves: -1 for rows that take no part. Nested runs: 2 for the rows that train, while those
+        that are tested (0 and 1) never do. These runs are numbered after the others.
+    """
+
+    spec: str
+    seed: int
+    n: int
+    design: Design
+    marks: npt.NDArray[Any]
+    notes: tuple[str, ...]
+    fingerprint: str
+    subset_marks: npt.NDArray[np.int32] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        spec: str,
+        seed: int,
+        design: Design,
+        marks: npt.NDArray[Any],
+        notes: tuple[str, ...],
+        subset_marks: npt.NDArray[np.int32] | None = None,
+    ) -> Splits:
+        """The value with its fingerprint; `marks` and `subset_marks` are made read-only."""
+        digest = sha256()
+        for number, table in enumerate((marks, subset_marks)):
+            if table is None:
+                continue
+            table.setflags(write=False)
+            portable = table.astype(table.dtype.newbyteorder("<"), copy=False)
+            head = "subsets" if number else f"bestofk splits 1\n{spec}"
+            digest.update(f"{head}\n{portable.dtype.str} {table.shape}\n".encode())
+            for row in portable:
+                digest.update(row.tobytes())
+        return cls(
+            spec=spec,
+            seed=seed,
+            n=marks.shape[1],
+            design=design,
+            marks=marks,
+            notes=notes,
+            fingerprint=digest.hexdigest(),
+            subset_marks=subset_marks,
+        )
+
+    @property
+    def runs(self) -> int:
+        """Number of runs; 1 for random splits and bootstrap samples."""
+        return self.design.runs
+
+    @property
+    def folds(self) -> int:
+        """Folds of a run, or the number of random splits or samples."""
+        return self.design.folds
+
+    @property
+    def fold_of(self) -> npt.NDArray[np.int32] | None:
+        """(runs, n) the fold that tests each row; None where a row has no one fold."""
+        return self.marks if self.design.kind in ("cv", "loo") else None
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a row may neither train nor test; kernels for whole plans do not know that."""
+        return self.design.kind not in ("cv", "loo", "bootstrap") and self.marks.dtype.kind != "b"
+
+    @property
+    def subset_runs(self) -> int:
+        """Number of runs on parts of the rows, which follow the others."""
+        return 0 if self.subset_marks is None else len(self.subset_marks)
+
+    def folds_in(self, run: int) -> int:
+        """Folds of one run, also of one on part of the rows."""
+        subsets = self.design.subsets
+        return self.folds if run < self.runs or subsets is None else subsets.folds
+
+    @property
+    def main(self) -> Splits:
+        """The splits of all rows alone."""
+        if self.subset_marks is None:
+            return self
+        return replace(self, design=self.design.with_(subsets=None), subset_marks=None)
+
+    def shares_models(self, run: int) -> bool:
+        """Whether one model serves all folds of a run: of those that leave out two folds."""
+        subsets = self.design.subsets
+        return run >= self.runs and subsets is not None and subsets.kind == "nested"
+
+    def half(self, run: int) -> tuple[Indices, Splits]:
+        """The rows of a run on half of them, and its splits as of a data set of those rows."""
+        assert self.subset_marks is not None
+        marks = self.subset_marks[run - self.runs]
+        rows = np.flatnonzero(marks >= 0).astype(np.int64, copy=False)
+        folds = self.folds_in(run)
+        alone = Splits(
+            spec=f"kfold:{folds}",
+            seed=self.seed,
+            n=len(rows),
+            design=Design(kind="cv", folds=folds, stratified=self.design.stratified),
+            marks=marks[rows][np.newaxis],
+            notes=(),
+            fingerprint=f"{self.fingerprint}, run {run}",
+        )
+        return rows, alone
+
+    def folds_tested(self, run: int) -> npt.NDArray[np.int32]:
+        """The folds of the rows that a nested run tests, rows ascending."""
+        assert self.subset_marks is not None
+        marks = self.subset_marks[run - self.runs]
+        tested: npt.NDArray[np.int32] = marks[marks < TRAINS]
+        return tested
+
+    def pairs_left_out(self, runs: Sequence[int]) -> Splits:
+        """Nested runs as random splits, each of which tests two folds."""
+        assert self.subset_marks is not None
+        tested = self.subset_marks[np.asarray(runs, dtype=np.int64) - self.runs] < TRAINS
+        return Splits(
+            spec=f"resample:{len(runs)}:{2 / self.folds!r}",
+            seed=self.seed,
+            n=self.n,
+            design=Design(kind="resample", folds=len(runs), stratified=self.design.stratified),
+            marks=tested,
+            notes=(),
+            fingerprint=f"{self.fingerprint}, runs {list(runs)}",
+        )
+
+    def train(self, run: int, fold: int) -> Indices:
+        """Rows that train, ascending; a bootstrap sample repeats the rows drawn repeatedly."""
+        row, fold = self._at(run, fold)
+        if self.shares_models(run):
+            return np.flatnonzero(row == TRAINS).astype(np.int64, copy=False)
+        if self.design.kind in ("cv", "loo"):
+            return np.flatnonzero((row != fold) & (row >= 0)).astype(np.int64, copy=False)
+        if self.design.kind == "bootstrap":
+            return np.repeat(np.arange(self.n, dtype=np.int64), row)
+        if self.leaves_out:
+            return np.repeat(np.arange(self.n, dtype=np.int64), np.maximum(row, 0))
+        return np.flatnonzero(~row).astype(np.int64, copy=False)
+
+    def test(self, run: int, fold: int) -> Indices:
+        """Rows that test, ascending."""
+        row, fold = self._at(run, fold)
+        if self.design.kind in ("cv", "loo"):
+            tested = row == fold
+        else:
+            tested = row == 0 if self.design.kind == "bootstrap" else row
+            if self.leaves_out:
+                tested = row == TESTED
+        return np.flatnonzero(tested).astype(np.int64, copy=False)
+
+    def _at(self, run: int, fold: int) -> tuple[npt.NDArray[Any], int]:
+        run = whole(run, "run", at_least=0)
+        fold = whole(fold, "fold", at_least=0)
+        if run >= self.runs + self.subset_runs or fold >= self.folds_in(run):
+            raise ArgumentError(
+                f"run and fold must be below {self.runs + self.subset_runs} and "
+                f"{self.folds_in(run)}; got run {run}, fold {fold}."
+            )
+        if run >= self.runs and self.subset_marks is not None:
+            return self.subset_marks[run - self.runs], fold
+        return self.marks[run if self.design.kind in ("cv", "loo") else fold], fold
+
+    def __iter__(self) -> Iterator[Split]:
+        for run, fold in self.places():
+            yield run, fold, self.train(run, fold), self.test(run, fold)
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """(run, fold) of every split, those on parts of the rows last."""
+        for run in range(self.runs + self.subset_runs):
+            for fold in range(self.folds_in(run)):
+                yield run, fold
+
+    def __len__(self) -> int:
+        subsets = self.design.subsets
+        on_parts = 0 if subsets is None else self.subset_runs * subsets.folds
+        return self.runs * self.folds + on_parts
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Splits) and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """What was done, in sentences; `names` and `alpha` have no effect."""
+        without_effect(names, alpha)
+        assert self.design.n_train is not None
+        assert self.design.n_test is not None
+        distinct = "distinct " if self.design.kind == "bootstrap" else ""
+        words = [
+            f"The {self.n} rows were split by the plan {self.spec!r} (seed {self.seed}): "
+            f"{self.design.describe()}.",
+            f"Each split trains on {_range(self.design.n_train)} {distinct}rows and tests on "
+            f"{_range(self.design.n_test)}.",
+            *self.notes,
+            f"The fingerprint of these splits is {self.fingerprint[:12]}.",
+        ]
+        return " ".join(words)
+
+
+def distinct_rows(train: Indices) -> int:
+    """How many different rows train, of their numbers in ascending order.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([0, 2, 2, 2, 5]))
+    3
+    """
+    return int(len(train) > 0) + int(np.count_nonzero(train[1:] != train[:-1]))
+
+
+def _range(sizes: tuple[int, ...]) -> str:
+    least, most = min(sizes), max(sizes)
+    return str(least) if least == most else f"{least} to {most}"

@@ -1,0 +1,5 @@
+"""Statistics on arrays, with numpy and scipy only."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,442 @@
+"""Confidence intervals of an error rate: k errors on n independent test instances."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats, finite_array, one_of, probability
+from bestofk._base.errors import ArgumentError, BestOfKWarning
+from bestofk._base.results import Presented, decided_level, without_effect
+
+Number = float | Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorRateInterval(Presented):
+    """An interval of the true error rate; floats, or arrays when arrays were given.
+
+    Parameters
+    ----------
+    estimate : float or ndarray
+        k / n.
+    low, high : float or ndarray
+        The ends.
+    level : float
+        The share of test sets whose interval covers the true error rate (nominal for the
+        approximate methods).
+    delta : float
+        1 - level, kept because it may be too small to be told from `level`.
+    method, side : str
+        How it was made; ``"two-sided"``, ``"upper"`` or ``"lower"`` (the other end is 0 or 1).
+    errors, n : int or ndarray
+        What it was made from.
+    """
+
+    estimate: Number
+    low: Number
+    high: Number
+    level: float
+    delta: float
+    method: str
+    side: str
+    errors: int | npt.NDArray[np.int64]
+    n: int | npt.NDArray[np.int64]
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per interval."""
+        names = ("errors", "n", "estimate", "low", "high")
+        cells = np.broadcast_arrays(*(getattr(self, name) for name in names))
+        found: dict[str, Any] = {
+            name: cell.ravel() for name, cell in zip(names, cells, strict=True)
+        }
+        return {**found, "level": [self.level] * cells[0].size}
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The interval in a sentence; one line for each when there are several.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Has no effect: the interval is of one error rate.
+        alpha : float, optional
+            One minus the level of the interval; another one is refused.
+        """
+        without_effect(names, alpha)
+        decided_level(alpha, self.delta)
+        columns = np.broadcast_arrays(self.errors, self.n, self.estimate, self.low, self.high)
+        return "\n".join(
+            self._sentence(int(k), int(n), float(p), float(low), float(high))
+            for k, n, p, low, high in zip(*(column.flat for column in columns), strict=True)
+        )
+
+    def _sentence(self, k: int, n: int, p: float, low: float, high: float) -> str:
+        counted = f"{k} error{'s' * (k != 1)} on {n} instance{'s' * (n != 1)}"
+        start = f"{counted}: the error rate is {p:.4g}"
+        if self.side != "two-sided":
+            bound = f"at most {high:.4g}" if self.side == "upper" else f"at least {low:.4g}"
+            return (
+                f"{start}; by the {self.method} the true error rate is {bound}, a statement that "
+                f"fails for at most a share {self.delta:g} of all test sets."
+            )
+        words = f"{start}, with a {100 * self.level:.10g} % confidence interval ({self.method})"
+        words = f"{words} from {low:.4g} to {high:.4g}."
+        if low < 0 or high > 1:
+            words += " It leaves the range from 0 to 1, which no error rate can: do not use it."
+        elif self.method == "normal approximation" and _too_few(k, n):
+            words += " The approximation is poor here: n p (1 - p) is below 5."
+        return words
+
+
+def _too_few(k: Any, n: Any) -> Any:
+    """Mitchell's rule: n p (1 - p) = k (n - k) / n below 5."""
+    return k * (n - k) / n < 5
+
+
+def _counts(k: Any, n: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    counts = []
+    for value, where in ((k, "k"), (n, "n")):
+        array = finite_array(value, where, min_ndim=0)
+        if np.any(array != np.floor(array)) or np.any(np.abs(array) > 2**53):
+            raise ArgumentError(
+                f"{where} must be a whole number of instances, at most 2^53; got "
+                f"{array.flat[0] if array.size else 'nothing'!r}."
+            )
+        counts.append(array.astype(np.int64))
+    errors, size = counts
+    try:
+        np.broadcast_shapes(errors.shape, size.shape)
+    except ValueError:
+        raise ArgumentError(
+            f"k and n must have shapes that fit each other; got {errors.shape} and {size.shape}."
+        ) from None
+    if np.any(size < 1):
+        raise ArgumentError(f"n must be at least 1; got {int(size.min())}.")
+    if np.any(errors < 0) or np.any(errors > size):
+        raise ArgumentError("k must be between 0 and n: there are errors on the n instances only.")
+    return errors, size
+
+
+def _two_sided(method: str, level: float) -> dict[str, Any]:
+    return {"level": level, "delta": 1.0 - level, "method": method, "side": "two-sided"}
+
+
+def _z(level: float) -> float:
+    """The z with P(|Z| <= z) = level, to full relative precision at both ends."""
+    from scipy import special
+
+    return float(np.sqrt(2.0) * special.erfinv(level))
+
+
+def _result(
+    errors: npt.NDArray[np.int64],
+    n: npt.NDArray[np.int64],
+    low: Floats,
+    high: Floats,
+    **words: Any,
+) -> ErrorRateInterval:
+    scalar = errors.ndim == 0 and n.ndim == 0
+
+    def plain(array: npt.NDArray[Any]) -> Any:
+        return array.item() if scalar else array
+
+    return ErrorRateInterval(
+        estimate=plain(np.asarray(errors / n)),
+        low=plain(np.asarray(low)),
+        high=plain(np.asarray(high)),
+        errors=plain(errors),
+        n=plain(n),
+        **words,
+    )
+
+
+def normal(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
+    """Normal approximation of the interval of an error rate, as most textbooks give it.
+
+    Parameters
+    ----------
+    k, n : int or array of int
+        Errors and test instances; arrays broadcast.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    ErrorRateInterval
+        As the formula gives it: not cut off at 0 and 1.
+
+    Warns
+    -----
+    BestOfKWarning
+        Where n p (1 - p) < 5: the approximation misleads, and may even leave [0, 1]. Use `wilson`
+        or `clopper_pearson` there.
+
+    Notes
+    -----
+    p +- z_{alpha/2} sqrt(p (1 - p) / n) with p = k / n and alpha = 1 - level.
+
+    References
+    ----------
+    .. [1] T. M. Mitchell, "Machine Learning", McGraw-Hill 1997, section 5.2.
+    .. [2] L. D. Brown, T. T. Cai, A. DasGupta, "Interval estimation for a binomial proportion",
+       Statistical Science 16, 2001. doi:10.1214/ss/1009213286
+
+    Examples
+    --------
+    >>> from bestofk import intervals
+    >>> r = intervals.normal(12, 40)
+    >>> round(r.low, 4), round(r.high, 4)
+    (0.158, 0.442)
+    """
+    level = probability(level, "level")
+    errors, size = _counts(k, n)
+    p = errors / size
+    half = _z(level) * np.sqrt(p * ((size - errors) / size) / size)
+    few = _too_few(errors, size)
+    if np.any(few):
+        where = "" if few.ndim == 0 else f" in {int(few.sum())} of {few.size} cases"
+        warnings.warn(
+            f"normal: n p (1 - p) is below 5{where}, where the approximation misleads and may "
+            "leave [0, 1]; use wilson or clopper_pearson.",
+            BestOfKWarning,
+            stacklevel=2,
+        )
+    return _result(
+        errors,
+        size,
+        p - half,
+        p + half,
+        **_two_sided("normal approximation", level),
+    )
+
+
+def wilson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
+    """Wilson's score interval of an error rate: all p that a score test would not reject.
+
+    Parameters
+    ----------
+    k, n : int or array of int
+        Errors and test instances; arrays broadcast.
+    level : float
+        Confidence level; the coverage is near it on average over p.
+
+    Returns
+    -------
+    ErrorRateInterval
+        Within [0, 1].
+
+    Notes
+    -----
+    The two roots p of (k/n - p)^2 = z^2 p (1 - p) / n. The larger is computed as
+    (2 k + z^2 + z sqrt(z^2 + 4 k (n - k) / n)) / (2 (n + z^2)), the smaller from the product of
+    the roots, k^2 / (n (n + z^2)), so that no digits cancel.
+
+    References
+    ----------
+    .. [1] E. B. Wilson, "Probable inference, the law of succession, and statistical inference",
+       JASA 22, 1927. doi:10.1080/01621459.1927.10502953
+
+    Examples
+    --------
+    >>> from bestofk import intervals
+    >>> r = intervals.wilson(0, 10)
+    >>> r.low, round(r.high, 4)
+    (0.0, 0.2775)
+    """
+    level = probability(level, "level")
+    errors, size = _counts(k, n)
+    z = _z(level)
+    low, high = _wilson_low(errors, size, z), _wilson_high(errors, size, z)
+    return _result(errors, size, low, high, **_two_sided("Wilson", level))
+
+
+def _wilson_high(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
+    root = np.sqrt(z * z + 4.0 * k * ((n - k) / n))
+    high = (2.0 * k + z * z + z * root) / (2.0 * (n + z * z))
+    return np.where(k == n, 1.0, np.minimum(high, 1.0))
+
+
+def _wilson_low(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], z: float) -> Floats:
+    # k / n first: at k = 0 the tiny upper root of a tiny z would give 0 / 0.
+    upper = _wilson_high(k, n, z)
+    share = (k / n) / np.where(k == 0, 1.0, upper)
+    return np.asarray(share * (k / (n + z * z)))
+
+
+def clopper_pearson(k: Any, n: Any, level: float = 0.95) -> ErrorRateInterval:
+    """Clopper-Pearson interval of an error rate: covers at least at its level, for every p.
+
+    Parameters
+    ----------
+    k, n : int or array of int
+        Errors and test instances; arrays broadcast.
+    level : float
+        Confidence level, guaranteed.
+
+    Returns
+    -------
+    ErrorRateInterval
+        Within [0, 1]; low is 0 for k = 0, high is 1 for k = n.
+
+    Notes
+    -----
+    low solves P(Bin(n, p) >= k) = alpha / 2, high solves P(Bin(n, p) <= k) = alpha / 2, with
+    alpha = 1 - level. The tails are regularised incomplete beta functions.
+
+    References
+    ----------
+    .. [1] C. J. Clopper, E. S. Pearson, "The use of confidence or fiducial limits illustrated in
+       the case of the binomial", Biometrika 26, 1934. doi:10.1093/biomet/26.4.404
+
+    Examples
+    --------
+    >>> from bestofk import intervals
+    >>> r = intervals.clopper_pearson(3, 20)
+    >>> round(r.low, 4), round(r.high, 4)
+    (0.0321, 0.3789)
+    """
+    level = probability(level, "level")
+    errors, size = _counts(k, n)
+    tail = (1.0 - level) / 2.0
+    return _result(
+        errors,
+        size,
+        _lower_bound(errors, size, tail),
+        _upper_bound(errors, size, tail),
+        **_two_sided("Clopper-Pearson", level),
+    )
+
+
+def test_set_bound(
+    k: Any,
+    n: Any,
+    delta: float = 0.05,  # noqa: PT028  (a bound on a test set, not a test)
+    *,
+    side: Literal["upper", "lower"] = "upper",  # noqa: PT028
+) -> ErrorRateInterval:
+    """Langford's test set bound: the true error rate is at most this, but for a share delta.
+
+    Parameters
+    ----------
+    k, n : int or array of int
+        Errors and test instances; arrays broadcast.
+    delta : float
+        Share of test sets for which the bound may fail; any number down to 1e-300.
+    side : {"upper", "lower"}
+        The bound from above (Langford's), or its mirror image from below.
+
+    Returns
+    -------
+    ErrorRateInterval
+        From 0 to the bound (or from the bound to 1).
+
+    Notes
+    -----
+    Binomial tail inversion: the largest p with P(Bin(n, p) <= k) >= delta; from below the
+    smallest p with P(Bin(n, p) >= k) >= delta. It stays in [0, 1] and, unlike the normal
+    approximation, is never optimistic. For k = 0 it is 1 - delta^(1/n).
+
+    References
+    ----------
+    .. [1] J. Langford, "Tutorial on practical prediction theory for classification", JMLR 6,
+       2005, section 3.
+
+    Examples
+    --------
+    >>> from bestofk import intervals
+    >>> round(intervals.test_set_bound(0, 100, 0.05).high, 6)
+    0.029513
+    """
+    delta = probability(delta, "delta")
+    upper = one_of(side, "side", ("upper", "lower")) == "upper"
+    errors, size = _counts(k, n)
+    shape = np.broadcast_shapes(errors.shape, size.shape)
+    low = np.zeros(shape) if upper else _lower_bound(errors, size, delta)
+    high = _upper_bound(errors, size, delta) if upper else np.ones(shape)
+    return _result(
+        errors,
+        size,
+        low,
+        high,
+        level=1.0 - delta,
+        delta=delta,
+        method="test set bound",
+        side=side,
+    )
+
+
+# pytest collects what is called test_*; this is a bound on a test set.
+test_set_bound.__test__ = False  # type: ignore[attr-defined]
+
+
+def _upper_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
+    """The largest p with P(Bin(n, p) <= k) >= tail."""
+    k, n = np.broadcast_arrays(k, n)
+    bound = np.ones(k.shape)
+    none = k == 0
+    bound[none] = -np.expm1(np.log(tail) / n[none])
+    some = (k > 0) & (k < n)
+    bound[some] = _solve(k[some] + 1, n[some] - k[some], tail, upper=True)
+    return bound
+
+
+def _lower_bound(k: npt.NDArray[np.int64], n: npt.NDArray[np.int64], tail: float) -> Floats:
+    """The smallest p with P(Bin(n, p) >= k) >= tail."""
+    k, n = np.broadcast_arrays(k, n)
+    bound = np.zeros(k.shape)
+    every = k == n
+    bound[every] = np.exp(np.log(tail) / n[every])
+    some = (k > 0) & (k < n)
+    bound[some] = _solve(k[some], n[some] - k[some] + 1, tail, upper=False)
+    return bound
+
+
+def _solve(
+    alpha: npt.NDArray[np.int64], beta: npt.NDArray[np.int64], tail: float, *, upper: bool
+) -> Floats:
+    """The p where the incomplete beta function I_p(alpha, beta) (or 1 minus it) is `tail`.
+
+    scipy's inverse is the start; it loses digits for n near 1e9 and fails for tiny tails. There
+    bisection on logit p takes over, and Newton steps of log tail against log p sharpen both.
+    """
+    from scipy import special
+
+    function, inverse = (
+        (special.betaincc, special.betainccinv) if upper else (special.betainc, special.betaincinv)
+    )
+    a, b = alpha.astype(np.float64), beta.astype(np.float64)
+    if a.size == 0:
+        return a
+    with np.errstate(all="ignore"):
+        p = np.asarray(inverse(a, b, tail), dtype=float)
+        bad = ~((p > 0.0) & (p < 1.0) & (np.abs(np.log(function(a, b, p) / tail)) < 1e-3))
+        p[bad] = _bisect(function, a[bad], b[bad], tail, upper=upper)
+        gap = np.log(function(a, b, p) / tail)
+        for _ in range(4):
+            density = np.exp(
+                special.xlogy(a, p) + special.xlog1py(b - 1.0, -p) - special.betaln(a, b)
+            )
+            slope = (-density if upper else density) / function(a, b, p)
+            trial = p * np.exp(-gap / slope)
+            new_gap = np.log(function(a, b, trial) / tail)
+            better = np.abs(new_gap) < np.abs(gap)
+            p, gap = np.where(better, trial, p), np.where(better, new_gap, gap)
+    return p
+
+
+def _bisect(function: Any, a: Floats, b: Floats, tail: float, *, upper: bool) -> Floats:
+    """The same by halving logit p between the smallest number above 0 and 1."""
+    from scipy import special
+
+    low, high = np.full(a.shape, -745.0), np.full(a.shape, 745.0)
+    for _ in range(70 if a.size else 0):
+        middle = (low + high) / 2.0
+        above = function(a, b, special.expit(middle)) >= tail
+        rises = above if upper else ~above
+        low, high = np.where(rises, middle, low), np.where(rises, high, middle)
+    return np.asarray(special.expit((low + high) / 2.0), dtype=float)

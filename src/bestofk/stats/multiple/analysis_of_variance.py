@@ -1,0 +1,485 @@
+"""One-way analysis of variance of K learners."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.display_metric import spoken
+from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.results import open_level
+from bestofk.stats.multiple.result import (
+    MultipleResult,
+    batch_words,
+    centred,
+    columns_of_tests,
+    everybody,
+    exponent,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+    learners_by_columns,
+    ratio,
+    read_only,
+    sum_of_squares,
+)
+from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AnovaResult(MultipleResult):
+    """Evidence that K learners do not all have the same expected loss.
+
+    Attributes
+    ----------
+    statistic, pvalue : float or ndarray
+        F and its upper tail; arrays over the leading axes.
+    df : tuple of two floats
+        (K - 1, K (L - 1)).
+    means : ndarray of shape (..., K)
+        Mean loss of each learner.
+    mst, mse : float or ndarray
+        Mean squares between and within learners.
+    """
+
+    statistic: FloatOrArray
+    pvalue: FloatOrArray
+    df: tuple[float, float]
+    means: Floats
+    mst: FloatOrArray
+    mse: FloatOrArray
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            mst=self.mst,
+            mse=self.mse,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        named = learner_names(names, self.means.shape[-1])
+        if np.ndim(self.pvalue):
+            return batch_words("analysis of variance", self.pvalue, alpha, len(named))
+        p = float(self.pvalue)
+        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
+        numbers = (
+            f"analysis of variance, F({self.df[0]:g}, {self.df[1]:g}) = "
+            f"{number(float(self.statistic))}, {pvalue_words(p, alpha)}"
+        )
+        return (
+            f"{extremes_words(self.means, named, 'mean loss')} "
+            f"{hypothesis_words(p, alpha, claim, numbers)}"
+        )
+
+
+def anova(losses: npt.ArrayLike) -> AnovaResult:
+    """Test that K learners have the same expected loss, by one-way analysis of variance.
+
+    H0: mu_1 = ... = mu_K. The L losses of a learner are taken as a sample of their own: which
+    fold or split they come from is not used (`repeated_measures_anova` uses it).
+
+    Parameters
+    ----------
+    losses : array_like of shape (..., K, L)
+        L losses of each of K learners; leading axes are separate tests.
+
+    Returns
+    -------
+    AnovaResult
+        `statistic`, `pvalue`, `df`, `means`, `mst`, `mse`.
+
+    Notes
+    -----
+    With m_i the mean of learner i and m the grand mean,
+
+        MST = L sum_i (m_i - m)^2 / (K - 1),   MSE = sum_ij (Y_ij - m_i)^2 / (K L - K),
+
+    and f = MST / MSE is F distributed with K - 1 and K (L - 1) degrees of freedom. Equal means
+    without any spread give f = 0 and p = 1; different means without spread give p = 0.
+
+    References
+    ----------
+    Fisher, R. A. (1925). Statistical methods for research workers. Oliver and Boyd.
+
+    Yildiz, O. T. and Alpaydin, E. (2006). Ordering and finding the best of K > 2 supervised
+    learning algorithms. IEEE Transactions on Pattern Analysis and Machine Intelligence 28,
+    392-402. doi:10.1109/TPAMI.2006.61
+
+    Examples
+    --------
+    >>> result = anova([[0.30, 0.34, 0.32], [0.20, 0.25, 0.21], [0.31, 0.27, 0.29]])
+    >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
+    (15.8, 0.004063, (2.0, 6.0))
+    >>> print(result.explain(names=["svm", "tree", "knn"]))
+    tree has the smallest mean loss (0.22), svm the largest (0.32). The hypothesis that all 3
+    learners have the same expected loss is rejected at level 0.05 (analysis of variance,
+    F(2, 6) = 15.8, p = 0.0041).
+    """
+    Y = learners_by_columns(losses, "losses", columns="losses", batch=True)
+    return anova_of(one_way_parts(Y))
+
+
+def anova_of(parts: OneWayParts) -> AnovaResult:
+    """The analysis of variance from sums of squares."""
+    from bestofk.stats.tails import f_sf
+
+    df = parts.df
+    f = ratio(parts.between / df[0], parts.within / df[1])
+    return AnovaResult(
+        statistic=scalar_or_array(f),
+        pvalue=scalar_or_array(f_sf(f, *df)),
+        df=df,
+        means=read_only(parts.means),
+        mst=scalar_or_array(parts.in_squared_unit(parts.between / df[0])),
+        mse=scalar_or_array(parts.in_squared_unit(parts.within / df[1])),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class OneWayParts:
+    """Sums of squares in units of a power of two (so that they neither vanish nor overflow).
+
+    `offsets` are the means of the learners less that of the first one, in that unit; `powers`
+    is the power of two, of shape (...); `columns` is L.
+    """
+
+    means: Floats
+    offsets: Floats
+    between: Any
+    within: Any
+    powers: Any
+    columns: int
+
+    @property
+    def df(self) -> tuple[float, float]:
+        """(K - 1, K (L - 1))."""
+        K = self.means.shape[-1]
+        return float(K - 1), float(K * (self.columns - 1))
+
+    def in_squared_unit(self, square: Any) -> Any:
+        """A mean square in the unit of the losses."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(square, 2 * self.powers)
+
+
+def one_way_parts(losses: Floats) -> OneWayParts:
+    """Sums of squares between and within learners, for losses of shape (..., K, L)."""
+    L = losses.shape[-1]
+    power = exponent(losses)
+    # a product with a power of two is exact too, and quicker
+    Y = losses * np.ldexp(1.0, -power) if np.abs(power).max() < 1000 else np.ldexp(losses, -power)
+    m = Y.mean(axis=-1, keepdims=True)
+    between, within = sum_of_squares(centred(m, -2)), sum_of_squares(centred(Y, -1))
+    offsets = m - m[..., :1, :]
+    return OneWayParts(
+        means=np.ldexp(m, power)[..., 0],
+        offsets=offsets[..., 0],
+        between=L * between,
+        within=within,
+        powers=power[..., 0, 0],
+        columns=L,
+    )
+
+
+# How far K repeated measures are from equal variances of all differences.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Epsilons:
+    """Factors for both degrees of freedom; 1 where sphericity holds."""
+
+    greenhouse_geisser: float
+    huynh_feldt: float
+    lower_bound: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mauchly:
+    """Mauchly's W, its chi-squared approximation and the p-value of sphericity."""
+
+    w: float
+    statistic: float
+    df: float
+    pvalue: float
+
+
+def greenhouse_geisser(table: Floats) -> float:
+    """Greenhouse and Geisser's epsilon of a (K, n) table, between 1 / (K - 1) and 1.
+
+    Notes
+    -----
+    With S the K x K covariance of the learners, centred over rows and columns, epsilon is
+    tr(S)^2 / ((K - 1) tr(S^2)). Without any interaction it is 1.
+
+    References
+    ----------
+    Greenhouse, S. W. and Geisser, S. (1959). On methods in the analysis of profile data.
+    Psychometrika 24, 95-112. doi:10.1007/BF02289823
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(greenhouse_geisser(np.array([[1.0, 2, 4], [2, 2, 1], [3, 1, 2]])), 6)
+    0.735294
+    """
+    K, n = table.shape
+    R = _interaction(table)
+    # tr(S^2) from the smaller of the two Gram matrices, which share their eigenvalues
+    gram = R @ R.T if n >= K else R.T @ R
+    square = float(np.square(gram).sum())
+    if square == 0.0:
+        return 1.0
+    epsilon = float(np.trace(gram)) ** 2 / ((K - 1) * square)
+    return float(min(max(epsilon, 1.0 / (K - 1)), 1.0))
+
+
+def epsilons(table: Floats) -> Epsilons:
+    """The three epsilons of a (K, n) table.
+
+    Notes
+    -----
+    Huynh and Feldt's is (n (K - 1) e - 2) / ((K - 1) (n - 1 - (K - 1) e)) with e that of
+    Greenhouse and Geisser, and at most 1.
+
+    References
+    ----------
+    Huynh, H. and Feldt, L. S. (1976). Estimation of the Box correction for degrees of freedom
+    from sample data in randomized block and split-plot designs. Journal of Educational
+    Statistics 1, 69-82. doi:10.3102/10769986001001069
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> epsilons(np.array([[1.0, 2, 4], [2, 2, 3]])).huynh_feldt
+    1.0
+    """
+    K, n = table.shape
+    gg = greenhouse_geisser(table)
+    numerator, denominator = n * (K - 1) * gg - 2.0, (K - 1) * (n - 1 - (K - 1) * gg)
+    tiny = 1e-9 * K * n
+    if denominator > tiny:
+        hf = min(numerator / denominator, 1.0)
+    else:
+        hf = 1.0 if numerator > tiny else gg
+    return Epsilons(greenhouse_geisser=gg, huynh_feldt=max(hf, gg), lower_bound=1.0 / (K - 1))
+
+
+def mauchly(table: Floats) -> Mauchly | None:
+    """Mauchly's test of sphericity on a (K, n) table; None where n < K leaves no determinant.
+
+    Notes
+    -----
+    W is the determinant of the covariance of K - 1 orthonormal contrasts over the (K - 1)-th
+    power of its mean eigenvalue; the p-value is Box's two-term chi-squared expansion.
+
+    References
+    ----------
+    Mauchly, J. W. (1940). Significance test for sphericity of a normal n-variate distribution.
+    Annals of Mathematical Statistics 11, 204-209. doi:10.1214/aoms/1177731915
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> mauchly(np.array([[1.0, 2, 4], [2, 2, 3]])).pvalue
+    1.0
+    """
+    from bestofk.stats.tails import chi2_sf
+
+    K, n = table.shape
+    p, degrees = K - 1, n - 1
+    if n < K:
+        return None
+    R = _interaction(table)
+    if p == 1 or not R.any():
+        return Mauchly(w=1.0, statistic=0.0, df=max(p * (p + 1) / 2 - 1, 0.0), pvalue=1.0)
+    # R has one zero eigenvalue (the constant vector); the others are those of the contrasts.
+    roots = np.maximum(np.linalg.eigvalsh(R @ R.T)[1:], 0.0)
+    f = p * (p + 1) / 2.0 - 1.0
+    if roots[0] <= 1e-14 * roots[-1]:
+        return Mauchly(w=0.0, statistic=math.inf, df=f, pvalue=0.0)
+    log_w = float(np.log(roots).sum() - p * math.log(float(roots.mean())))
+    rho = 1.0 - (2.0 * p * p + p + 2.0) / (6.0 * p * degrees)
+    z = max(-degrees * rho * log_w, 0.0)
+    second = (p + 2) * (p - 1) * (p - 2) * (2.0 * p**3 + 6.0 * p**2 + 3.0 * p + 2.0)
+    second /= 288.0 * (degrees * p * rho) ** 2
+    first_tail, second_tail = float(chi2_sf(z, f)), float(chi2_sf(z, f + 4.0))
+    pvalue = first_tail + second * (second_tail - first_tail)
+    return Mauchly(w=math.exp(log_w), statistic=z, df=f, pvalue=min(max(pvalue, 0.0), 1.0))
+
+
+def _interaction(table: Floats) -> Floats:
+    """The table less the effects of rows and columns, in units of a power of two."""
+    R = centred(centred(np.ldexp(table, -exponent(table)), -1), -2)
+    if float(sum_of_squares(R)) == 0.0:
+        return np.zeros_like(R)
+    return np.asarray(R / np.abs(R).max(), dtype=np.float64)
+
+
+# Repeated-measures analysis of variance: K learners on the same blocks.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RepeatedMeasuresResult(MultipleResult):
+    """Evidence that K learners differ, with the blocks taken out.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+        F and its upper tail under sphericity.
+    df : tuple of two floats
+        (K - 1, (K - 1) (n - 1)).
+    means : ndarray of shape (K,)
+        Mean loss of each learner.
+    epsilons : Epsilons
+        `greenhouse_geisser`, `huynh_feldt` and `lower_bound`.
+    greenhouse_geisser_pvalue, huynh_feldt_pvalue, lower_bound_pvalue : float
+        The p-values with both degrees of freedom times that epsilon.
+    sphericity : Mauchly or None
+        Mauchly's test; None where there are fewer blocks than learners.
+    blocks : int
+        Number of blocks n.
+    """
+
+    statistic: float
+    pvalue: float
+    df: tuple[float, float]
+    means: Floats
+    epsilons: Epsilons
+    greenhouse_geisser_pvalue: float
+    huynh_feldt_pvalue: float
+    lower_bound_pvalue: float
+    sphericity: Mauchly | None
+    blocks: int
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            **asdict(self.epsilons),
+            greenhouse_geisser_pvalue=self.greenhouse_geisser_pvalue,
+            huynh_feldt_pvalue=self.huynh_feldt_pvalue,
+            lower_bound_pvalue=self.lower_bound_pvalue,
+            blocks=self.blocks,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print; the verdict is that with the epsilon.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        named = learner_names(names, len(self.means))
+        claim = f"{everybody(len(named))} have the same expected {spoken().name}"
+        e = self.epsilons.greenhouse_geisser
+        numbers = (
+            f"repeated-measures analysis of variance over {self.blocks} blocks, "
+            f"F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
+            f"{pvalue_words(self.pvalue, alpha)}; with Greenhouse and Geisser's epsilon = "
+            f"{number(e)}, {pvalue_words(self.greenhouse_geisser_pvalue, alpha)}"
+        )
+        sentences = [
+            extremes_words(self.means, named, "mean loss"),
+            hypothesis_words(self.greenhouse_geisser_pvalue, alpha, claim, numbers),
+        ]
+        if self.sphericity is not None and len(named) > 2:
+            outcome = "is rejected" if self.sphericity.pvalue <= alpha else "is not rejected"
+            sentences.append(
+                f"Sphericity {outcome} (Mauchly's W = {number(self.sphericity.w)}, "
+                f"{pvalue_words(self.sphericity.pvalue, alpha)})."
+            )
+        return " ".join(sentences)
+
+
+def repeated_measures_anova(losses: npt.ArrayLike) -> RepeatedMeasuresResult:
+    """Test that K learners have the same expected loss, by repeated-measures analysis of variance.
+
+    H0: mu_1 = ... = mu_K, given the effect of each block (data set, fold or split).
+
+    Parameters
+    ----------
+    losses : array_like of shape (K, n)
+        The loss of each of K learners on each of n blocks.
+
+    Returns
+    -------
+    RepeatedMeasuresResult
+        `statistic`, `pvalue`, `df`, the epsilons with their p-values, Mauchly's test.
+
+    Notes
+    -----
+    F = [SSA / (K - 1)] / [SSAB / ((K - 1) (n - 1))] with SSA between the learners and SSAB the
+    interaction of learner and block. Where the differences of the pairs have unequal variances
+    F rejects too often; multiplying both degrees of freedom by epsilon corrects that. For
+    K = 2, F is the square of the paired t statistic.
+
+    References
+    ----------
+    Greenhouse, S. W. and Geisser, S. (1959). On methods in the analysis of profile data.
+    Psychometrika 24, 95-112. doi:10.1007/BF02289823
+
+    Huynh, H. and Feldt, L. S. (1976). Estimation of the Box correction for degrees of freedom.
+    Journal of Educational Statistics 1, 69-82. doi:10.3102/10769986001001069
+
+    Examples
+    --------
+    >>> losses = [[0.30, 0.34, 0.32, 0.41], [0.20, 0.25, 0.21, 0.37], [0.31, 0.27, 0.29, 0.4]]
+    >>> result = repeated_measures_anova(losses)
+    >>> round(result.statistic, 6), round(result.pvalue, 6), result.df
+    (11.644068, 0.008598, (2.0, 6.0))
+    """
+    from bestofk.stats.tails import f_sf
+
+    Y = learners_by_columns(losses, "losses", columns="blocks", batch=False)
+    K, n = Y.shape
+    power = exponent(Y)
+    scaled = np.ldexp(Y, -power)
+    m = scaled.mean(axis=1, keepdims=True)
+    ssa = n * float(sum_of_squares(centred(m, -2)))
+    ssab = float(sum_of_squares(centred(centred(scaled, -1), -2)))
+    df = (float(K - 1), float((K - 1) * (n - 1)))
+    f = float(ratio(ssa / df[0], ssab / df[1]))
+    e = epsilons(Y)
+
+    def corrected(epsilon: float) -> float:
+        return float(f_sf(f, epsilon * df[0], epsilon * df[1]))
+
+    return RepeatedMeasuresResult(
+        statistic=f,
+        pvalue=corrected(1.0),
+        df=df,
+        means=read_only(np.ldexp(m, power)[:, 0]),
+        epsilons=e,
+        greenhouse_geisser_pvalue=corrected(e.greenhouse_geisser),
+        huynh_feldt_pvalue=corrected(e.huynh_feldt),
+        lower_bound_pvalue=corrected(e.lower_bound),
+        sphericity=mauchly(Y),
+        blocks=n,
+    )

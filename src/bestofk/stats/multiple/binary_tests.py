@@ -1,0 +1,283 @@
+"""Cochran's Q: K classifiers on one test set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.results import open_level
+from bestofk.stats.multiple.analysis_of_variance import greenhouse_geisser
+from bestofk.stats.multiple.result import (
+    EQUALLY_RIGHT,
+    MultipleResult,
+    batch_words,
+    columns_of_tests,
+    everybody,
+    extremes_words,
+    hypothesis_words,
+    learner_names,
+    ratio,
+    read_only,
+    zero_one,
+)
+from bestofk.stats.pairwise.result import FloatOrArray, scalar_or_array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class CochranResult(MultipleResult):
+    """Evidence that K classifiers are not equally often right.
+
+    Attributes
+    ----------
+    statistic, pvalue : float or ndarray
+        Q and its chi-squared tail; arrays over the leading axes.
+    df : float
+        K - 1.
+    shares : ndarray of shape (..., K)
+        Share of right answers of each learner.
+    informative : int or ndarray
+        Instances on which the learners do not all agree; the others do not enter Q.
+    instances : int
+        Number of instances N.
+    """
+
+    statistic: FloatOrArray
+    pvalue: FloatOrArray
+    df: float
+    shares: Floats
+    informative: int | npt.NDArray[np.int64]
+    instances: int
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df=self.df,
+            informative=self.informative,
+            instances=self.instances,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        named = learner_names(names, self.shares.shape[-1])
+        if np.ndim(self.pvalue):
+            return batch_words("Cochran's Q test", self.pvalue, alpha, len(named))
+        p = float(self.pvalue)
+        numbers = (
+            f"Cochran's Q = {number(float(self.statistic))}, df = {self.df:g}, "
+            f"{pvalue_words(p, alpha)}"
+        )
+        return (
+            f"{extremes_words(self.shares, named, 'share of right answers')} The learners disagree "
+            f"on {self.informative} of {self.instances} instances. "
+            f"{hypothesis_words(p, alpha, EQUALLY_RIGHT.format(everybody(len(named))), numbers)}"
+        )
+
+
+def cochran_q(correct: npt.ArrayLike) -> CochranResult:
+    """Test that K classifiers are equally often right on one test set.
+
+    H0: the probability of a right answer is the same for all K learners.
+
+    Parameters
+    ----------
+    correct : array_like of 0 and 1, of shape (..., K, N)
+        Whether each of K learners is right on each of N instances; leading axes are separate
+        tests.
+
+    Returns
+    -------
+    CochranResult
+        `statistic`, `pvalue`, `df`, `shares`, `informative`.
+
+    Notes
+    -----
+    With G_j the number of right answers of learner j, L_i the number of learners that are right
+    on instance i and T their total,
+
+        Q = (K - 1) (K sum_j G_j^2 - T^2) / (K T - sum_i L_i^2),
+
+    chi-squared with K - 1 degrees of freedom for many instances. For K = 2 it is McNemar's
+    statistic without the correction for continuity. Learners that always agree give Q = 0 and
+    p = 1.
+
+    References
+    ----------
+    Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
+    256-266. doi:10.1093/biomet/37.3-4.256
+
+    Examples
+    --------
+    >>> result = cochran_q([[1, 1, 0, 1, 1, 1], [0, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, 1]])
+    >>> round(result.statistic, 6), round(result.pvalue, 6), result.informative
+    (4.666667, 0.096972, 3)
+    """
+    from bestofk.stats.tails import chi2_sf
+
+    x = zero_one(correct, "correct", batch=True)
+    K, N = x.shape[-2:]
+    G, L, T = x.sum(axis=-1), x.sum(axis=-2), x.sum(axis=(-2, -1))
+    spread = K * np.square(G).sum(axis=-1) - T * T
+    Q = (K - 1.0) * ratio(spread, K * T - np.square(L).sum(axis=-1))
+    informative = ((L > 0.0) & (K > L)).sum(axis=-1)
+    return CochranResult(
+        statistic=scalar_or_array(Q),
+        pvalue=scalar_or_array(chi2_sf(Q, K - 1.0)),
+        df=K - 1.0,
+        shares=read_only(G / N),
+        informative=int(informative) if informative.ndim == 0 else read_only(informative),
+        instances=N,
+    )
+
+
+# Looney's F: K classifiers on one test set, by an analysis of variance.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LooneyResult(MultipleResult):
+    """Evidence that K classifiers are not equally often right.
+
+    Attributes
+    ----------
+    statistic, pvalue : float
+        F and its upper tail with the full degrees of freedom.
+    df : tuple of two floats
+        (K - 1, (K - 1) (N - 1)).
+    epsilon : float
+        Greenhouse and Geisser's epsilon of the K x K covariance.
+    adjusted_pvalue : float
+        The p-value of F+: both degrees of freedom times epsilon.
+    shares : ndarray of shape (K,)
+        Share of right answers of each learner.
+    instances : int
+        Number of instances N.
+    """
+
+    statistic: float
+    pvalue: float
+    df: tuple[float, float]
+    epsilon: float
+    adjusted_pvalue: float
+    shares: Floats
+    instances: int
+
+    @property
+    def verdict_pvalue(self) -> float:
+        """That of F+."""
+        return self.adjusted_pvalue
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per test."""
+        return columns_of_tests(
+            self.pvalue,
+            statistic=self.statistic,
+            df_1=self.df[0],
+            df_2=self.df[1],
+            epsilon=self.epsilon,
+            adjusted_pvalue=self.adjusted_pvalue,
+            instances=self.instances,
+        )
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print; the verdict is that of F+.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        named = learner_names(names, len(self.shares))
+        a, b = (self.epsilon * degrees for degrees in self.df)
+        numbers = (
+            f"Looney's F({self.df[0]:g}, {self.df[1]:g}) = {number(self.statistic)}, "
+            f"{pvalue_words(self.pvalue, alpha)}; F+ with epsilon = {number(self.epsilon)} and "
+            f"degrees of freedom {number(a)} and {number(b)}, "
+            f"{pvalue_words(self.adjusted_pvalue, alpha)}"
+        )
+        claim = EQUALLY_RIGHT.format(everybody(len(named)))
+        return (
+            f"{extremes_words(self.shares, named, 'share of right answers')} Over {self.instances} "
+            f"instances: {hypothesis_words(self.adjusted_pvalue, alpha, claim, numbers)}"
+        ).replace(": The", ": the")
+
+
+def looney(correct: npt.ArrayLike) -> LooneyResult:
+    """Test that K classifiers are equally often right on one test set, by an F ratio.
+
+    H0: the probability of a right answer is the same for all K learners.
+
+    Parameters
+    ----------
+    correct : array_like of 0 and 1, of shape (K, N)
+        Whether each of K learners is right on each of N instances.
+
+    Returns
+    -------
+    LooneyResult
+        `statistic`, `pvalue`, `df`, `epsilon`, `adjusted_pvalue`, `shares`.
+
+    Notes
+    -----
+    With ``p_.j``, ``p_i.`` and ``p`` the shares of right answers of a learner, on an instance and
+    of all::
+
+        SSA = N sum_j p_.j^2 - N K p^2,    SSB = K sum_i p_i.^2 - N K p^2,
+        SST = N K p (1 - p),    SSAB = SST - SSA - SSB,
+        F = [SSA / (K - 1)] / [SSAB / ((K - 1) (N - 1))]
+
+    is F distributed with K - 1 and (K - 1) (N - 1) degrees of freedom. F+ multiplies both by the
+    epsilon of Greenhouse and Geisser, and is what Looney recommends. The sums are computed in
+    whole numbers.
+
+    References
+    ----------
+    Looney, S. W. (1988). A statistical technique for comparing the accuracies of several
+    classifiers. Pattern Recognition Letters 8, 5-9. doi:10.1016/0167-8655(88)90016-5
+
+    Examples
+    --------
+    >>> result = looney([[1, 1, 0, 1, 1, 1], [0, 0, 0, 1, 0, 1], [1, 0, 0, 1, 0, 1]])
+    >>> round(result.statistic, 6), result.df, round(result.epsilon, 6)
+    (3.181818, (2.0, 10.0), 0.902985)
+    >>> round(result.pvalue, 6), round(result.adjusted_pvalue, 6)
+    (0.085232, 0.093078)
+    """
+    from bestofk.stats.tails import f_sf
+
+    x = zero_one(correct, "correct", batch=False)
+    K, N = x.shape
+    G, L, T = x.sum(axis=1), x.sum(axis=0), x.sum()
+    # N K SSA and N K SSAB, exactly
+    ssa = K * np.square(G).sum() - T * T
+    ssab = N * K * T - K * np.square(G).sum() - N * np.square(L).sum() + T * T
+    df = (K - 1.0, (K - 1.0) * (N - 1.0))
+    f = float(ratio((N - 1.0) * ssa, ssab))
+    epsilon = greenhouse_geisser(x)
+    return LooneyResult(
+        statistic=f,
+        pvalue=float(f_sf(f, *df)),
+        df=df,
+        epsilon=epsilon,
+        adjusted_pvalue=float(f_sf(f, epsilon * df[0], epsilon * df[1])),
+        shares=read_only(G / N),
+        instances=N,
+    )

@@ -1,0 +1,409 @@
+"""A line in the complex plane along which the transform of a sum is integrated.
+
+The trapezoidal rule goes from node to node
+until the transform has faded; places beyond are probed for what may come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import comb, exp, factorial, inf, log, pi
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Floats
+
+Complexes = npt.NDArray[np.complex128]
+
+TOLERANCE = 1e-9
+"""Relative error that the step between nodes is chosen for."""
+ENOUGH = 1e-3
+"""Relative error at which the search for a remainder beyond the nodes is content."""
+CHECKED = 2_000.0 * pi
+"""The remainder is looked for up to so many times c: without a unit, what sums so close together
+that this does not part them may add is left open, about 1 / 1,000 of the tail."""
+NODES = 16
+MOST_WORK = 2**23
+MOST_CUMULANTS = 12
+SMALL_TURN = 0.6
+"""Draws whose reach times u is below this enter by their cumulants."""
+PROBES, MOST_PROBES = 64, 1_024
+PROBED_AT_ONCE, PROBED_AT_MOST = 8, 256
+BLOCKS_AT_ONCE = 2**15
+NUMBERS_AT_ONCE = 2**18
+NEAREST, FARTHEST = 1.0, 3.0
+"""A contour serves a sum whose mean under it is so many standard deviations below the sum."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probability:
+    """A probability, and the bounds between which it lies."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(slots=True, kw_only=True)
+class Contour:
+    """The line c + iu with what is known of the transform on it.
+
+    Attributes
+    ----------
+    tilted : ndarray
+        Probabilities of the choices of each draw under the tilt c.
+    centres, variances : ndarray
+        Their means and variances by draw.
+    log_size, mean, variance : float
+        Of all draws together: log E e^{-c Y}, and the moments of Y under the tilt.
+    step : float
+        Between nodes.
+    end : float
+        The u at which there is nothing more to look for.
+    """
+
+    sums: Inversion
+    c: float
+    tilted: Floats
+    centres: Floats
+    variances: Floats
+    reach: Floats
+    log_size: float
+    mean: float
+    variance: float
+    step: float
+    end: float
+    work: int = 0
+    known: list[tuple[Floats, Complexes]] = field(default_factory=list)
+    probed: dict[int, float] = field(default_factory=dict)
+    sampled: dict[int, tuple[Floats, Complexes]] = field(default_factory=dict)
+
+    @classmethod
+    def next_to(cls, sums: Inversion, deficit: float, s: float, bottom: float) -> Contour:
+        """The contour for a sum whose saddlepoint is s, where psi is `bottom`."""
+        c = _beyond_the_saddle(sums, deficit, s, bottom)
+        costs = sums.costs
+        weight = np.exp(-c * costs)
+        tilted = weight / weight.sum(axis=0)
+        centres = (tilted * costs).sum(axis=0)
+        log_size, mean, variance = sums.log_transform(c)
+        length = _length(sums, deficit, c, bottom, variance)
+        end = CHECKED * c
+        if sums.unit:
+            # a whole number of units, so that the nodes go round the circle
+            length = np.ceil(length / sums.unit) * sums.unit
+            end = pi / sums.unit
+        return cls(
+            sums=sums,
+            c=c,
+            tilted=tilted,
+            centres=centres,
+            variances=(tilted * np.square(costs - centres)).sum(axis=0),
+            reach=costs.max(axis=0),
+            log_size=log_size,
+            mean=mean,
+            variance=variance,
+            step=2.0 * pi / length,
+            end=end,
+        )
+
+    def serves(self, deficit: float) -> bool:
+        """Whether that sum, too, can be had from this contour."""
+        away = (deficit - self.mean) / max(self.variance, 1e-300) ** 0.5
+        return bool(NEAREST <= away <= FARTHEST)
+
+    def kernel(self, u: Floats) -> Complexes:
+        """1 / z, or its sum over the multiples of the unit, at z = c + iu."""
+        z = self.c + 1j * u
+        unit = self.sums.unit
+        return np.asarray(-unit / np.expm1(-unit * z) if unit else 1.0 / z)
+
+    def integrated(self, deficit: float) -> Probability:
+        """F(deficit), from node to node until nothing more is found."""
+        last = int(self.end / self.step * (1.0 + 1e-12))
+        # of an even number of nodes around the circle the last one is its own mirror image
+        closing = abs(last * self.step - self.end) < 1e-6 * self.step and self.sums.unit > 0
+        total, density, missed, done, checked = 0.0, 0.0, 0.0, 0, 0
+        for u, transform in self._nodes(last):
+            waves = np.exp(transform + 1j * u * (deficit - self.mean))
+            waves[0] *= 0.5 if done == 0 else 1.0
+            density += float(waves.real.sum())
+            terms = waves * self.kernel(u)
+            done += len(u)
+            if done > last:
+                terms[-1] *= 0.5 if closing else 1.0
+                total, missed = total + float(terms.real.sum()), 0.0
+                break
+            total += float(terms.real.sum())
+            faded = float(np.abs(terms[-(len(u) // 4) - 1 :]).max()) * NODES
+            tired = self.work > MOST_WORK
+            if (faded < ENOUGH / 10 * abs(total) and done >= checked) or tired:
+                missed = self._beyond(done, abs(total)) / (abs(total) * self.step)
+                if missed > ENOUGH:
+                    remainder = self._remainder(done, deficit)
+                    missed = min(missed, remainder / (abs(total) * self.step))
+                if missed < 3.0 * ENOUGH or tired:
+                    break
+                checked = 2 * done
+        value = self.step / pi * total * exp(self.log_size + self.c * deficit)
+        # between sums closer than 1 / end nothing is resolved without a common unit: the most
+        # that majorants and minorants of the step at D with that band can differ by
+        blur = 0.0 if self.sums.unit else 2.0 * pi / self.end * abs(density) / abs(total)
+        error = min(missed + blur + 10 * TOLERANCE, 1.0)
+        error = float(error)
+        return Probability(value=value, low=value * (1.0 - error), high=value * (1.0 + error))
+
+    def _nodes(self, last: int) -> Iterator[tuple[Floats, Complexes]]:
+        """Places u and log E e^{-(c + iu) Y} there, centred; those known first."""
+        yield from list(self.known)
+        done = sum(len(u) for u, _ in self.known)
+        while done <= last:
+            u = self.step * np.arange(done, min(done + max(NODES, done // 2), last + 1.0))
+            self.known.append((u, self._log_transform(u)))
+            self.work += len(u) * max(int((self.reach * u[-1] > SMALL_TURN).sum()), NODES)
+            done += len(u)
+            yield self.known[-1]
+
+    def _log_transform(self, u: Floats) -> Complexes:
+        slow = int(np.searchsorted(self.reach, SMALL_TURN / max(float(u[-1]), 1e-300)))
+        value = self._directly(u, slow)
+        if slow:
+            turn = float(self.reach[slow - 1] * u[-1]) / pi
+            value = value + self._by_cumulants(u, slow, _orders(turn))
+        return value
+
+    def _directly(self, u: Floats, first: int = 0) -> Complexes:
+        """The centred logarithm of the transform of the draws from that one on."""
+        costs, counts = self.sums.costs, self.sums.counts
+        value = 1j * u * float(self.centres[first:] @ counts[first:])
+        size = max(NUMBERS_AT_ONCE // len(u), 1)
+        for i in range(first, costs.shape[1], size):
+            part = slice(i, i + size)
+            turned = _turned(u, costs[:, part], self.tilted[:, part])
+            with np.errstate(divide="ignore"):
+                value = value + np.log(turned) @ counts[part]
+        return np.asarray(value)
+
+    def _by_cumulants(self, u: Floats, slow: int, orders: int) -> Complexes:
+        """sum_j kappa_j (-iu)^j / j! of the first `slow` draws, from the second order on."""
+        kappas = np.zeros(orders + 1)
+        for i in range(0, slow, BLOCKS_AT_ONCE):
+            part = slice(i, min(i + BLOCKS_AT_ONCE, slow))
+            moved = self.sums.costs[:, part] - self.centres[part]
+            kappas += _cumulants(moved, self.tilted[:, part], self.sums.counts[part], orders)
+        value = np.zeros(len(u), dtype=np.complex128)
+        for j in range(orders, 1, -1):
+            value = value * (-1j * u) + kappas[j] / factorial(j)
+        return np.asarray(value * (-1j * u) ** 2)
+
+    def _remainder(self, done: int, deficit: float) -> float:
+        """Estimate of the size of the integral from there on, with three standard errors.
+
+        From places drawn evenly over log u, phases included: the transform of a sum of few draws
+        does not fade, but it turns.
+        """
+        if done not in self.sampled:
+            start = self.step * done
+            spread = log(self.end / start)
+            places = int(np.clip(2**20 // len(self.reach), PROBES, MOST_PROBES))
+            u = start * np.exp(spread * _evenly(places, 0.6180339887498949))
+            weights = self.kernel(u) * u * spread
+            self.sampled[done] = u, np.exp(self._directly(u)) * weights
+        u, terms = self.sampled[done]
+        values = (terms * np.exp(1j * u * (deficit - self.mean))).real
+        return float(abs(values.mean()) + 3.0 * values.std() / len(u) ** 0.5)
+
+    def _beyond(self, done: int, total: float) -> float:
+        """Estimate of the integral from there on of the sizes of transform and kernel.
+
+        Some places are spread evenly over log u, where the transform fades; some over u, where
+        it may return, as it does when nearly all costs are multiples of something. The size at u
+        is at most exp(-(2 / pi^2) u^2 V), with V the variance of draws that turn by less than
+        pi, times that of any other draws. More draws are looked at until what is found is small
+        beside the `total` at the nodes.
+        """
+        if done in self.probed:
+            return self.probed[done]
+        start = self.step * done
+        spread = log(self.end / start)
+        more = int(np.clip(MOST_PROBES * 2 // len(self.tilted), PROBES, MOST_PROBES))
+        fading = start * np.exp(spread * _evenly(PROBES, 0.6180339887498949))
+        returning = start + (self.end - start) * _evenly(more, 0.7548776662466927)
+        places = np.concatenate([fading, returning])
+        turns = np.searchsorted(self.reach, pi / places, side="right")
+        weights = np.abs(self.kernel(places))
+        weights[:PROBES] *= fading * spread / PROBES
+        weights[PROBES:] *= (self.end - start) / more
+        rest, counts = self.variances * self.sums.counts, self.sums.counts
+        spread_out = (_evenly(PROBED_AT_MOST, 0.6180339887498949) * len(rest)).astype(np.intp)
+        some = np.unique(np.append(spread_out, len(rest) - 1))[::-1]
+        logs, sizes = np.zeros(len(places)), np.zeros(len(places))
+        large = np.arange(len(places))
+        found = inf
+        for i in range(0, len(some), PROBED_AT_ONCE):
+            few = some[i : i + PROBED_AT_ONCE]
+            turned = _turned(places[large], self.sums.costs[:, few], self.tilted[:, few])
+            with np.errstate(divide="ignore"):
+                logs[large] += np.log(np.abs(turned)) @ counts[few]
+            rest[few] = 0.0
+            spent = np.concatenate([[0.0], np.cumsum(rest)])
+            sizes = np.minimum(logs - 2.0 / pi**2 * np.square(places) * spent[turns], 0.0)
+            found = float(np.exp(sizes) @ weights)
+            large = np.flatnonzero(sizes > -25.0)
+            if found < ENOUGH / 10 * total * self.step:
+                break
+        self.probed[done] = found
+        return found
+
+
+def _beyond_the_saddle(sums: Inversion, deficit: float, s: float, bottom: float) -> float:
+    """A c > s at which psi is 0.7 to 2 larger: away from the pole at 0, near the saddle."""
+    low, high = s, inf
+    step = 1.5 / float(sums.log_transform(s)[2] ** 0.5)
+    c = s + step
+    for _ in range(100):
+        rise = sums.log_transform(c)[0] + c * deficit - bottom
+        if 0.7 <= rise <= 2.0:
+            break
+        low, high = (c, high) if rise < 0.7 else (low, c)
+        step *= 2.0
+        c = s + step if high == inf else (low + high) / 2.0
+    return c
+
+
+def _length(sums: Inversion, deficit: float, c: float, bottom: float, variance: float) -> float:
+    """A period of the trapezoidal rule at which nothing but the tail itself is seen.
+
+    The rule gives the sum over all m of F(D + m length) e^{-c m length}: for m > 0 at most
+    e^{-c m length}, for m < 0 at most e^{psi(c') + (c' - c) m length}, which is Chernoff's
+    bound, for any c' > c, and 0 where D + m length is below 0.
+    """
+    # the tail itself is e^bottom less what the width of the saddle takes: 12 is on the safe side
+    wanted = 12.0 - log(TOLERANCE)
+    above = (wanted - bottom) / c
+    sd = max(variance, 1e-300) ** 0.5
+    # sums that share the contour lie up to 2 standard deviations higher
+    below = deficit * (1.0 + 1e-9) + (FARTHEST - NEAREST) * sd + 1e-3 / c
+    for more in (0.5, 1.0, 2.0, 4.0, 8.0):
+        tilt = c + more / sd
+        psi = sums.log_transform(tilt)[0] + tilt * deficit
+        below = min(below, (psi - bottom + wanted) * sd / more)
+    return float(max(above, below))
+
+
+def _turned(u: Floats, costs: Floats, chances: Floats) -> Complexes:
+    """E e^{-iuy} of every draw, shape (nodes, draws)."""
+    if len(costs) > costs.shape[1]:
+        columns = zip(costs.T, chances.T, strict=True)
+        return np.stack([np.exp(-1j * u[:, None] * y) @ chance for y, chance in columns], axis=1)
+    turned = np.zeros((len(u), costs.shape[1]), dtype=np.complex128)
+    for row, chance in zip(costs, chances, strict=True):
+        turned += chance * np.exp(-1j * u[:, None] * row) if row.any() else chance
+    return turned
+
+
+def _evenly(count: int, ratio: float) -> Floats:
+    """So many numbers between 0 and 1, the same every time and nearly even."""
+    return np.asarray((np.arange(1, count + 1) * ratio) % 1.0, dtype=np.float64)
+
+
+def _orders(turn: float) -> int:
+    """Cumulants needed where the draws turn by at most so many half circles."""
+    if turn <= 1e-12:
+        return 2
+    return int(np.clip(np.ceil(log(1e-11) / log(turn)), 4, MOST_CUMULANTS))
+
+
+def _cumulants(moved: Floats, chances: Floats, counts: Floats, orders: int) -> Floats:
+    """Sums over the draws of their cumulants up to an order, from values around their means."""
+    moments = [np.ones(moved.shape[1]), np.zeros(moved.shape[1])]
+    power = moved * chances
+    for _ in range(2, orders + 1):
+        power = power * moved
+        moments.append(power.sum(axis=0))
+    kappas = [np.zeros(0), np.zeros(0)]
+    for n in range(2, orders + 1):
+        kappa = moments[n].copy()
+        for m in range(2, n - 1):
+            kappa -= comb(n - 1, m - 1) * kappas[m] * moments[n - m]
+        kappas.append(kappa)
+    return np.array([0.0, 0.0, *(float(kappa @ counts) for kappa in kappas[2:])])
+
+
+# Tails of a sum of independent draws by inverting its transform along a shifted contour.
+
+
+UNDERFLOW = -743.0
+
+
+@dataclass(slots=True, kw_only=True)
+class Inversion:
+    """P(Y <= D) for Y the sum of one draw from each column of `costs`.
+
+    Parameters
+    ----------
+    costs : ndarray of shape (choices, blocks)
+        Equally likely values, 0 the smallest in each block.
+    counts : ndarray of shape (blocks,)
+        How many blocks each column stands for.
+    unit : float
+        Of which all costs are multiples, and the sums asked for too; 0 where there is none.
+    """
+
+    costs: Floats
+    counts: Floats
+    unit: float = 0.0
+    _contour: Contour | None = None
+
+    def __post_init__(self) -> None:
+        order = np.argsort(self.costs.max(axis=0), kind="stable")
+        self.costs = np.ascontiguousarray(self.costs[:, order])
+        self.counts = self.counts[order]
+
+    def at_most(self, deficit: float) -> Probability:
+        """P(Y <= deficit).
+
+        The bounds allow for what the nodes may have missed, estimated from the size of the
+        transform at places beyond them. Below the smallest float the probability is given as 0.
+        """
+        if self._contour is None or not self._contour.serves(deficit):
+            s, bottom = self._saddle(deficit)
+            if bottom < UNDERFLOW:
+                return Probability(value=0.0, low=0.0, high=exp(UNDERFLOW))
+            self._contour = Contour.next_to(self, deficit, s, bottom)
+        return self._contour.integrated(deficit)
+
+    def log_transform(self, s: float) -> tuple[float, float, float]:
+        """Logarithm of E e^{-s Y}, and the mean and variance of Y under the tilt e^{-s Y}."""
+        value, mean, variance = 0.0, 0.0, 0.0
+        for i in range(0, len(self.counts), BLOCKS_AT_ONCE):
+            part = slice(i, i + BLOCKS_AT_ONCE)
+            costs, counts = self.costs[:, part], self.counts[part]
+            weight = np.exp(-s * costs)
+            total = weight.sum(axis=0)
+            value += float(np.log(total / len(costs)) @ counts)
+            first = (weight * costs).sum(axis=0) / total
+            mean += float(first @ counts)
+            variance += float(((weight * np.square(costs - first)).sum(axis=0) / total) @ counts)
+        return value, mean, variance
+
+    def _saddle(self, deficit: float) -> tuple[float, float]:
+        """The s >= 0 at which psi is smallest, nearly, and psi there: Newton inside a bracket."""
+        value, mean, variance = self.log_transform(0.0)
+        if mean <= deficit:
+            return 0.0, value
+        low, high = 0.0, inf
+        s = (mean - deficit) / variance
+        for _ in range(100):
+            value, mean, variance = self.log_transform(s)
+            value += s * deficit
+            if value < UNDERFLOW or abs(mean - deficit) < 1e-3 * variance**0.5:
+                break
+            low, high = (s, high) if mean > deficit else (low, s)
+            step = s + (mean - deficit) / variance if variance > 0 else inf
+            if not low < step < high or step > 8.0 * s:
+                step = 4.0 * s if high == inf else (low + high) / 2.0
+            s = step
+        return s, value

@@ -1,0 +1,48 @@
+from .bayesian import (
+    PosteriorResult as PosteriorResult,
+    Probabilities as Probabilities,
+    correlated_t as correlated_t,
+    signed_rank_bayes as signed_rank_bayes,
+)
+from .calibration import (
+    CalibratedDf as CalibratedDf,
+    Calibration as Calibration,
+    read_calibration as read_calibration,
+)
+from .clustered import (
+    cluster_sign_flip as cluster_sign_flip,
+    durkalski as durkalski,
+    obuchowski as obuchowski,
+    yang as yang,
+)
+from .entry import PairwiseTest as PairwiseTest
+from .five_by_two import five_by_two_f as five_by_two_f, five_by_two_t as five_by_two_t
+from .half_sampling import (
+    half_sampling_t as half_sampling_t,
+    pooled_half_sampling_t as pooled_half_sampling_t,
+    study_factor as study_factor,
+)
+from .mcnemar_tests import mcnemar as mcnemar
+from .nested_cv import nested_cv_t as nested_cv_t, nested_cv_z as nested_cv_z
+from .paired_tests import paired_t as paired_t, sign as sign
+from .pairs import AllPairs as AllPairs, all_pairs as all_pairs
+from .permutation_tests import permutation as permutation
+from .registry import (
+    CLUSTERED_TESTS as CLUSTERED_TESTS,
+    PAIRWISE_TESTS as PAIRWISE_TESTS,
+)
+from .repeated_kfold import repeated_kfold_t as repeated_kfold_t
+from .resampled import (
+    corrected_repeated_kfold_t as corrected_repeated_kfold_t,
+    corrected_resampled_t as corrected_resampled_t,
+    kfold_t as kfold_t,
+    resampled_t as resampled_t,
+)
+from .resolution import (
+    fewest_units as fewest_units,
+    resolution_of as resolution_of,
+    smallest_pvalue as smallest_pvalue,
+)
+from .result import Interval as Interval, PairwiseResult as PairwiseResult
+from .signed_ranks import wilcoxon as wilcoxon
+from .z_tests import bayle_cv_z as bayle_cv_z, conservative_z as conservative_z

@@ -1,0 +1,247 @@
+"""Differences of two learners' losses, in blocks of pairs, with the rounding error they carry.
+
+All pairs of K learners have K * K * (trailing size) differences; only a block of them exists
+at a time. Inside a block the trailing axes come first, so that the pairs are contiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Floats, finite_array
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.result import Interval, PairwiseResult, one_sided
+
+BLOCK = 1 << 17
+"""Differences held at a time (or one slice of the longest leading axis, if that is more)."""
+
+_NOISE = (8.0 * np.finfo(np.float64).eps) ** 2
+
+
+def paired_losses(
+    a: Any,
+    b: Any,
+    *,
+    axes: int,
+    trailing: tuple[int, ...] | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    shape_words: str = "",
+) -> tuple[Floats, Floats]:
+    """Both inputs as finite float arrays with equal trailing axes and leading ones that fit."""
+    first, second = (
+        finite_array(value, name, min_ndim=axes) for value, name in zip((a, b), names, strict=True)
+    )
+    want = first.shape[-axes:] if trailing is None else trailing
+    if 0 in want:
+        raise ArgumentError(
+            f"{names[0]} must hold at least one loss on its last {axes} axes; "
+            f"got an array of shape {first.shape}."
+        )
+    words = shape_words or ("(runs, folds)" if axes == 2 else "(n,)")
+    for array, name in zip((first, second), names, strict=True):
+        if array.shape[-axes:] != want:
+            raise ArgumentError(
+                f"{name} must have the trailing axes {words} = {want}; "
+                f"got an array of shape {array.shape}."
+            )
+    try:
+        np.broadcast_shapes(first.shape[:-axes], second.shape[:-axes])
+    except ValueError:
+        raise ArgumentError(
+            f"{names[0]} and {names[1]} must have leading axes that broadcast; "
+            f"got shapes {first.shape} and {second.shape}."
+        ) from None
+    return first, second
+
+
+def _front(array: Floats, axes: int, n_leading: int) -> Floats:
+    """Trailing axes first, then exactly `n_leading` leading axes."""
+    lead, trail = array.shape[:-axes], array.shape[-axes:]
+    padded = array.reshape((1,) * (n_leading - len(lead)) + lead + trail)
+    return np.ascontiguousarray(np.moveaxis(padded, range(-axes, 0), range(axes)))
+
+
+def over_pairs(
+    a: Floats,
+    b: Floats,
+    kernel: Callable[[Floats, Floats], Sequence[Any]],
+    *,
+    axes: int,
+    units: tuple[int, ...],
+    each: bool = False,
+) -> tuple[Floats, ...]:
+    """`kernel` over all pairs that the leading axes of `a` and `b` broadcast to.
+
+    Parameters
+    ----------
+    a, b : ndarray
+        Shapes (..., trailing axes).
+    kernel : callable
+        ``kernel(d, noise)``: `d` of shape (trailing axes, block) holds the differences;
+        `noise` of shape (trailing axes but the last, block) is the mean square of the rounding
+        error that they may carry. Returns arrays of the shape of the block, one for each of
+        `units`.
+    axes : int
+        Number of trailing axes.
+    units : tuple of {0, 1}
+        For each array that the kernel returns, the power of the unit of the losses that it is
+        in: 0 for a pure number. Losses so large or small that their squares leave the range of
+        floating point reach the kernel in another unit; see `loss_unit`.
+    each : bool
+        `noise` for each difference on its own (data sets may differ in the scale of their
+        losses), of the shape of `d`.
+
+    Returns
+    -------
+    tuple of ndarray
+        Each of the broadcast leading shape.
+    """
+    shape = np.broadcast_shapes(a.shape[:-axes], b.shape[:-axes])
+    unit = loss_unit(a, b)
+    fa, fb = (_front(x if unit == 1.0 else x / unit, axes, len(shape)) for x in (a, b))
+    # (mean) squares of the losses: what the size of the rounding error hangs on
+    with np.errstate(under="ignore"):
+        if each:
+            qa, qb = (_NOISE * np.square(f) for f in (fa, fb))
+        else:
+            # over the last of the trailing axes, without an array of the squares
+            kept = "a" * (axes - 1)
+            sums = (np.einsum(f"{kept}n...,{kept}n...->{kept}...", f, f) for f in (fa, fb))
+            qa, qb = (_NOISE / fa.shape[axes - 1] * one for one in sums)
+    noise_axes = axes if each else axes - 1
+    results = tuple(np.empty(shape) for _ in units)
+    if 0 in shape:
+        return results
+    for index in blocks_of(shape, per_pair=int(np.prod(fa.shape[:axes]))):
+        d = fa[_pick(fa, axes, index)] - fb[_pick(fb, axes, index)]
+        noise = qa[_pick(qa, noise_axes, index)] + qb[_pick(qb, noise_axes, index)]
+        for result, part, power in zip(results, kernel(d, noise), units, strict=True):
+            result[index] = part if unit == 1.0 else part * unit**power
+    return results
+
+
+def loss_unit(a: Floats, b: Floats) -> float:
+    """1, or a power of two near the largest loss where squares would over- or underflow.
+
+    Examples
+    --------
+    >>> loss_unit(np.array([0.3]), np.array([0.2]))
+    1.0
+    >>> loss_unit(np.array([0.0]), np.array([3e-200])) == 2.0**-663
+    True
+    """
+    largest = max(float(np.max(np.abs(x), initial=0.0)) for x in (a, b))
+    if largest == 0.0 or 1e-100 < largest < 1e100:
+        return 1.0
+    return float(2.0 ** int(np.floor(np.log2(largest))))
+
+
+def _pick(array: Floats, axes: int, index: tuple[slice, ...]) -> tuple[slice, ...]:
+    """The block's slice of an array whose leading axes may have length 1."""
+    sizes = array.shape[axes:]
+    own = (slice(None) if n == 1 else part for n, part in zip(sizes, index, strict=True))
+    return (slice(None),) * axes + tuple(own)
+
+
+def blocks_of(shape: tuple[int, ...], *, per_pair: int) -> list[tuple[slice, ...]]:
+    """Slices that cut the longest axis so that a block holds about `BLOCK` numbers."""
+    if not shape:
+        return [()]
+    longest = int(np.argmax(shape))
+    across = max(1, int(np.prod(shape)) // max(shape[longest], 1)) * per_pair
+    step = max(1, BLOCK // across)
+    whole = [slice(None)] * len(shape)
+    blocks = []
+    for start in range(0, shape[longest], step):
+        part = list(whole)
+        part[longest] = slice(start, start + step)
+        blocks.append(tuple(part))
+    return blocks
+
+
+def ratio(numerator: Floats, denominator: Floats) -> tuple[Floats, Any]:
+    """`numerator / denominator` and where it is 0/0: that is 0, and x/0 is +-inf."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        value = np.asarray(numerator / denominator)
+    empty = denominator == 0
+    if np.any(empty):
+        empty = empty & (numerator == 0)
+        value = np.where(empty, 0.0, value)
+    return value, empty
+
+
+def without_noise(mean: Floats, variance: Floats, noise: Floats) -> tuple[Floats, Floats]:
+    """Mean and variance, where a variance that is mere rounding error is 0.
+
+    Losses such as 0.3 - 0.2 and 0.4 - 0.3 differ by 1e-17; a constant difference must not
+    look like a huge statistic, nor the rounding error of equal learners like a difference.
+    """
+    flat = variance <= noise
+    if np.any(flat):
+        variance = np.where(flat, 0.0, variance)
+        mean = np.where(flat & (mean * mean <= noise), 0.0, mean)
+    return mean, variance
+
+
+# Intervals that say of 0 what the p-value says.
+
+
+HAIR = 1e-9
+"""How far from 0 an end is put that must not reach it, in shares of the largest difference."""
+
+
+def agreeing_interval(
+    result: PairwiseResult, level: float, low: Any, high: Any, *, least: Any, most: Any
+) -> Interval:
+    """The interval, its ends moved so that 0 lies outside exactly where p is at most 1 - level.
+
+    Ties and zeros have their own place in the null distribution of a test of signs or ranks,
+    while the ends of its interval are order statistics that know nothing of them. Where the two
+    disagree about 0 the test is right: the one-sided test of "at most 0" excludes 0 and all that
+    lies below it, or it does not exclude 0.
+
+    Parameters
+    ----------
+    result : PairwiseResult
+        With `pvalue`, `direction` and `alternative`.
+    level : float
+        Coverage.
+    low, high : array_like
+        The ends as they are.
+    least, most : array_like
+        The smallest and the largest difference.
+
+    Returns
+    -------
+    Interval
+        A moved end stands at 0, or a hair beside it where 0 is excluded. Where an end would
+        pass the other one, all that is known is the side, and the other end is the furthest
+        difference on it.
+
+    Examples
+    --------
+    Ten differences of 0 and six of 1: the sign test drops the former and rejects (p = 0.031);
+    the fourth smallest and the fourth largest of all sixteen are 0 and 1.
+
+    >>> from bestofk.stats.pairwise import sign
+    >>> low, high = sign([0] * 10 + [1] * 6, [0] * 16).confidence_interval(0.95)
+    >>> low, high
+    (1e-09, 1.0)
+    """
+    direction = np.asarray(result.estimate if result.direction is None else result.direction)
+    rejected = np.asarray(result.pvalue) <= 1.0 - level
+    hair = HAIR * np.maximum(np.abs(least), np.abs(most))
+    sides = result.alternative
+    low, high = np.asarray(low), np.asarray(high)
+    if sides != "less":
+        above = rejected & (True if sides == "greater" else direction > 0)
+        low = np.where(above, np.maximum(low, hair), np.minimum(low, 0.0))
+        high = np.where(above & (high < low), most, high)
+    if sides != "greater":
+        below = rejected & (True if sides == "less" else direction < 0)
+        high = np.where(below, np.minimum(high, -hair), np.maximum(high, 0.0))
+        low = np.where(below & (low > high), least, low)
+    return one_sided(low, high, sides)

@@ -1,0 +1,161 @@
+"""All pairs i < j of K learners, in blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bestofk._base.checks import Alternative, Floats, finite_array, one_of, side
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import counted, pvalue_words
+from bestofk._base.results import Presented, open_level, renamed
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+_PAIRS_AT_A_TIME = 1 << 15
+_ROWS_AT_MOST = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllPairs(Presented):
+    """Evidence about every pair i < j, as condensed arrays in the order of (i, j).
+
+    Attributes
+    ----------
+    test, alternative : str
+        What was tested; ``"greater"``: the loss of learner i is the greater one.
+    learners : int
+        K.
+    i, j : ndarray of int, shape (K (K - 1) / 2,)
+        The pair.
+    statistic, pvalue, estimate : ndarray, shape (K (K - 1) / 2, ...)
+        As in `PairwiseResult`.
+    direction : ndarray, shape (K (K - 1) / 2, ...)
+        Positive where the statistic speaks for a greater loss of learner i.
+    """
+
+    test: str
+    alternative: Alternative
+    learners: int
+    i: npt.NDArray[np.intp]
+    j: npt.NDArray[np.intp]
+    statistic: Floats
+    pvalue: Floats
+    estimate: Floats
+    direction: Floats
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per pair, and per leading axis of it where there are such."""
+        times = self.pvalue.size // len(self.i)
+        found: dict[str, Any] = {"a": np.repeat(self.i, times), "b": np.repeat(self.j, times)}
+        for name in ("estimate", "statistic", "pvalue"):
+            found[name] = getattr(self, name).ravel()
+        return found
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            Names of the K learners.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        alpha = open_level(alpha)
+        called = renamed(names, range(self.learners))
+        count = int((self.pvalue <= alpha).sum())
+        least = np.unravel_index(int(self.pvalue.argmin()), self.pvalue.shape)[0]
+        first, second = (
+            f"learner {k}" if names is None else called[k]
+            for k in (int(self.i[least]), int(self.j[least]))
+        )
+        return (
+            f"{counted(self.pvalue.size, 'comparison')} of {self.learners} learners in pairs "
+            f"({self.test} test, {self.alternative}): {counted(count, 'p-value')} "
+            f"{'is' if count == 1 else 'are'} at most {alpha:g}, without correction for their "
+            f"number; the smallest is that of {first} against {second} "
+            f"({pvalue_words(float(self.pvalue.min()), alpha)})."
+        )
+
+
+def all_pairs(
+    test_function: str | Callable[..., Any],
+    losses: Any,
+    *,
+    alternative: str = "two-sided",
+    **arguments: Any,
+) -> AllPairs:
+    """One pairwise test of every pair i < j of K learners.
+
+    Tests, for every pair, the null hypothesis of the test that is named.
+
+    Parameters
+    ----------
+    test_function : str or callable
+        Name in the registry of pairwise tests, or a function of this package.
+    losses : array_like, shape (K, ...)
+        The learners first, then what the test takes.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of learner i is the greater one.
+    **arguments
+        Handed to the test, such as ``n_train``.
+
+    Returns
+    -------
+    AllPairs
+
+    Notes
+    -----
+    Learners are taken in blocks of rows, so that memory holds the result and one block.
+
+    References
+    ----------
+    O. T. Yildiz and E. Alpaydin (2006). Ordering and finding the best of K > 2 supervised
+    learning algorithms. IEEE Transactions on Pattern Analysis and Machine Intelligence 28,
+    392-402. doi:10.1109/TPAMI.2006.61
+
+    Examples
+    --------
+    >>> losses = [[0.30, 0.25, 0.28], [0.26, 0.24, 0.23], [0.31, 0.27, 0.30]]
+    >>> pairs = all_pairs("kfold-t", losses)
+    >>> [(int(i), int(j), round(float(p), 4)) for i, j, p in zip(pairs.i, pairs.j, pairs.pvalue)]
+    [(0, 1, 0.1091), (0, 2, 0.0377), (1, 2, 0.0494)]
+    """
+    sides: Alternative = side(alternative)
+    array = finite_array(losses, "losses", min_ndim=2)
+    K = len(array)
+    if K < 2:
+        raise ArgumentError(f"losses must hold at least 2 learners on the first axis; got {K}.")
+    if isinstance(test_function, str):
+        entry = PAIRWISE_TESTS[test_function]
+        one_of(alternative, f"alternative of {entry.name}", entry.sides)
+        function, arguments = entry.load(), {**entry.arguments, **arguments}
+        name = entry.name
+    else:
+        function, name = test_function, getattr(test_function, "__name__", "test")
+    starts = np.concatenate([[0], np.cumsum(np.arange(K - 1, 0, -1))])
+    columns: dict[str, Floats] = {}
+    step = max(1, min(_ROWS_AT_MOST, _PAIRS_AT_A_TIME // K))
+    for first in range(0, K - 1, step):
+        rows = array[first : min(first + step, K - 1)]
+        result = function(
+            rows[:, np.newaxis], array[np.newaxis, first + 1 :], alternative=sides, **arguments
+        )
+        for field in ("statistic", "pvalue", "estimate", "direction"):
+            given = getattr(result, field, None)
+            if given is None:
+                # the sign of the estimate
+                continue
+            block = np.asarray(given)
+            if field not in columns:
+                columns[field] = np.empty((K * (K - 1) // 2, *block.shape[2:]))
+            for row in range(len(rows)):
+                # learner first + row meets the learners after it
+                columns[field][starts[first + row] : starts[first + row + 1]] = block[row, row:]
+    i, j = np.triu_indices(K, 1)
+    columns.setdefault("direction", columns["estimate"])
+    return AllPairs(test=name, alternative=sides, learners=K, i=i, j=j, **columns)

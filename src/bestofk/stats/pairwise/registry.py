@@ -1,0 +1,583 @@
+"""The entries of the tests on folds and random splits of one data set."""
+
+from __future__ import annotations
+
+from bestofk._base.registry import Assumption, Registry
+from bestofk.stats.pairwise.entry import (
+    DIFFERENT_HALVES,
+    EITHER_AHEAD,
+    ENOUGH_UNITS,
+    GROUPS_AS_UNITS,
+    INDEPENDENT_UNITS,
+    MEASURED_ON_PARTS,
+    NORMAL,
+    NORMAL_UNITS,
+    SHARED_ROWS_CALIBRATED,
+    SHARED_ROWS_CORRECTED,
+    SHARED_ROWS_IGNORED,
+    SHARED_ROWS_UNLESS_CALIBRATED,
+    STABLE_LEARNERS,
+    SYMMETRIC,
+    WINDOWS,
+    Automatic,
+    PairwiseTest,
+    Remark,
+)
+from bestofk.stats.pairwise.resolution import (
+    smallest_mcnemar_pvalue,
+    smallest_pvalue,
+    smallest_switching_mcnemar_pvalue,
+)
+
+_T_INTERVAL = "quantiles of t times the standard error"
+_Z_INTERVAL = "quantiles of the normal times the standard error"
+_OWN_REFERENCE = "the differences at which the test does not reject"
+
+_NADEAU = "Nadeau and Bengio 2003, Inference for the generalization error"
+_BATES = (
+    "Bates, Hastie and Tibshirani 2023, Cross-validation: what does it estimate and how well does "
+    "it do it?"
+)
+_BOUCKAERT = "Bouckaert 2003, Choosing between two learning algorithms based on calibrated tests"
+
+
+def _variant(name: str, summary: str, *, one_sample: bool = False) -> PairwiseTest:
+    return PairwiseTest(
+        name=name,
+        function="bestofk.stats.pairwise.repeated_kfold:repeated_kfold_t",
+        summary=summary,
+        covers=("repeated-kfold",),
+        paper=_BOUCKAERT,
+        axes=2,
+        takes_df=True,
+        takes_resolution=True,
+        family="repeated-kfold-t",
+        called=f"the repeated k-fold t test '{name}'",
+        citations=("bouckaert2003choosing",),
+        assumptions=(SHARED_ROWS_CALIBRATED, SHARED_ROWS_UNLESS_CALIBRATED, NORMAL),
+        interval=_OWN_REFERENCE if name.endswith("averaged-t") else _T_INTERVAL,
+        arguments={"variant": name},
+        curtailed="plain" if one_sample else "",
+    )
+
+
+_UNSTABLE = (
+    "For learners that depend much on which rows train them, such as nearest neighbours and trees, "
+    "it is larger: 8 to 14 percent were measured for two learners and up to 23 for ten."
+)
+_AS_INDEPENDENT = (
+    "This test takes dependent losses as independent, and is wrong far more often: equal learners "
+    "were told apart in {share} percent."
+)
+
+SPLIT_TESTS = (
+    PairwiseTest(
+        name="corrected-repeated-kfold-t",
+        function="bestofk.stats.pairwise.resampled:corrected_repeated_kfold_t",
+        summary="paired t on all folds of all runs, variance corrected for shared training rows",
+        covers=("repeated-kfold", "kfold"),
+        paper="Bouckaert and Frank 2004, Evaluating the replicability of significance tests",
+        doi="10.1007/978-3-540-24775-3_3",
+        axes=2,
+        takes_df=True,
+        takes_test_share=True,
+        takes_units=True,
+        takes_resolution=True,
+        curtailed="corrected",
+        caution=_UNSTABLE,
+        caution_for_unstable=True,
+        family="resampled-t",
+        called="the corrected repeated k-fold cross-validation t test",
+        citations=("bouckaert2004evaluating", "nadeau2003inference"),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, NORMAL),
+        automatic=(
+            Automatic(
+                situation="repeated-kfold",
+                why="its variance is corrected for training rows that folds and runs share",
+            ),
+            Automatic(
+                situation="kfold",
+                why="its variance is corrected for training rows that the folds share",
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="corrected t",
+    ),
+    PairwiseTest(
+        name="5x2cv-t",
+        function="bestofk.stats.pairwise.five_by_two:five_by_two_t",
+        summary="first difference over the spread within five halvings, t with 5 df",
+        covers=("5x2",),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        axes=2,
+        takes_resolution=True,
+        family="five-by-two",
+        called="the 5x2cv paired t test",
+        citations=("dietterich1998approximate",),
+        assumptions=(DIFFERENT_HALVES, NORMAL),
+        interval=_T_INTERVAL,
+        power="five by two t",
+        remarks=(
+            Remark(
+                words="The 5x2cv-t test takes its numerator from the fold listed first: in another "
+                "order of the runs and folds the verdict may be another. That of 5x2cv-f does not "
+                "depend on it."
+            ),
+        ),
+    ),
+    PairwiseTest(
+        name="5x2cv-f",
+        function="bestofk.stats.pairwise.five_by_two:five_by_two_f",
+        summary="all ten squared differences over the spread within halvings, F(10, 5); the mean "
+        "gives the side",
+        covers=("5x2",),
+        paper="Alpaydin 1999, Combined 5x2 cv F test",
+        doi="10.1162/089976699300016007",
+        axes=2,
+        takes_resolution=True,
+        family="five-by-two",
+        called="the combined 5x2cv F test",
+        citations=("alpaydin1999combined",),
+        assumptions=(DIFFERENT_HALVES, NORMAL),
+        automatic=(
+            Automatic(
+                situation="5x2",
+                why="the two halves of a run share no training row, and the order of the folds "
+                "does not matter",
+            ),
+        ),
+        interval=_OWN_REFERENCE,
+        power="five by two F",
+    ),
+    PairwiseTest(
+        name="corrected-resampled-t",
+        function="bestofk.stats.pairwise.resampled:corrected_resampled_t",
+        summary="paired t on random splits, variance corrected for shared training rows",
+        covers=("resample", "bootstrap", "time"),
+        paper="Nadeau and Bengio 2003, Inference for the generalization error",
+        doi="10.1023/A:1024068626366",
+        takes_df=True,
+        needs_sizes=True,
+        takes_units=True,
+        takes_resolution=True,
+        curtailed="corrected",
+        caution=_UNSTABLE,
+        family="resampled-t",
+        called="the corrected resampled t test",
+        citations=("nadeau2003inference",),
+        assumptions=(SHARED_ROWS_CORRECTED, GROUPS_AS_UNITS, WINDOWS, NORMAL),
+        automatic=(
+            Automatic(
+                situation="resample",
+                why="its variance is corrected for training rows that the splits share",
+            ),
+            Automatic(
+                situation="bootstrap",
+                why="its variance is corrected for training rows that the samples share",
+            ),
+            Automatic(
+                situation="time",
+                why="each window counts as one number, since rows that follow each other depend on "
+                "each other, and its variance is corrected for training rows that windows share",
+            ),
+        ),
+        interval=_T_INTERVAL,
+        power="corrected t",
+    ),
+    PairwiseTest(
+        name="resampled-t",
+        function="bestofk.stats.pairwise.resampled:resampled_t",
+        summary="paired t on random splits as if they were independent (rejects far too often)",
+        covers=("resample", "bootstrap"),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        takes_df=True,
+        takes_resolution=True,
+        caution=_AS_INDEPENDENT.format(share=15),
+        called="the resampled paired t test",
+        citations=("dietterich1998approximate",),
+        assumptions=(SHARED_ROWS_IGNORED, NORMAL),
+        interval=_T_INTERVAL,
+    ),
+    PairwiseTest(
+        name="kfold-t",
+        function="bestofk.stats.pairwise.resampled:kfold_t",
+        summary="paired t on the k folds of one run as if they were independent",
+        covers=("kfold",),
+        paper="Dietterich 1998, Approximate statistical tests",
+        doi="10.1162/089976698300017197",
+        takes_df=True,
+        takes_resolution=True,
+        caution=_AS_INDEPENDENT.format(share=11),
+        family="resampled-t",
+        called="the k-fold cross-validated paired t test",
+        shorthand="t",
+        citations=("dietterich1998approximate",),
+        assumptions=(SHARED_ROWS_IGNORED, NORMAL),
+        interval=_T_INTERVAL,
+    ),
+    _variant("use-all-data", "all runs x folds differences as one sample", one_sample=True),
+    _variant("folds", "mean of every run as a sample"),
+    _variant("folds-averaged-var", "grand mean over the average variance within runs"),
+    _variant("runs", "mean of every fold number as a sample"),
+    _variant("runs-averaged-var", "grand mean over the average variance within fold numbers"),
+    _variant("sorted-runs", "folds sorted inside each run, mean of every rank as a sample"),
+    _variant("sorted-runs-averaged-var", "as runs-averaged-var, on sorted folds"),
+    _variant("folds-averaged-t", "average of the t statistics of the runs"),
+    _variant("runs-averaged-t", "average of the t statistics of the fold numbers"),
+    _variant("sorted-runs-averaged-t", "as runs-averaged-t, on sorted folds"),
+    PairwiseTest(
+        name="half-sampling-t",
+        function="bestofk.stats.pairwise.half_sampling:half_sampling_t",
+        summary="mean of all runs over the variance that random halves of the rows show",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        takes_df=True,
+        subsets="halves",
+        called="the t test with the variance from random halves of the rows",
+        citations=("mccarthy1969pseudo", "nadeau2003inference"),
+        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        automatic=(
+            Automatic(
+                situation="halves",
+                why="its variance is what halves of the rows show, however unstable the learners",
+            ),
+        ),
+        interval=_T_INTERVAL,
+    ),
+    PairwiseTest(
+        name="pooled-half-sampling-t",
+        function="bestofk.stats.pairwise.half_sampling:pooled_half_sampling_t",
+        summary="corrected repeated k-fold t with one variance factor from halves for all pairs",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        axes=2,
+        takes_df=True,
+        subsets="halves",
+        pooled=True,
+        called="the corrected repeated k-fold cross-validation t test with one variance factor "
+        "from random halves of the rows",
+        citations=("nadeau2003inference",),
+        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        interval=_T_INTERVAL,
+    ),
+    PairwiseTest(
+        name="conservative-z",
+        function="bestofk.stats.pairwise.z_tests:conservative_z",
+        summary="mean of all runs over the variance on half of the rows, taken for all of them",
+        covers=("halves",),
+        paper=_NADEAU,
+        doi="10.1023/A:1024068626366",
+        subsets="halves",
+        called="the conservative Z test",
+        citations=("nadeau2003inference",),
+        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        interval=_Z_INTERVAL,
+    ),
+    PairwiseTest(
+        name="nested-cv-t",
+        function="bestofk.stats.pairwise.nested_cv:nested_cv_t",
+        summary="mean of all runs over the variance that pairs of folds left out together show: "
+        "for unstable learners",
+        covers=("nested",),
+        paper=_BATES,
+        doi="10.1080/01621459.2023.2197686",
+        takes_df=True,
+        subsets="nested",
+        family="nested-cv",
+        called="the t test of nested cross-validation",
+        citations=("bates2023cross",),
+        assumptions=(MEASURED_ON_PARTS, GROUPS_AS_UNITS, NORMAL),
+        automatic=(
+            Automatic(
+                situation="nested",
+                why="its variance is what pairs of folds left out together show, however unstable "
+                "the learners",
+            ),
+        ),
+        interval=_T_INTERVAL,
+    ),
+    PairwiseTest(
+        name="nested-cv-z",
+        function="bestofk.stats.pairwise.nested_cv:nested_cv_z",
+        summary="nested cross-validation as published, about the fitted models",
+        covers=("nested",),
+        paper=_BATES,
+        doi="10.1080/01621459.2023.2197686",
+        subsets="nested",
+        family="nested-cv",
+        called="nested cross-validation",
+        citations=("bates2023cross",),
+        assumptions=(MEASURED_ON_PARTS, NORMAL),
+        interval=_Z_INTERVAL,
+    ),
+    PairwiseTest(
+        name="bayle-cv-z",
+        function="bestofk.stats.pairwise.z_tests:bayle_cv_z",
+        summary="z from the losses of single rows in leave-one-out, about the fitted models",
+        covers=("loo",),
+        paper="Bayle et al. 2020, Cross-validation confidence intervals for test error",
+        doi="10.48550/arXiv.2007.12671",
+        called="the cross-validation interval of single rows",
+        citations=("bayle2020cross",),
+        assumptions=(STABLE_LEARNERS,),
+        interval=_Z_INTERVAL,
+    ),
+)
+
+
+# The entries of the tests on independent units: data sets, or the instances of one test set.
+
+
+_SHORT_WINDOWS = Remark(
+    words="Windows share the rows that train, which this test does not allow for: a difference "
+    "between equal learners was found in up to 13 percent of series instead of 5. The corrected "
+    "resampled t test allows for it.",
+    when="windows in time",
+)
+
+UNIT_TESTS = (
+    PairwiseTest(
+        name="permutation",
+        function="bestofk.stats.pairwise.permutation_tests:permutation",
+        summary="exact null of the mean difference under all sign flips",
+        covers=("datasets", "test-set", "time"),
+        paper="Fisher 1935, The design of experiments; Otero et al. 2013, post-hoc of Bootstrap-A",
+        doi="10.1016/j.jcss.2013.03.009",
+        called="the exact permutation test of the mean difference",
+        citations=("fisher1935design", "otero2014bootstrap"),
+        assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
+        automatic=(
+            Automatic(
+                situation="test-set",
+                why="it is exact for the mean over instances of one test set",
+                rank=2,
+            ),
+        ),
+        interval="the shifts that the test does not reject",
+        speed="drawn",
+        power="sign flips",
+        remarks=(
+            Remark(
+                words="The permutation test is exact under exchangeability, but one data set "
+                "({dataset}) carries {share} % of the sum of squares: the others hardly count. "
+                "The Wilcoxon test does not have this weakness.",
+                when="one data set dominates",
+            ),
+            _SHORT_WINDOWS,
+        ),
+        discrete=True,
+        random=True,
+        smallest_pvalue=smallest_pvalue,
+    ),
+    PairwiseTest(
+        name="paired-t",
+        function="bestofk.stats.pairwise.paired_tests:paired_t",
+        summary="paired t on the data sets; coarse losses never look certain",
+        covers=("datasets", "test-set", "time"),
+        paper="Student 1908, The probable error of a mean",
+        doi="10.2307/2331554",
+        called="the paired t test",
+        citations=("student1908probable",),
+        assumptions=(*INDEPENDENT_UNITS, NORMAL_UNITS),
+        automatic=(
+            Automatic(
+                situation="datasets",
+                why="if the differences are about normal",
+                rank=2,
+                fallback=True,
+            ),
+        ),
+        interval="quantiles of t times the standard error",
+        takes_resolution=True,
+        remarks=(_SHORT_WINDOWS,),
+    ),
+    PairwiseTest(
+        name="wilcoxon",
+        function="bestofk.stats.pairwise.signed_ranks:wilcoxon",
+        summary="signed ranks of the differences, exact with ties",
+        covers=("datasets", "test-set"),
+        paper="Wilcoxon 1945, Individual comparisons by ranking methods",
+        doi="10.2307/3001968",
+        called="Wilcoxon's signed-rank test",
+        citations=("wilcoxon1945individual",),
+        assumptions=(*INDEPENDENT_UNITS, SYMMETRIC, ENOUGH_UNITS),
+        automatic=(
+            Automatic(
+                situation="datasets",
+                why="it is exact for ranks of the differences, so that no single data set decides",
+            ),
+        ),
+        interval="of Hodges and Lehmann: the shifts that the test does not reject",
+        power="signed rank",
+        discrete=True,
+        curtailed="ranks",
+        smallest_pvalue=smallest_pvalue,
+    ),
+    PairwiseTest(
+        name="sign",
+        function="bestofk.stats.pairwise.paired_tests:sign",
+        summary="wins against losses, ties dropped, exact binomial",
+        covers=("datasets", "test-set"),
+        paper="Demsar 2006, Statistical comparisons of classifiers over multiple data sets",
+        called="the sign test",
+        citations=("demsar2006statistical",),
+        assumptions=(*INDEPENDENT_UNITS, EITHER_AHEAD, ENOUGH_UNITS),
+        interval="of the median: the shifts that the test does not reject",
+        power="unknown",
+        discrete=True,
+        curtailed="signs",
+        smallest_pvalue=smallest_pvalue,
+    ),
+    PairwiseTest(
+        name="mcnemar",
+        function="bestofk.stats.pairwise.mcnemar_tests:mcnemar",
+        summary="instances that only one of the two gets wrong",
+        covers=("test-set",),
+        paper="McNemar 1947, Note on the sampling error of the difference between correlated "
+        "proportions",
+        doi="10.1007/BF02295996",
+        called="McNemar's test",
+        citations=("mcnemar1947note",),
+        assumptions=(*INDEPENDENT_UNITS, ENOUGH_UNITS),
+        automatic=(
+            Automatic(
+                situation="test-set", why="the losses are right or wrong on the same instances"
+            ),
+        ),
+        interval="of Tango, by scores",
+        power="disagreements",
+        zero_one=True,
+        discrete=True,
+        smallest_pvalue=smallest_mcnemar_pvalue,
+        decision_arguments={"exact": "auto"},
+        decision_smallest_pvalue=smallest_switching_mcnemar_pvalue,
+    ),
+)
+
+
+# The entries of the Bayesian tests.
+
+
+BAYESIAN_TESTS = (
+    PairwiseTest(
+        name="correlated-t",
+        function="bestofk.stats.pairwise.bayesian:correlated_t",
+        summary="posterior of the mean difference with a region of practical equivalence",
+        covers=("repeated-kfold", "kfold", "resample", "bootstrap"),
+        paper="Corani and Benavoli 2015, A Bayesian approach for comparing cross-validated "
+        "algorithms on multiple data sets",
+        doi="10.1007/s10994-015-5486-z",
+        called="the Bayesian correlated t test",
+        citations=("corani2015bayesian",),
+        assumptions=(SHARED_ROWS_CORRECTED, NORMAL),
+        interval="of equal tails of the posterior",
+        needs_sizes=True,
+        bayesian=True,
+        takes_resolution=True,
+    ),
+    PairwiseTest(
+        name="signed-rank-bayes",
+        function="bestofk.stats.pairwise.bayesian:signed_rank_bayes",
+        summary="posterior of the signed rank statistic with a region of practical equivalence",
+        covers=("datasets",),
+        paper="Benavoli et al. 2014, A Bayesian Wilcoxon signed-rank test based on the Dirichlet "
+        "process",
+        called="the Bayesian signed-rank test",
+        citations=("benavoli2014bayesian",),
+        assumptions=(*INDEPENDENT_UNITS, SYMMETRIC),
+        speed="drawn",
+        power="unknown",
+        bayesian=True,
+        discrete=True,
+        random=True,
+        at_least_units=10,
+    ),
+)
+
+
+# The tests on clusters of instances, by name.
+
+
+_CLUSTERS = Assumption(
+    claim="Clusters of instances are independent of each other.",
+    check="cannot be checked",
+    why="Instances of one cluster may depend on each other as they like; where there are no "
+    "clusters, each instance counts as one.",
+)
+_SYMMETRIC = Assumption(
+    claim="Of two that are equal, either is as likely to be ahead by as much on a cluster.",
+    check="cannot be checked",
+    why="It is so when equal means that their answers could be exchanged.",
+)
+_MANY = Assumption(
+    claim="There are many clusters, some 30 and more.",
+    check="cannot be checked",
+    why="{test} is referred to chi-squared; cluster-sign-flip is exact with few of them, too.",
+)
+_INTERVAL = "quantiles of t times the standard error over clusters"
+
+CLUSTERED_TESTS: Registry[PairwiseTest] = Registry(
+    "test for clusters",
+    PairwiseTest(
+        name="cluster-sign-flip",
+        function="bestofk.stats.pairwise.clustered:cluster_sign_flip",
+        summary="exact null of the mean difference when whole clusters flip their signs",
+        paper="Fisher 1935, The design of experiments",
+        called="the exact sign-flip test over clusters",
+        citations=("fisher1935design",),
+        assumptions=(_CLUSTERS, _SYMMETRIC),
+        covers=("test-set",),
+        interval=_INTERVAL,
+        power="unknown",
+        discrete=True,
+        smallest_pvalue=smallest_pvalue,
+    ),
+    PairwiseTest(
+        name="obuchowski",
+        function="bestofk.stats.pairwise.clustered:obuchowski",
+        summary="McNemar's statistic with the variance of sums over clusters",
+        paper="Obuchowski 1998, On the comparison of correlated proportions for clustered data",
+        called="Obuchowski's test",
+        assumptions=(_CLUSTERS, _MANY),
+        covers=("test-set",),
+        interval=_INTERVAL,
+        power="unknown",
+    ),
+    PairwiseTest(
+        name="durkalski",
+        function="bestofk.stats.pairwise.clustered:durkalski",
+        summary="every cluster counts the same, whatever its size",
+        paper="Durkalski et al. 2003, Analysis of clustered matched-pair data",
+        doi="10.1002/sim.1438",
+        called="Durkalski's test",
+        assumptions=(_CLUSTERS, _MANY),
+        covers=("test-set",),
+        interval=_INTERVAL,
+        power="unknown",
+    ),
+    PairwiseTest(
+        name="yang",
+        function="bestofk.stats.pairwise.clustered:yang",
+        summary="Obuchowski's statistic with a smaller variance where the two differ",
+        paper="Yang, Sun and Hardin 2010, A note on the tests for clustered matched-pair data",
+        doi="10.1002/bimj.201000035",
+        called="Yang's test",
+        assumptions=(_CLUSTERS, _MANY),
+        covers=("test-set",),
+        interval=_INTERVAL,
+        power="unknown",
+    ),
+)
+"""Each takes ``(a, b, clusters=, strata=, unit=, alternative=)``."""
+
+
+# The pairwise tests: one entry each, read by the command line, the docs, the lab and the laws.
+
+
+PAIRWISE_TESTS: Registry[PairwiseTest] = Registry(
+    "pairwise test", *SPLIT_TESTS, *UNIT_TESTS, *BAYESIAN_TESTS
+)

@@ -1,0 +1,408 @@
+"""Paired t tests on the differences of one sample of splits, plain and corrected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Alternative, Floats, finite_array, positive, refuse, side, whole
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.stats.pairwise.resolution import least_variance, step_of
+from bestofk.stats.pairwise.result import PairwiseResult, scalar_or_array
+from bestofk.stats.tails import pvalue_of_t
+
+
+def kfold_t(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    resolution: float | None = None,
+) -> PairwiseResult:
+    """Paired t test on the k folds of one cross-validation.
+
+    Tests the hypothesis that the two learners have the same expected loss
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The folds share
+    training rows, so that the test rejects somewhat too often at its default df.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., folds)
+        Losses on the same folds; leading axes broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+    df : float, optional
+        Calibrated degrees of freedom; they replace the default k - 1 in the statistic and in
+        the t distribution.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: as published.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``t = m / (S / sqrt(df + 1))`` with m the mean of the differences and S^2 their unbiased
+    variance. 0/0 is 0 with p = 1; x/0 is infinite. With a resolution r, S^2 is at least
+    2 r^2 / k.
+
+    References
+    ----------
+    T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
+    classification learning algorithms. Neural Computation 10, 1895-1923.
+    doi:10.1162/089976698300017197
+
+    R. R. Bouckaert (2003). Choosing between two learning algorithms based on calibrated tests.
+    Proceedings of ICML 2003, 51-58.
+
+    Examples
+    --------
+    >>> r = kfold_t([0.30, 0.25, 0.28, 0.27], [0.26, 0.24, 0.23, 0.25])
+    >>> round(r.statistic, 4), r.df, round(r.pvalue, 4)
+    (3.2863, 3.0, 0.0462)
+    >>> kfold_t([0.2, 0.3], [0.2, 0.3]).pvalue
+    1.0
+    """
+    return _paired_t(
+        "kfold-t",
+        a,
+        b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        shape_words="(folds,)",
+    )
+
+
+def resampled_t(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    resolution: float | None = None,
+) -> PairwiseResult:
+    """Paired t test on n random splits, as if they were independent.
+
+    Tests the hypothesis that the two learners have the same expected loss
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`). The splits share
+    rows, so that the test rejects far too often at its default df: prefer
+    `corrected_resampled_t`.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses on the same n random splits; leading axes broadcast.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+    df : float, optional
+        Calibrated degrees of freedom instead of n - 1.
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: as published.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``t = m / (S / sqrt(df + 1))``, as in `kfold_t`.
+
+    References
+    ----------
+    T. G. Dietterich (1998). Approximate statistical tests for comparing supervised
+    classification learning algorithms. Neural Computation 10, 1895-1923.
+    doi:10.1162/089976698300017197
+
+    Examples
+    --------
+    >>> r = resampled_t([0.30, 0.25, 0.28], [0.26, 0.24, 0.23], alternative="greater")
+    >>> round(r.statistic, 4), round(r.pvalue, 4)
+    (2.7735, 0.0546)
+    """
+    return _paired_t(
+        "resampled-t",
+        a,
+        b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        shape_words="(splits,)",
+    )
+
+
+def corrected_resampled_t(
+    a: Any,
+    b: Any,
+    *,
+    n_train: Any,
+    n_test: Any,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    units: int | None = None,
+    resolution: float | None = None,
+) -> PairwiseResult:
+    """Corrected resampled t test of Nadeau and Bengio.
+
+    Tests the hypothesis that the two learners have the same expected loss
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`).
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        Losses on the same n random splits; leading axes broadcast.
+    n_train, n_test : number, or sequence of numbers
+        Rows in the training and in the test part of a split; of several, the means count.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+    df : float, optional
+        Calibrated degrees of freedom; they replace the default n - 1 in the statistic and in
+        the t distribution.
+    units : int, optional
+        Groups of rows that are never divided, where there are such: the t distribution has at
+        most one degree of freedom less than there are groups. The ratio of test to training part
+        may be that of rows or of groups; over folds that test each of them once, both are
+        1 / (folds - 1).
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: as published.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``t = m / sqrt((1/n + n_2/n_1) S^2) * sqrt((df + 1) / n)`` with n_1 training and n_2 test
+    rows; the last factor is 1 for the default df.
+
+    References
+    ----------
+    C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning
+    52, 239-281. doi:10.1023/A:1024068626366
+
+    Examples
+    --------
+    >>> r = corrected_resampled_t(
+    ...     [0.30, 0.25, 0.28], [0.26, 0.24, 0.23], n_train=270, n_test=30)
+    >>> round(r.statistic, 4), round(r.pvalue, 4)
+    (2.4019, 0.1383)
+    """
+    return _paired_t(
+        "corrected-resampled-t",
+        a,
+        b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        test_ratio=rows_ratio(n_train, n_test),
+        units=units,
+        shape_words="(splits,)",
+    )
+
+
+def corrected_repeated_kfold_t(
+    a: Any,
+    b: Any,
+    *,
+    alternative: str = "two-sided",
+    df: float | None = None,
+    n_train: Any = None,
+    n_test: Any = None,
+    test_share: float | None = None,
+    units: int | None = None,
+    resolution: float | None = None,
+) -> PairwiseResult:
+    """Corrected repeated k-fold cv t test of Bouckaert and Frank.
+
+    Tests the hypothesis that the two learners have the same expected loss
+    (``alternative="greater"``: that the loss of `a` is at most that of `b`).
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., runs, folds) or (folds,)
+        Losses on the same folds; leading axes broadcast. A single axis is one run.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+    df : float, optional
+        Calibrated degrees of freedom instead of runs * folds - 1.
+    n_train, n_test : number, or sequence of numbers, optional
+        Rows in the training and in the test part.
+    test_share : float, optional
+        The ratio n_test / n_train itself, instead of the two. Without any of them it is
+        1 / (folds - 1), which is right only where no fold was dropped: nine folds of ten keep
+        the ratio 1/9 (see `bestofk.splits.Design.test_share`).
+    units : int, optional
+        Groups of rows that are never divided, where there are such: the t distribution has at
+        most one degree of freedom less than there are groups. The ratio of test to training part
+        may be that of rows or of groups; over folds that test each of them once, both are
+        1 / (folds - 1).
+    resolution : float, optional
+        The step between two losses, such as 1 / n_test for error rates: no variance is then
+        taken to be smaller than what one instance of each learner makes in one fold (see
+        `bestofk.stats.pairwise.resolution`). None: as published.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    The statistic of `corrected_resampled_t` over all n = runs * folds differences.
+
+    References
+    ----------
+    R. R. Bouckaert and E. Frank (2004). Evaluating the replicability of significance tests for
+    comparing learning algorithms. PAKDD 2004, LNCS 3056, 3-12.
+    doi:10.1007/978-3-540-24775-3_3
+
+    Examples
+    --------
+    >>> a = [[0.30, 0.25, 0.28], [0.27, 0.29, 0.26]]
+    >>> b = [[0.26, 0.24, 0.23], [0.25, 0.26, 0.24]]
+    >>> r = corrected_repeated_kfold_t(a, b)
+    >>> round(r.statistic, 4), r.df, round(r.pvalue, 4)
+    (2.3575, 5.0, 0.065)
+    """
+    a, b = finite_array(a, "a"), finite_array(b, "b")
+    if a.ndim == 1 and b.ndim == 1:
+        a, b = a[np.newaxis], b[np.newaxis]
+    a, b = paired_losses(a, b, axes=2)
+    runs, folds = a.shape[-2:]
+    share = _share_of_folds(folds, n_train, n_test, test_share)
+    flat_a, flat_b = (array.reshape(*array.shape[:-2], runs * folds) for array in (a, b))
+    return _paired_t(
+        "corrected-repeated-kfold-t",
+        flat_a,
+        flat_b,
+        alternative=alternative,
+        df=df,
+        resolution=resolution,
+        test_ratio=share,
+        units=units,
+        shape_words="(runs * folds,)",
+    )
+
+
+def _share_of_folds(folds: int, n_train: Any, n_test: Any, test_share: Any) -> float:
+    """n_test / n_train as told, or that of complete runs of so many folds."""
+    if (n_train is None) != (n_test is None):
+        raise ArgumentError("n_train and n_test must be given together; got one of them.")
+    if test_share is not None:
+        if n_train is not None:
+            raise ArgumentError(
+                "test_share must be given without n_train and n_test; got all of them."
+            )
+        return positive(test_share, "test_share")
+    if n_train is not None:
+        return rows_ratio(n_train, n_test)
+    if folds < 2:
+        raise refuse("folds (the last axis)", "at least 2", folds)
+    return 1.0 / (folds - 1)
+
+
+def rows_ratio(n_train: Any, n_test: Any) -> float:
+    """Mean number of test rows over mean number of training rows."""
+    means = []
+    for value, name in ((n_train, "n_train"), (n_test, "n_test")):
+        if np.ndim(value) == 0:
+            means.append(positive(value, name))
+        else:
+            sizes = finite_array(value, name)
+            means.append(positive(sizes.mean() if sizes.size and (sizes > 0).all() else 0, name))
+    return means[1] / means[0]
+
+
+def degrees_of_freedom(df: Any, default: int, *, where: str) -> float:
+    """The given df, or the default of the design, which must then be at least 1."""
+    if df is not None:
+        return positive(df, "df")
+    if default < 1:
+        raise ArgumentError(f"{where} must leave at least 1 degree of freedom; got {default}.")
+    return float(default)
+
+
+def _paired_t(
+    test: str,
+    a: Any,
+    b: Any,
+    *,
+    alternative: str,
+    df: float | None,
+    resolution: float | None,
+    shape_words: str,
+    test_ratio: float | None = None,
+    units: int | None = None,
+) -> PairwiseResult:
+    sides: Alternative = side(alternative)
+    a, b = paired_losses(a, b, axes=1, shape_words=shape_words)
+    n = a.shape[-1]
+    if n < 2:
+        raise ArgumentError(f"a must hold at least 2 differences to test; got {n}.")
+    degrees = degrees_of_freedom(df, n - 1, where=f"the {n} differences")
+    # variance of the mean over S^2; without correction 1 / (df + 1)
+    factor = 1.0 / (degrees + 1.0)
+    if test_ratio is not None:
+        factor *= 1.0 + n * test_ratio
+    least = least_variance(step_of(resolution, a, b), n)
+    if units is not None and df is None:
+        degrees = min(degrees, float(whole(units, "units", at_least=2) - 1))
+
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
+        mean = d.mean(axis=0)
+        variance = np.square(d - mean).sum(axis=0) / (n - 1)
+        mean, variance = without_noise(mean, variance, noise)
+        return t_from_variance(mean, variance * factor, degrees, sides, least * factor)
+
+    t, p, estimate, se = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
+    return t_result(test, t, p, degrees, estimate, se, sides)
+
+
+def t_from_variance(
+    mean: Floats, variance: Floats, df: float, alternative: Alternative, least: float = 0.0
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Statistic, p-value, mean and standard error, degenerate cases settled.
+
+    The variance is at least `least`; learners that never differ have p = 1 all the same.
+    """
+    se = np.sqrt(np.maximum(variance, least) if least else variance)
+    t, empty = ratio(mean, se)
+    if least:
+        empty = (variance == 0) & (mean == 0)
+    p = pvalue_of_t(t, df, alternative)
+    if np.any(empty):
+        p = np.where(empty, 1.0, p)
+    return t, p, mean, se
+
+
+def t_result(
+    test: str,
+    t: Floats,
+    p: Floats,
+    df: float,
+    estimate: Floats,
+    se: Floats,
+    alternative: Alternative,
+    note: str = "",
+) -> PairwiseResult:
+    """A result whose interval is ``estimate +- q se``."""
+    return PairwiseResult(
+        test=test,
+        statistic=scalar_or_array(t),
+        pvalue=scalar_or_array(p),
+        df=df,
+        estimate=scalar_or_array(estimate),
+        alternative=alternative,
+        pivot=scalar_or_array(estimate),
+        standard_error=scalar_or_array(se),
+        note=note,
+    )

@@ -1,0 +1,261 @@
+"""Sentences about a pair of learners: who has the smaller loss, and what that is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bestofk._base.checks import Alternative, Floats, probability
+from bestofk._base.display_metric import spoken
+from bestofk._base.errors import ArgumentError
+from bestofk._base.formatting import number, pvalue_words
+from bestofk._base.results import Presented, open_level
+
+
+def verdict(
+    a: str,
+    b: str,
+    *,
+    estimate: float,
+    direction: float,
+    pvalue: float,
+    alternative: Alternative,
+    alpha: float,
+    details: str,
+) -> str:
+    """Who is better, by how much, and whether that is significant.
+
+    `direction` is the sign of the evidence (positive: the loss of `a` is greater); where it
+    contradicts the sign of the estimate, that is said.
+    """
+    if estimate == 0:
+        first = f"{a} and {b} have the same {spoken().mean} ({details})."
+    else:
+        better, worse = (a, b) if estimate < 0 else (b, a)
+        first = (
+            f"{better} has a {spoken().smaller} {spoken().mean} than {worse}, by "
+            f"{number(abs(estimate))} ({details})."
+        )
+    rejected = pvalue <= alpha
+    level = f"at level {alpha:g}"
+    if alternative == "two-sided":
+        second = (
+            f"The difference is significant {level}."
+            if rejected
+            else f"There is no evidence of a difference {level}."
+        )
+    else:
+        most = (alternative == "greater") != spoken().higher_is_better
+        relation = "at most" if most else "at least"
+        outcome = "is rejected" if rejected else "is not rejected"
+        what = f"the {spoken().name} of {a} is {relation} that of {b}"
+        second = f"The hypothesis that {what} {outcome} {level}."
+    if direction and direction * estimate <= 0:
+        better = b if direction > 0 else a
+        although = "although the means are the same" if estimate == 0 else "against the means"
+        second += f" The statistic speaks for {better}, {although}."
+    return f"{first} {second}"
+
+
+# What a pairwise test returns: the numbers by name, an interval, and the sentences.
+
+
+FloatOrArray = float | Floats
+
+
+class Interval(NamedTuple):
+    """Two ends of a confidence or credible interval; an open end is infinite."""
+
+    low: FloatOrArray
+    high: FloatOrArray
+
+
+def scalar_or_array(value: Any) -> FloatOrArray:
+    """A Python float where no axes are left, else an array of float64."""
+    array = np.asarray(value, dtype=np.float64)
+    return float(array) if array.ndim == 0 else array
+
+
+def one_sided(low: Any, high: Any, alternative: Alternative) -> Interval:
+    """The interval with the end opened that the alternative leaves open."""
+    low, high = np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64)
+    if alternative == "greater":
+        high = np.full_like(high, np.inf)
+    elif alternative == "less":
+        low = np.full_like(low, -np.inf)
+    return Interval(scalar_or_array(low), scalar_or_array(high))
+
+
+def tail_level(level: float, alternative: Alternative) -> float:
+    """The probability left in each tail that an interval of this level cuts off."""
+    outside = 1.0 - probability(level, "level")
+    return outside / 2 if alternative == "two-sided" else outside
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairwiseResult(Presented):
+    """Evidence about two learners.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test, as in the registry.
+    statistic, pvalue : float or ndarray
+        Floats for one pair; arrays over the leading axes otherwise.
+    df : float, tuple of two floats, or None
+        Degrees of freedom; two for F; None where the test has none.
+    estimate : float or ndarray
+        ``mean(a) - mean(b)``: negative where `a` has the smaller loss.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+    pivot, standard_error : float, ndarray or None
+        Centre and standard error of the interval, where it is a t interval.
+    direction : float, ndarray or None
+        Positive where the statistic speaks for a greater loss of `a`, negative where it speaks
+        for a greater loss of `b`, 0 where it speaks for neither; None: the sign of `estimate`.
+    note : str
+        What the reader should know of this result; often empty.
+    bounds : Interval or None
+        `low` and `high` between which the p-value lies, of the shape of `pvalue`, where it was
+        computed to within a known error; None where it is exact to rounding.
+    losses : tuple of ndarray
+        The two inputs, kept (not copied) for intervals and figures that need the differences.
+    interval_rule : callable or None
+        ``interval_rule(result, level)`` gives the interval, where it is not a t interval.
+    """
+
+    test: str
+    statistic: FloatOrArray
+    pvalue: FloatOrArray
+    df: float | tuple[float, float] | None
+    estimate: FloatOrArray
+    alternative: Alternative
+    pivot: FloatOrArray | None = None
+    standard_error: FloatOrArray | None = None
+    direction: FloatOrArray | None = None
+    note: str = ""
+    bounds: Interval | None = None
+    losses: tuple[Floats, ...] = field(default=(), repr=False, compare=False)
+    interval_rule: Callable[[PairwiseResult, float], Interval] | None = field(
+        default=None, repr=False, compare=False
+    )
+
+    def confidence_interval(self, level: float = 0.95) -> Interval:
+        """Interval of the difference of losses, from inverting the test.
+
+        Parameters
+        ----------
+        level : float
+            Coverage, strictly between 0 and 1.
+
+        Returns
+        -------
+        Interval
+            `low` and `high`; one of them is infinite when the alternative is one-sided.
+        """
+        level = probability(level, "level")
+        if self.interval_rule is not None:
+            return self.interval_rule(self, level)
+        if self.pivot is None or self.standard_error is None or not isinstance(self.df, float):
+            raise ArgumentError(f"confidence_interval: the test {self.test!r} offers none.")
+        from bestofk.stats.tails import t_quantile
+
+        # the quantile of the upper tail, from the small side so that no digit is lost
+        q = -t_quantile(tail_level(level, self.alternative), self.df)
+        half = q * np.asarray(self.standard_error)
+        return one_sided(self.pivot - half, self.pivot + half, self.alternative)
+
+    def _columns(self) -> dict[str, Any]:
+        """One row per comparison."""
+        p = np.atleast_1d(self.pvalue).ravel()
+
+        def column(values: Any) -> Floats:
+            return np.broadcast_to(np.asarray(values, dtype=float), np.shape(self.pvalue)).ravel()
+
+        degrees: dict[str, Any] = {}
+        if isinstance(self.df, tuple):
+            degrees = {"df_1": [self.df[0]] * len(p), "df_2": [self.df[1]] * len(p)}
+        elif self.df is not None:
+            degrees = {"df": [self.df] * len(p)}
+        return {
+            "test": [self.test] * len(p),
+            "alternative": [self.alternative] * len(p),
+            "estimate": column(self.estimate),
+            "statistic": column(self.statistic),
+            **degrees,
+            "pvalue": p,
+        }
+
+    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+        """The result in sentences, ready to print.
+
+        Parameters
+        ----------
+        names : two str, optional
+            Names of the two learners; ``a`` and ``b`` by default.
+        alpha : float, optional
+            Level of significance; 0.05 by default.
+        """
+        a, b = two_names(names)
+        alpha = open_level(alpha)
+        if np.ndim(self.pvalue):
+            return _explain_many(self, a, b, alpha)
+        direction = float(np.sign(self.estimate if self.direction is None else self.direction))
+        sentences = verdict(
+            a,
+            b,
+            estimate=float(self.estimate),
+            direction=direction,
+            pvalue=float(self.pvalue),
+            alternative=self.alternative,
+            alpha=alpha,
+            details=f"{self.test} test, {self._numbers(alpha)}",
+        )
+        return f"{sentences} {self.note}".rstrip()
+
+    def _numbers(self, alpha: float) -> str:
+        if self.df is None:
+            degrees = ""
+        elif isinstance(self.df, tuple):
+            degrees = f", df = {self.df[0]:g} and {self.df[1]:g}"
+        else:
+            degrees = f", df = {self.df:g}"
+        sides = "two-sided" if self.alternative == "two-sided" else "one-sided"
+        p = pvalue_words(float(self.pvalue), alpha)
+        return f"statistic = {number(float(self.statistic))}{degrees}, {sides} {p}"
+
+
+def two_names(names: Sequence[str] | None) -> tuple[str, str]:
+    """The names of two learners: those given, or a and b."""
+    if names is None:
+        return "a", "b"
+    if isinstance(names, str) or len(names) != 2:
+        raise ArgumentError(f"names must hold the names of the two learners; got {names!r:.80}.")
+    return str(names[0]), str(names[1])
+
+
+def _explain_many(result: PairwiseResult, a: str, b: str, alpha: float) -> str:
+    p = np.asarray(result.pvalue)
+    if p.size == 0:
+        return f"No comparison of {a} with {b} was made."
+    estimate = np.asarray(result.estimate)
+    direction = np.sign(estimate if result.direction is None else np.asarray(result.direction))
+    rejected = p <= alpha
+    sides = {
+        "two-sided": f"that {a} and {b} have the same loss",
+        "greater": f"that the loss of {a} is at most that of {b}",
+        "less": f"that the loss of {a} is at least that of {b}",
+    }[result.alternative]
+    sentences = (
+        f"{p.size} comparisons of {a} with {b} ({result.test} test, {result.alternative}): "
+        f"the hypothesis {sides} is rejected at level {alpha:g} in {int(rejected.sum())} of them "
+        f"(without correction for their number), for {a} in "
+        f"{int((rejected & (direction < 0)).sum())} and for {b} in "
+        f"{int((rejected & (direction > 0)).sum())}; the mean loss of {a} is smaller in "
+        f"{int((estimate < 0).sum())}, larger in {int((estimate > 0).sum())} and the same in "
+        f"{int((estimate == 0).sum())}; the smallest {pvalue_words(float(p.min()))}."
+    )
+    return f"{sentences} {result.note}".rstrip()

@@ -1,0 +1,220 @@
+"""Results whose statistic is standard normal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bestofk._base.checks import Alternative, Floats, side, whole
+from bestofk._base.errors import ArgumentError
+from bestofk.stats.pairwise.differences import over_pairs, paired_losses, ratio, without_noise
+from bestofk.stats.pairwise.half_sampling import two_parts, variance_at_half
+from bestofk.stats.pairwise.result import (
+    Interval,
+    PairwiseResult,
+    one_sided,
+    scalar_or_array,
+    tail_level,
+)
+from bestofk.stats.tails import normal_quantile, pvalue_of_z
+
+
+def z_from_variance(
+    mean: Floats, variance: Floats, alternative: Alternative
+) -> tuple[Floats, Floats, Floats]:
+    """Statistic, p-value and standard error, degenerate cases settled."""
+    se = np.sqrt(variance)
+    z, empty = ratio(mean, se)
+    p = pvalue_of_z(z, alternative)
+    if np.any(empty):
+        p = np.where(empty, 1.0, p)
+    return z, p, se
+
+
+def z_result(
+    test: str,
+    z: Floats,
+    p: Floats,
+    estimate: Floats,
+    pivot: Floats,
+    se: Floats,
+    alternative: Alternative,
+) -> PairwiseResult:
+    """A result whose interval is ``pivot +- q se`` with a normal quantile."""
+    return PairwiseResult(
+        test=test,
+        statistic=scalar_or_array(z),
+        pvalue=scalar_or_array(p),
+        df=None,
+        estimate=scalar_or_array(estimate),
+        alternative=alternative,
+        pivot=scalar_or_array(pivot),
+        standard_error=scalar_or_array(se),
+        direction=scalar_or_array(pivot),
+        interval_rule=_interval,
+    )
+
+
+def _interval(result: PairwiseResult, level: float) -> Interval:
+    q = -float(normal_quantile(tail_level(level, result.alternative)))
+    assert result.pivot is not None
+    half = q * np.asarray(result.standard_error, dtype=np.float64)
+    return one_sided(result.pivot - half, result.pivot + half, result.alternative)
+
+
+# The central limit theorem for cross-validation of Bayle et al. as a test.
+
+
+def bayle_cv_z(
+    a: Any, b: Any, *, fold_of: Any = None, alternative: str = "two-sided"
+) -> PairwiseResult:
+    """Z test from the central limit theorem for cross-validation.
+
+    Tests the hypothesis that the *fitted models* of the folds have, on average, the same expected
+    loss (``alternative="greater"``: that the loss of `a` is at most that of `b`); not whether the
+    learners would have over other data sets.
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., n)
+        The loss of each of n rows, each predicted once, by the model of the fold that tests it.
+        Leading axes broadcast.
+    fold_of : array_like of int, shape (n,), optional
+        The fold of each row; None: every row is a fold of its own (leave-one-out).
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``Z = sqrt(n) m / s``, standard normal, with m the mean of the n differences and s^2 the mean
+    over the folds of the unbiased variance inside a fold; with leave-one-out the variance of all
+    differences (the paper's two estimators). It holds for learners that are stable enough: when
+    leaving out one row changes their predictions by little more than chance.
+
+    References
+    ----------
+    P. Bayle, A. Bayle, L. Janson and L. Mackey (2020). Cross-validation confidence intervals for
+    test error. Advances in Neural Information Processing Systems 33, section 4.
+    doi:10.48550/arXiv.2007.12671
+
+    Examples
+    --------
+    >>> a = [1, 0, 1, 1, 0, 1, 0, 1, 1, 0]
+    >>> b = [0, 0, 1, 0, 0, 1, 0, 0, 1, 0]
+    >>> r = bayle_cv_z(a, b)
+    >>> round(r.statistic, 4), round(r.pvalue, 4)
+    (2.0702, 0.0384)
+    >>> round(bayle_cv_z(a, b, fold_of=[0, 0, 0, 0, 0, 1, 1, 1, 1, 1]).statistic, 4)
+    1.8974
+    """
+    sides: Alternative = side(alternative)
+    a, b = paired_losses(a, b, axes=1)
+    n = a.shape[-1]
+    folds = _folds(fold_of, n)
+
+    def kernel(d: Floats, noise: Floats) -> tuple[Floats, ...]:
+        if folds is None:
+            s_squared = d.var(axis=0)
+        else:
+            s_squared = np.mean([d[rows].var(axis=0, ddof=1) for rows in folds], axis=0)
+        mean, variance = without_noise(d.mean(axis=0), s_squared / n, noise)
+        return (*z_from_variance(mean, variance, sides), mean)
+
+    z, p, se, estimate = over_pairs(a, b, kernel, axes=1, units=(0, 0, 1, 1))
+    return z_result("bayle-cv-z", z, p, estimate, estimate, se, sides)
+
+
+def _folds(fold_of: Any, n: int) -> list[Any] | None:
+    """The rows of every fold."""
+    if fold_of is None:
+        if n < 2:
+            raise ArgumentError(f"a must hold the losses of at least 2 rows; got {n}.")
+        return None
+    marks = np.asarray(fold_of)
+    if marks.shape != (n,):
+        raise ArgumentError(
+            f"fold_of must hold the fold of each of the {n} rows; got shape {marks.shape}."
+        )
+    rows = [np.flatnonzero(marks == fold) for fold in np.unique(marks)]
+    if min(map(len, rows)) < 2:
+        raise ArgumentError(
+            "fold_of must put at least 2 rows into every fold; leave it out for leave-one-out."
+        )
+    return rows
+
+
+# The conservative Z of Nadeau and Bengio.
+
+
+def conservative_z(
+    a: Any,
+    b: Any,
+    *,
+    runs: int,
+    folds: int,
+    halvings: int,
+    half_folds: int,
+    alternative: str = "two-sided",
+) -> PairwiseResult:
+    """Conservative Z test: the variance on half of the rows serves for all of them.
+
+    Tests the hypothesis that the two *learners* have the same expected loss over data sets of
+    this size (``alternative="greater"``: that the loss of `a` is at most that of `b`).
+
+    Parameters
+    ----------
+    a, b : array_like, shape (..., runs * folds + 2 * halvings * half_folds)
+        Losses of every fold of every run on all rows; then, for each halving, those of the folds
+        of its one half and of its other half. Leading axes broadcast.
+    runs, folds : int
+        Of the cross-validation on all rows.
+    halvings, half_folds : int
+        How often the rows were halved, and folds of the cross-validation of each half.
+    alternative : {"two-sided", "greater", "less"}
+        ``"greater"``: the loss of `a` is the greater one.
+
+    Returns
+    -------
+    PairwiseResult
+
+    Notes
+    -----
+    ``Z = m / sqrt(v)``, standard normal, with m the mean difference on all rows and
+    ``v = mean_m (u_m - w_m)^2 / 2`` from the mean differences u_m and w_m of the two sides of
+    halving m: unbiased for the variance of such a mean on half of the rows, which is about twice
+    that on all. In the paper each mean is over 15 random splits; here it is cross-validated.
+
+    References
+    ----------
+    C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning
+    52, 239-281, section 4. doi:10.1023/A:1024068626366
+
+    Examples
+    --------
+    Two runs of two folds, and two halvings with two folds in each half:
+
+    >>> a = [0.30, 0.28, 0.27, 0.31] + [0.35, 0.33, 0.30, 0.36] + [0.31, 0.35, 0.36, 0.30]
+    >>> b = [0.26, 0.24, 0.25, 0.27] + [0.26, 0.32, 0.28, 0.30] + [0.30, 0.32, 0.27, 0.33]
+    >>> r = conservative_z(a, b, runs=2, folds=2, halvings=2, half_folds=2)
+    >>> round(r.statistic, 4), r.df
+    (4.9497, None)
+    """
+    sides: Alternative = side(alternative)
+    halvings = whole(halvings, "halvings", at_least=2)
+    apply = two_parts(
+        a, b, runs=runs, folds=folds, subset_runs=2 * halvings, subset_folds=half_folds
+    )
+
+    def kernel(whole_runs: Floats, halves: Floats, noise: Floats) -> tuple[Floats, ...]:
+        mean, variance = without_noise(
+            whole_runs.mean(axis=(0, 1)), variance_at_half(halves), noise
+        )
+        return (*z_from_variance(mean, variance, sides), mean)
+
+    z, p, se, estimate = apply(kernel, (0, 0, 1, 1))
+    return z_result("conservative-z", z, p, estimate, estimate, se, sides)

@@ -1,0 +1,231 @@
+"""One example of every result, each made by a real call."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import bestofk as bk
+from bestofk import decide as ordering, estimates, intervals, lab
+from bestofk._base.results import Presented
+from bestofk.decide.one_test import run_test
+from bestofk.stats import multiple, pairwise
+
+NAMES = ("tree", "forest", "bayes", "net")
+
+
+def table(K: int = 4, n: int = 8, seed: int = 3) -> np.ndarray:
+    """Losses (K, n), the last learners clearly better."""
+    rng = np.random.default_rng(seed)
+    shift = np.linspace(0.3, 0.0, K)[:, None]
+    return np.round(np.clip(0.3 + shift + 0.04 * rng.standard_normal((K, n)), 0, 1), 4)
+
+
+def scores() -> bk.Losses:
+    """Accuracies of four learners in 10 folds."""
+    return bk.Losses(1.0 - table(n=10), algorithms=NAMES, higher_is_better=True,
+                     loss_name="accuracy")  # fmt: skip
+
+
+def correct(K: int = 3, n: int = 40) -> np.ndarray:
+    rng = np.random.default_rng(5)
+    return (rng.random((K, n)) < np.array([0.9, 0.6, 0.55])[:K, None]).astype(float)
+
+
+@functools.cache
+def decision() -> Any:
+    return bk.order(scores(), prior=list(NAMES), margin=0.02, rope=0.01)
+
+
+@functools.cache
+def study() -> Any:
+    return bk.compare(["max", "nmc", "naive-bayes"], data="iris", plan="5x2", n_jobs=1,
+                      progress=False, replicate=2)  # fmt: skip
+
+
+@functools.cache
+def simulation() -> Any:
+    return lab.simulate(["max", "naive-bayes"], "binary(rows=60)", "kfold:5", sets=12, repeats=3,
+                        n_jobs=1)  # fmt: skip
+
+
+@functools.cache
+def _two_metrics() -> Any:
+    return bk.compare(
+        ["max", "nmc", "nn"], data="iris", plan="5x2", loss=["zero-one", "f1_macro"],
+        engine="serial", progress=False,
+    )  # fmt: skip
+
+
+def _study_with_a_failure() -> Any:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
+    class Broken(ClassifierMixin, BaseEstimator):
+        def fit(self, X: Any, y: Any) -> Any:
+            raise ValueError("the data are cursed")
+
+        def predict(self, X: Any) -> Any:
+            return X
+
+    learners = {"max": "max", "nmc": "nmc", "broken": Broken()}
+    return bk.compare(learners, data="iris", plan="kfold:3", engine="serial", progress=False)
+
+
+@functools.cache
+def _stopped() -> Any:
+    return bk.compare(["max", "nmc", "naive-bayes", "c4.5"], data="wine", n_jobs=1, progress=False,
+                      prior="listed", stop="settled")  # fmt: skip
+
+
+def _gaps() -> Any:
+    """Scores of two models on 30 items, of which one lacks ten."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "scores.csv")
+        rows = [f"{m},q{i},{1 - k}" for k, m in enumerate("ab") for i in range(10 * k, 30)]
+        path.write_text("\n".join(["learner,item,score", *rows]))
+        return bk.read_evals(path)
+
+
+def _roc() -> Any:
+    rng = np.random.default_rng(2)
+    truth = rng.random(60) < 0.4
+    return ordering.roc_hull(truth + rng.standard_normal((3, 60)), truth, names=NAMES[:3])
+
+
+def _multinomial() -> Any:
+    rng = np.random.default_rng(4)
+    truth = np.tile([0, 1], 20)
+    p = rng.random((3, 40))
+    p[0] = np.clip(p[0] + 0.5, 0, 1)
+    posteriors = np.where(truth[None, :, None] == np.arange(2), p[..., None], 1 - p[..., None])
+    return ordering.multinomial_selection(posteriors, truth, names=NAMES[:3])
+
+
+MADE: dict[str, Callable[[], Any]] = {
+    "kfold_t": lambda: pairwise.kfold_t(*table(2)),
+    "kfold_t of many": lambda: pairwise.kfold_t(table()[:3], table()[3]),
+    "five_by_two_f": lambda: pairwise.five_by_two_f(
+        table(2, 10)[0].reshape(5, 2), table(2, 10)[1].reshape(5, 2)
+    ),
+    "kfold_t without spread": lambda: pairwise.kfold_t(np.full(5, 0.3), np.full(5, 0.2)),
+    "correlated_t": lambda: pairwise.correlated_t(*table(2), rope=0.01, rho=0.1),
+    "signed_rank_bayes": lambda: pairwise.signed_rank_bayes(*table(2), rope=0.01),
+    "all_pairs": lambda: pairwise.all_pairs("kfold-t", table()),
+    "anova": lambda: multiple.anova(table()),
+    "anova of many": lambda: multiple.anova(np.stack([table(), table(seed=4)])),
+    "repeated_measures_anova": lambda: multiple.repeated_measures_anova(table()),
+    "kruskal_wallis": lambda: multiple.kruskal_wallis(table()),
+    "friedman": lambda: multiple.friedman(table()),
+    "nemenyi": lambda: multiple.nemenyi(table()),
+    "newman_keuls": lambda: multiple.newman_keuls(table()),
+    "tukey": lambda: multiple.tukey(table()),
+    "posthoc": lambda: multiple.posthoc(table()),
+    "cochran_q": lambda: multiple.cochran_q(correct()),
+    "looney": lambda: multiple.looney(correct()),
+    "bootstrap_a": lambda: multiple.bootstrap_a(table()),
+    "bootstrap_a pairs": lambda: multiple.bootstrap_a(table()).posthoc(),
+    "bootstrap_b": lambda: multiple.bootstrap_b(np.stack([table(), table(seed=9)], -1)[:, :, None]),
+    "bootstrap_b pairs": lambda: multiple.bootstrap_b(
+        np.stack([table(), table(seed=9)], -1)[:, :, None]
+    ).posthoc(),
+    "compact_letters": lambda: multiple.compact_letters(multiple.tukey(table()).pvalues < 0.05),
+    "order": decision,
+    "choose_model": lambda: bk.choose_model(
+        bk.evals.example_evals("inspect-sums"), prefer="tokens", margin=0.1
+    ),
+    "missing scores": lambda: bk.choose_model(_gaps(), missing="bounds").missing_bounds,
+    "a rival of the missing scores": lambda: bk.choose_model(
+        _gaps(), missing="bounds"
+    ).missing_bounds.rivals[0],
+    "item stream": lambda: bk.item_stream(
+        (np.random.default_rng(0).random((2, 100)) < [[0.6], [0.25]]).astype(float)
+    ),
+    "order without a preference": lambda: bk.order(table(n=10)),
+    "order along the preference": lambda: bk.order(scores(), prior=list(NAMES), family="prior"),
+    "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
+    "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
+    "evidence": lambda: decision().evidence,
+    "pair": lambda: decision().evidence.pair(0),
+    "posterior": lambda: decision().evidence.pair(0).posterior,
+    "standing": lambda: decision().standings[0],
+    "margin verdict": lambda: next(iter(decision().margins.values())),
+    "one test": lambda: run_test(scores(), "kfold-t"),
+    "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
+    "one test of all": lambda: run_test(scores(), "friedman"),
+    "orders_by_alpha": lambda: ordering.orders_by_alpha(decision()),
+    "orders_by_prior": lambda: ordering.orders_by_prior(decision()),
+    "roc_hull": _roc,
+    "roc curve": lambda: _roc().curves[0],
+    "hull vertex": lambda: _roc().vertices[1],
+    "multinomial_selection": _multinomial,
+    "study": study,
+    "study with a failure": _study_with_a_failure,
+    "failed fit": lambda: _study_with_a_failure().failures[0],
+    "cost": lambda: next(iter(study().costs.values())),
+    "replication": lambda: study().replication,
+    "study that stopped": _stopped,
+    "order that stopped": lambda: _stopped().decision,
+    "evidence that stopped": lambda: _stopped().evidence,
+    "pair that stopped": lambda: _stopped().evidence.pair(0),
+    "pair that is not settled": lambda: next(
+        pair for pair in _stopped().evidence if not pair.settled
+    ),
+    "standing that is not settled": lambda: next(
+        one for one in _stopped().decision.standings if one.verdict == "not settled"
+    ),
+    "race": lambda: _stopped().race,
+    "raced learner": lambda: _stopped().race.learners[0],
+    "settled items": lambda: bk.settle_items(
+        (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
+        planned=400,
+        names=NAMES[:3],
+        prior="listed",
+    ),
+    "plan_size": lambda: bk.plan_size(scores()),
+    "pair plan": lambda: bk.plan_size(scores(), difference=0.02).pairs[0],
+    "needed": lambda: next(
+        pair.needed[0] for pair in bk.plan_size(scores(), difference=0.001).pairs if pair.needed
+    ),
+    "other metric": lambda: _two_metrics().others[0],
+    "corrected_minimum": lambda: bk.corrected_minimum(scores()),
+    "interval": lambda: intervals.wilson(3, 40),
+    "intervals": lambda: intervals.clopper_pearson([3, 5], 40),
+    "bootstrap_632": lambda: estimates.bootstrap_632(0.1, 0.3),
+    "leave_one_out_bootstrap_error": lambda: estimates.leave_one_out_bootstrap_error(
+        table(5, 8), np.arange(40).reshape(5, 8) % 3 > 0
+    ),
+    "type1_error": lambda: lab.type1_error("kfold-t", simulation=simulation()),
+    "power": lambda: lab.power("kfold-t", simulation=simulation()),
+    "power point": lambda: lab.power("kfold-t", simulation=simulation()).points[0],
+    "replicability": lambda: lab.replicability("kfold-t", simulation=simulation()),
+    "agreement": lambda: lab.replicability("kfold-t", simulation=simulation()).agreement(0.05),
+    "false_claims": lambda: lab.false_claims(sets=10, n_jobs=1),
+    "worst_chosen": lambda: lab.worst_chosen(sets=10, n_jobs=1),
+    "calibrate": lambda: lab.calibrate("kfold-t", simulation=simulation()),
+    "outcomes": lambda: lab.outcomes(simulation(), "kfold-t"),
+    "estimate_truth": lambda: lab.estimate_truth(
+        ["max", "naive-bayes"], lab.problem("binary"), n_train=40, training_sets=3, test_rows=50
+    ),
+    "simulate": simulation,
+    "rate": lambda: lab.Rate.of(3, 50),
+    "curve": lambda: lab.type1_error("kfold-t", simulation=simulation()).curve(),
+    "losses": scores,
+}
+"""What it is: the call that makes it."""
+
+
+def held_in(value: Any) -> Iterator[Any]:
+    """A result and the results in its fields."""
+    yield value
+    if is_dataclass(value) and isinstance(value, Presented):
+        for one in fields(value):
+            inner = getattr(value, one.name)
+            for each in inner if isinstance(inner, tuple) else (inner,):
+                if isinstance(each, Presented):
+                    yield from held_in(each)

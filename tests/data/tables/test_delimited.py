@@ -1,0 +1,234 @@
+import gzip
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk._base.errors import TableError
+from bestofk.data.tables import read_table
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(content, name="t.csv", encoding="utf-8"):
+        file = tmp_path / name
+        data = content if isinstance(content, bytes) else content.encode(encoding)
+        file.write_bytes(data)
+        return file
+
+    return write
+
+
+def refusal(file, **how):
+    with pytest.raises(TableError) as caught:
+        read_table(file, **how)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "word"), [(",", "comma"), (";", "semicolon"), ("\t", "tab"), ("|", "pipe")]
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
+def test_every_delimiter_and_line_end_is_found(write, delimiter, word, newline):
+    rows = [["name", "x", "y"], ["a b", "1", "2.5"], ["c", "-3e-2", "4"]]
+    table = read_table(write(newline.join(delimiter.join(row) for row in rows)))
+    assert table.columns == ("name", "x", "y")
+    assert table.text("name").tolist() == ["a b", "c"]
+    assert table.numbers("x").tolist() == [1.0, -0.03]
+    assert table.numbers("y").tolist() == [2.5, 4.0]
+    assert table.account == (
+        f"t.csv: delimited text, utf-8, delimiter {word} (found), 2 rows of 3 columns.",
+    )
+
+
+def test_decimal_commas_in_a_table_of_semicolons(write):
+    table = read_table(write("name;x;y\na;0,5;1\nb;-1,25e-3;2\nc;1,234;3\n"))
+    assert table.numbers("x").tolist() == [0.5, -1.25e-3, 1.234]
+    assert table.decimal_mark("x") == ","
+    assert table.decimal_mark("y") == "."
+
+
+def test_a_point_among_decimal_commas_is_named(write):
+    table = read_table(write("name;x\na;0,5\nb;0.25\n"))
+    with pytest.raises(TableError) as caught:
+        table.numbers("x")
+    assert str(caught.value) == (
+        "t.csv: line 3, column 'x' must be a number with a decimal comma, as in the rest of the "
+        "column; got '0.25'."
+    )
+
+
+def test_thousands_with_commas_are_refused_where_tabs_part_the_cells(write):
+    table = read_table(write("name\tx\na\t1,234\n", "t.tsv"))
+    with pytest.raises(TableError, match=r"column 'x' must be a number \(a comma"):
+        table.numbers("x")
+    assert read_table(write("name\tx\na\t0,234\n", "t.tsv")).numbers("x").tolist() == [0.234]
+
+
+def test_quotes_hold_delimiters_newlines_and_quotes(write):
+    table = read_table(write('name,x\n"a, ""b""\nc",1\nd,2\n'))
+    assert table.text("name").tolist() == ['a, "b"\nc', "d"]
+    assert table.place(1) == "t.csv: line 4"
+
+
+def test_the_line_counts_blank_lines_and_quoted_newlines(write):
+    table = read_table(write('\n\nname,x\n\n"p\nq",1\n  \n\nr,oops\n'))
+    with pytest.raises(TableError) as caught:
+        table.numbers("x")
+    assert str(caught.value) == "t.csv: line 9, column 'x' must be a number; got 'oops'."
+
+
+@pytest.mark.parametrize("mark", ["", "?", "NA", "na", "N/A", "NaN", "nan", "NULL", "None", "  "])
+def test_marks_of_missing_cells(write, mark):
+    table = read_table(write(f"name,x\na,1\nb,{mark}\n"))
+    assert table.missing("x").tolist() == [False, True]
+    np.testing.assert_array_equal(table.numbers("x"), [1.0, np.nan])
+    assert table.text("x").tolist() == ["1", None]
+
+
+def test_levels_keep_a_learner_called_na(write):
+    codes, names = read_table(write("name,x\nNA,1\n b ,2\nb,3\n,4\nNA,5\n")).levels("name")
+    assert names == ("NA", "b")
+    assert codes.tolist() == [0, 1, 1, -1, 0]
+
+
+def test_ragged_rows_are_named_with_their_counts(write):
+    assert refusal(write('a,b,c\n1,2,3\n"x\ny",2\n4,5,6\n')) == (
+        "t.csv: line 3 has 2 cells where the header has 3."
+    )
+    assert refusal(write("a,b,c\n1,2,3\n1,2,3,4\n")) == (
+        "t.csv: line 3 has 4 cells where the header has 3."
+    )
+
+
+def test_duplicate_columns(write):
+    assert refusal(write("a,b,a\n1,2,3\n")) == (
+        "t.csv: line 1: columns 1 and 3 are both named 'a'."
+    )
+
+
+def test_a_quote_that_never_closes(write):
+    assert refusal(write('a,b\n1,2\n3,"4\n5,6\n')) == (
+        "t.csv: line 3 opens a quote that no later line closes."
+    )
+
+
+def test_a_cell_without_end(write):
+    long = "x" * 140_000
+    assert refusal(write(f'a,b\n1,2\n3,"{long}\n')) == (
+        "t.csv: line 3 opens a quote that no later line closes."
+    )
+    table = read_table(write(f'a,b\n1,"{long}"\n3,"5"\n'))
+    assert table.text("b").tolist() == [long, "5"]
+
+
+def test_an_inch_mark_is_no_open_quote(write):
+    assert read_table(write('a,b\n5" disk,2\n')).text("a").tolist() == ['5" disk']
+
+
+def test_header_only_and_empty(write):
+    assert refusal(write("a,b,c\n")) == "t.csv: the file holds a header of 3 columns and no rows."
+    assert refusal(write(b"")) == "t.csv: the file is empty."
+    assert refusal(write(" \n\n")) == "t.csv: the file is empty."
+    assert refusal(write('""\n')) == "t.csv: the file is empty."
+
+
+def test_numbers_in_place_of_a_header(write):
+    assert refusal(write("0.1,0.1\n0.3,0.4\n")) == (
+        "t.csv: line 1 must name the columns; got numbers (0.1, 0.1)."
+    )
+    assert read_table(write("1,2\n0.3,0.4\n")).columns == ("1", "2")
+
+
+def test_columns_without_a_name(write):
+    table = read_table(write("x,y,\n1,2,\n3,4,\n"))
+    assert table.columns == ("x", "y")
+    assert table.account[1] == "A last column without name and content was left out."
+    assert read_table(write(",y\n1,2\n")).columns == ("column 1", "y")
+
+
+def test_one_column_without_any_delimiter(write):
+    table = read_table(write("x\n1\n2\n"))
+    assert table.columns == ("x",)
+    assert table.account == ("t.csv: delimited text, utf-8, 2 rows of 1 column.",)
+
+
+def test_a_delimiter_in_names_does_not_mislead(write):
+    table = read_table(write('"a;b;c;d",x\n1;2;3;4,5\n'))
+    assert table.columns == ("a;b;c;d", "x")
+
+
+def test_given_delimiter(write):
+    file = write("a b\n1 2\n")
+    assert read_table(file, delimiter=" ").columns == ("a", "b")
+    assert "delimiter ' ' (given)" in read_table(file, delimiter=" ").account[0]
+    assert refusal(file, delimiter="ab") == (
+        "delimiter must be one character other than a quote; got 'ab'."
+    )
+
+
+def test_gzip(write):
+    table = read_table(write(gzip.compress(b"a\tb\n1\t2\n"), "t.tsv.gz"))
+    assert table.numbers("b").tolist() == [2.0]
+    broken = gzip.compress(b"a\tb\n1\t2\n" * 100)[:-12]
+    assert refusal(write(broken, "t.tsv.gz")) == "t.tsv.gz: the gzip data are damaged or cut off."
+
+
+def test_an_unknown_column_is_offered_its_neighbour(write):
+    table = read_table(write("error,b\n1,2\n"))
+    with pytest.raises(LookupError, match="did you mean 'error'"):
+        table.numbers("eror")
+
+
+cell = st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12
+).filter(lambda text: text.strip())
+
+
+@settings(max_examples=50, deadline=None)
+@given(rows=st.lists(st.tuples(cell, st.floats(allow_nan=False)), min_size=1, max_size=6))
+def test_any_text_and_any_float_come_back(tmp_path_factory, rows):
+    import csv
+
+    file = tmp_path_factory.mktemp("any") / "t.csv"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+        writer.writerow(["name", "x"])
+        writer.writerows((name, repr(x)) for name, x in rows)
+    table = read_table(file, delimiter=",", encoding="utf-8")
+    assert table.raw("name").to_pylist() == [name for name, _ in rows]
+    assert table.numbers("x").tolist() == [x for _, x in rows]
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    rows=st.lists(st.tuples(cell, cell), min_size=2, max_size=8),
+    block=st.integers(min_value=8, max_value=200),
+    bad=st.integers(min_value=0, max_value=7),
+)
+def test_a_text_in_blocks_and_read_anew_for_a_message_is_the_same(
+    tmp_path_factory, rows, block, bad
+):
+    import csv
+
+    from bestofk.data.tables import delimited
+
+    module = sys.modules["bestofk.data.tables.reading"]
+    file = tmp_path_factory.mktemp("blocks") / "t.csv"
+    with file.open("w", encoding="utf-8", newline="") as out:
+        writer = csv.writer(out, quoting=csv.QUOTE_ALL)
+        writer.writerow(["a", "b", "x"])
+        writer.writerows((*row, "1" if i != bad else "no number") for i, row in enumerate(rows))
+    kept = read_table(file, delimiter=",", encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_BLOCK", block)
+        patch.setattr(module, "_LARGE", 0)
+        anew = read_table(file, delimiter=",", encoding="utf-8")
+    for column in ("a", "b", "x"):
+        assert anew.raw(column).to_pylist() == kept.raw(column).to_pylist()
+    if bad < len(rows):
+        assert anew.place(bad, "x") == kept.place(bad, "x")
+        file.unlink()
+        # nothing is left to count lines in
+        assert anew.place(bad, "x") == f"t.csv: line {bad + 2}, column 'x'"

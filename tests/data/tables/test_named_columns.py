@@ -1,0 +1,118 @@
+"""Large tables are read by columns: the same rows, accounts and refusals as cell by cell."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import BestOfKError
+from bestofk.data.tables import named_columns
+
+HEADER = "model,item,epoch,score,cost,notes\n"
+ROWS = [f"m{k},q{i},{e},{(i + k + e) % 2},{0.5 + k},x\n" for k in (1, 0) for i in range(5)
+        for e in (1, 2)]  # fmt: skip
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """What reading by columns and reading cell by cell give of one file; None: not by columns."""
+
+    def read(content, name="t.csv", **options):
+        path = tmp_path / name
+        if isinstance(content, pd.DataFrame):
+            content.to_parquet(path)
+        else:
+            path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        seen = []
+        for large in (0, 1 << 40):
+            monkeypatch.setattr(named_columns, "LARGE", large)
+            try:
+                seen.append(bk.read_evals(path, **options))
+            except BestOfKError as error:
+                seen.append(str(error))
+        monkeypatch.setattr(named_columns, "LARGE", 0)
+        from bestofk.evals.evals import AskedOfLogs
+        from bestofk.evals.formats.long_table import _columns_to_read
+
+        asked = AskedOfLogs(columns=options.get("columns", {}), cluster=options.get("cluster"))
+        quick = named_columns.read_named_columns(path, lambda c: _columns_to_read(c, asked=asked))
+        return *seen, quick
+
+    return read
+
+
+def same(one, other):
+    assert one.account == other.account
+    pd.testing.assert_frame_equal(one.to_frame(), other.to_frame())
+    assert (one.learners, one.items) == (other.learners, other.items)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEADER + "".join(ROWS),
+        HEADER.replace(",", ";") + "".join(ROWS).replace(",", ";"),
+        HEADER + "".join(ROWS).replace(",1,1.5,", ",NA,,").replace(",0,0.5,", ",null,-3,"),
+        HEADER + "".join(ROWS).replace(",1,0.5,", ",True,0.5,").replace(",0,", ",False,"),
+        HEADER + "".join(ROWS).replace("m1", '"m, 1"').replace("q2", '"q\n2"'),
+        HEADER + "".join(ROWS).replace("m1", "'=m1").replace("q0", " q0 ").replace("m0", "µ0"),
+        HEADER + "".join(ROWS).replace("\n", "\r\n"),
+        HEADER.replace("notes", "status")
+        + "".join(ROWS).replace(",x", ",ok").replace("q3,1,0,0.5,ok", "q3,1,,0.5,timeout"),
+    ],
+    ids=["plain", "semicolons", "missing", "truth", "quotes", "names", "crlf", "status"],
+)
+def test_the_same_by_columns(both, content):
+    quick, slow, table = both(content)
+    assert table is not None
+    same(quick, slow)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        HEADER + "".join(ROWS) + "m1,q1\n",
+        HEADER + "".join(ROWS).replace(",1,1.5", ",maybe,1.5"),
+        HEADER + "".join(ROWS) + ",q1,1,1,1,x\n",
+        HEADER + "".join(ROWS).replace("0.5", "50 %"),
+        (HEADER + "".join(ROWS).replace("m1", "µ")).encode("latin-1"),
+        HEADER + "".join(ROWS) + 'm1,"q1,1,1,1,x\n',
+        HEADER + "".join(ROWS) + "m1,q1,1,1,0.5,x\nm1,q1,1,0,0.5,x\n",
+        HEADER + "\n\n" + "".join(ROWS) + "  \n",
+        "\n" + HEADER + "".join(ROWS),
+        HEADER.replace("notes", "cost") + "".join(ROWS),
+    ],
+    ids=["ragged", "word", "nameless", "percent", "latin", "open quote", "twice", "blank lines",
+         "late header", "columns of one name"],
+)  # fmt: skip
+def test_what_is_unusual_goes_the_long_way(both, content):
+    quick, slow, _ = both(content)
+    if isinstance(slow, str):
+        assert quick == slow
+    else:
+        same(quick, slow)
+
+
+def test_parquet(both):
+    frame = pd.DataFrame({
+        "model": pd.Categorical(["b", "b", "a", "a"], categories=["a", "unused", "b"]),
+        "item": [2, 1, 2, 1],
+        "score": [True, False, True, True],
+        "cost": [0.5, np.nan, 1.0, 2.0],
+    })  # fmt: skip
+    for one in (frame, frame.astype({"model": str, "item": float, "score": float})):
+        quick, slow, table = both(one, "t.parquet")
+        assert table is not None
+        same(quick, slow)
+        assert quick.learners == ("b", "a")
+        assert quick.items == ("2", "1")
+
+
+def test_clusters_and_tasks(both):
+    content = "model,task,item,passage,score\n" + "".join(
+        f"{who},t{i % 3},i{i},p{i // 2},{i % 2}\n" for who in "ab" for i in range(12)
+    )
+    quick, slow, table = both(content, cluster="passage")
+    assert table is not None
+    same(quick, slow)
+    assert len(quick.clusters) == 6

@@ -1,0 +1,205 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, DesignError
+from bestofk.decide.choose_test import choose_test, covering, smallest_pvalue
+from bestofk.decide.problem import as_problem
+from bestofk.stats.pairwise import mcnemar
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+
+def table(*, datasets=1, runs=1, folds=1, repetitions=1, design=None, values=None, seed=7):
+    shape = (3, datasets, runs, folds, repetitions)
+    return bk.Losses(
+        np.random.default_rng(seed).random(shape) if values is None else values,
+        dims=("algorithm", "dataset", "run", "fold", "repetition"),
+        algorithms=["a", "b", "c"],
+        design=design,
+    )
+
+
+def split_design(kind, n, **sizes):
+    return bk.Design(kind=kind, folds=n, **sizes)
+
+
+TABLES = {
+    "5x2cv-f": table(runs=5, folds=2),
+    "corrected-repeated-kfold-t": table(runs=3, folds=4),
+    "corrected-resampled-t": table(
+        folds=12, design=split_design("resample", 12, n_train=(90,), n_test=(10,))
+    ),
+    "wilcoxon": table(datasets=12),
+    "paired-t": table(datasets=6),
+    "mcnemar": table(
+        folds=40,
+        values=np.random.default_rng(3).integers(0, 2, (3, 1, 1, 40, 1)),
+        design=split_design("test-set", 40),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_auto_takes_the_test_of_the_contract(name):
+    decision = bk.order(TABLES[name])
+    assert decision.test == name
+    assert "chosen for" in decision.test_reason
+    assert name in decision.explain()
+
+
+def test_what_two_axes_mean_is_said():
+    taken = "an array of two axes is taken as one run of folds"
+    rng = np.random.default_rng(1)
+    assert taken in bk.decide.multitest(rng.random((3, 6))).test_reason
+    for other in (rng.random((3, 5, 2)), table(folds=10), rng.random((3, 9, 1, 1, 1))):
+        assert taken not in bk.decide.multitest(other).test_reason
+
+
+def test_auto_on_one_run_of_folds():
+    assert bk.order(table(folds=10)).test == "corrected-repeated-kfold-t"
+
+
+def test_auto_on_graded_losses_of_one_test_set():
+    graded = table(folds=30, design=split_design("test-set", 30))
+    assert bk.order(graded).test == "permutation"
+
+
+def test_auto_on_bootstrap_samples():
+    sampled = table(folds=20, design=split_design("bootstrap", 20, n_train=(100,), n_test=(37,)))
+    assert bk.order(sampled).test == "corrected-resampled-t"
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_every_test_is_taken_or_refused_by_its_registry_entry(name, test):
+    losses = TABLES[name]
+    problem = as_problem(losses)
+    entry = PAIRWISE_TESTS[test]
+    covers = bool(
+        set(entry.covers) & set(losses.design.situations(n_datasets=len(losses.datasets)))
+    )
+    few = name == "paired-t" and entry.at_least_units > 6
+    if covers and not few and (not entry.zero_one or name == "mcnemar"):
+        assert test in covering(problem)
+        choice = choose_test(problem, test, one_sided=False)
+        assert choice.name == test
+        decision = bk.order(losses, test=test)
+        assert np.isfinite(decision.evidence.pvalue).all()
+        assert decision.explain()
+    else:
+        with pytest.raises(DesignError) as refusal:
+            choose_test(problem, test, one_sided=False)
+        message = str(refusal.value)
+        assert test in message
+        assert "tests that fit are" in message
+        for offered in message.split("tests that fit are ")[1].rstrip(".").split(", "):
+            assert choose_test(problem, offered, one_sided=False).name == offered
+
+
+def test_refusal_names_design_and_tests():
+    with pytest.raises(DesignError) as refusal:
+        bk.order(table(runs=1, folds=10), test="5x2cv-t")
+    message = str(refusal.value)
+    assert "covers five runs of two folds" in message
+    assert "one run of 10-fold cross-validation" in message
+    assert "corrected-repeated-kfold-t, kfold-t" in message
+
+
+def test_one_number_a_learner_cannot_be_tested():
+    with pytest.raises(DesignError, match="nothing to test"):
+        bk.order(table())
+
+
+def test_sizes_come_from_the_design():
+    losses = TABLES["corrected-resampled-t"]
+    decision = bk.order(losses, prior=["a", "b", "c"])
+    x = losses.values[:, 0, 0, :, 0]
+    by_hand = bk.pairwise.corrected_resampled_t(x[0], x[1], n_train=90, n_test=10)
+    assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
+
+
+def test_unknown_sizes_are_said():
+    unknown = table(folds=12, design=split_design("resample", 12))
+    with pytest.raises(DesignError, match="n_train and n_test"):
+        bk.order(unknown)
+    assert bk.order(unknown, test="resampled-t").test == "resampled-t"
+
+
+def test_df_reaches_the_test():
+    losses = TABLES["corrected-repeated-kfold-t"]
+    decision = bk.order(losses, test="use-all-data", df=4, prior="listed")
+    x = losses.values[:, 0, :, :, 0]
+    by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4)
+    assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
+    with pytest.raises(ArgumentError, match="df does not apply"):
+        bk.order(TABLES["wilcoxon"], df=4)
+
+
+def test_calibrated_df_is_named_in_the_verdict():
+    values = np.random.default_rng(2).random((2, 10, 10))
+    measured = bk.Losses(values, algorithms=["naive-bayes", "c4.5"])
+    assert "calibrated" in bk.order(measured, test="use-all-data", df="calibrated").explain()
+    losses = table(runs=10, folds=10)
+    with pytest.warns(bk.BestOfKWarning, match="with a, c and b; the nearest"):
+        decision = bk.order(losses, test="use-all-data", df="calibrated")
+    assert "The df of 10 is calibrated: use-all-data on 10 x 10 folds" in decision.explain()
+    ten = bk.order(losses, test="use-all-data", df=10)
+    np.testing.assert_array_equal(decision.evidence.pvalue, ten.evidence.pvalue)
+    with pytest.warns(bk.BestOfKWarning, match="nearest measurement stands in"):
+        bk.order(table(runs=3, folds=4), test="use-all-data", df="calibrated")
+    with pytest.raises(ArgumentError, match="df='calibrated' applies to use-all-data"):
+        bk.order(losses, df="calibrated")
+
+
+def test_rope_reaches_a_bayesian_test():
+    losses = TABLES["corrected-repeated-kfold-t"]
+    decision = bk.order(losses, test="correlated-t", rope=10.0)
+    assert decision.edges == ()
+    assert all(pair.pvalue == pytest.approx(1) for pair in decision.evidence)
+
+
+def test_a_callable_serves_as_a_test():
+    from scipy import stats
+
+    def paired_t(a, b, alternative):
+        class Result:
+            pass
+
+        result = Result()
+        a, b = (x.reshape(*x.shape[:-2], -1) for x in (a, b))
+        found = stats.ttest_rel(a, b, axis=-1, alternative=alternative)
+        result.statistic, result.pvalue = found.statistic, found.pvalue
+        result.estimate = (a - b).mean(axis=-1)
+        return result
+
+    losses = table(folds=9)
+    decision = bk.order(losses, test=paired_t)
+    assert decision.test == "paired_t"
+    kfold = bk.order(losses, test="kfold-t")
+    np.testing.assert_allclose(decision.evidence.pvalue, kfold.evidence.pvalue, rtol=1e-9)
+
+
+@pytest.mark.parametrize("exact", ["auto", True, False])
+@pytest.mark.parametrize("n", [1, 2, 5, 24, 25, 26, 27, 40, 100])
+def test_the_smallest_pvalue_of_mcnemar_is_that_of_one_sided_disagreements(n, exact):
+    """As the test is made: by itself exact below 25 disagreements and approximate from there on."""
+    choice = choose_test(as_problem(TABLES["mcnemar"]), "mcnemar")
+    assert choice.arguments["exact"] == "auto"
+    choice = replace(choice, arguments={**choice.arguments, "exact": exact})
+    wins = [mcnemar([1] * m + [0] * (n - m), [0] * n, exact=exact).pvalue for m in range(1, n + 1)]
+    assert smallest_pvalue(choice, n) == pytest.approx(min(wins), rel=1e-9)
+
+
+def test_the_step_of_error_rates_is_one_instance_of_a_fold():
+    """Folds of 20 and 30 rows: errors change by 1/25 on average; other losses by what they show."""
+    sizes = np.array([20, 20, 30, 30])
+    wrong = np.random.default_rng(5).integers(0, 9, (3, 1, 2, 4, 1))
+    design = bk.Design(kind="cv", runs=2, folds=4, n_train=75, n_test=tuple(sizes.tolist()) * 2)
+    counted = table(runs=2, folds=4, values=wrong / sizes[:, None], design=design)
+    choice = choose_test(as_problem(counted), "corrected-repeated-kfold-t")
+    assert choice.arguments["resolution"] == pytest.approx(1 / 25)
+    graded = table(runs=2, folds=4, values=wrong / 7, design=design)
+    choice = choose_test(as_problem(graded), "corrected-repeated-kfold-t")
+    assert choice.arguments["resolution"] == pytest.approx(1 / 7)

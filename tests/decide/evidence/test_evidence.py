@@ -1,0 +1,246 @@
+"""One truth about every pair: the same numbers wherever they stand, and intervals that agree."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+import bestofk as bk
+from bestofk import decide as ordering
+from bestofk.stats.adjust import CORRECTIONS
+
+TESTS = {
+    "repeated-kfold": ((3, 4), ["corrected-repeated-kfold-t", "use-all-data", "sorted-runs"]),
+    "kfold": ((1, 8), ["corrected-repeated-kfold-t", "kfold-t", "correlated-t"]),
+    "5x2": ((5, 2), ["5x2cv-f", "5x2cv-t"]),
+    "datasets": ((), ["wilcoxon", "permutation", "sign", "paired-t"]),
+}
+CASES = [(place, test) for place, (_, tests) in TESTS.items() for test in tests]
+
+
+def random_table(place, seed, *, learners=4, higher=False, n=12):
+    rng = np.random.default_rng(seed)
+    means = rng.normal(0.5, 0.04, (learners, 1))
+    shape = TESTS[place][0] or (n,)
+    values = means + rng.normal(0, 0.03, (learners, int(np.prod(shape))))
+    values = np.round(values, 2) if seed % 3 == 0 else values
+    dims = ("algorithm", "run", "fold") if TESTS[place][0] else ("algorithm", "dataset")
+    return bk.Losses(
+        values.reshape(learners, *shape), dims=dims, algorithms=list("abcdefgh")[:learners],
+        higher_is_better=higher, loss_name="accuracy" if higher else "zero-one",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("higher", [False, True], ids=["loss", "score"])
+@pytest.mark.parametrize("asked", [{}, {"family": "prior"}, {"family": "control", "control": "b"}],
+                         ids=["all", "prior", "control"])  # fmt: skip
+@pytest.mark.parametrize(("place", "test"), CASES)
+def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, higher):
+    for seed in range(3):
+        table = random_table(place, seed, higher=higher)
+        order = bk.order(table, test=test, prior=["c", "a", "b", "d"], **asked)
+        held = json.loads(order.to_json(), parse_constant=pytest.fail)
+        rows = {frozenset((row["a"], row["b"])): row for row in held["evidence"]}
+        frame = order.evidence.to_frame()
+        sign = -1.0 if higher else 1.0
+        for row, pair in enumerate(order.evidence):
+            shown = rows[frozenset((pair.a, pair.b))]
+            assert shown["pvalue"] == pair.pvalue == frame["pvalue"][row]
+            assert shown["adjusted_pvalue"] == pair.adjusted_pvalue
+            assert shown["better"] == pair.better == frame["better"][row]
+            assert shown["estimate"] == sign * pair.estimate == frame["estimate"][row]
+            ends = (pair.low, pair.high) if not higher else (-pair.high, -pair.low)
+            for name, end in zip(("low", "high"), ends, strict=True):
+                assert shown[name] == (end if np.isfinite(end) else None)
+        best = held["recommended"]
+        for standing, row in zip(order.standings, held["standings"], strict=True):
+            pair = rows.get(frozenset((standing.name, best)))
+            assert row["verdict"] == standing.verdict
+            if pair is None:
+                assert row["verdict"] == "not tested"
+                continue
+            # worse_by is in the direction of the loss, whatever the metric
+            turn = (1.0 if pair["a"] == standing.name else -1.0) * sign
+            assert row["worse_by"] == turn * pair["estimate"]
+            # a p-value of the other direction says nothing of what is not tested
+            tested = row["verdict"] != "not tested"
+            assert row["pvalue"] == (pair["pvalue"] if tested else None)
+            assert row["adjusted_pvalue"] == (pair["adjusted_pvalue"] if tested else None)
+            ends = [pair["low"], pair["high"]]
+            turned = ends if turn > 0 else [None if e is None else 0.0 - e for e in ends[::-1]]
+            assert [row["low"], row["high"]] == turned
+            verdict = {None: ("no evidence", "not tested"), standing.name: ("better",),
+                       best: ("worse",)}[pair["better"]]  # fmt: skip
+            assert row["verdict"] in verdict
+        assert {tuple(claim) for claim in held["claims"]} == {
+            (row["better"], row["a"] if row["better"] == row["b"] else row["b"])
+            for row in rows.values()
+            if row["rejected"]
+        }
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize(("place", "test"), CASES)
+def test_intervals_agree_with_the_claims(place, test, correction):
+    claimed, pairs = 0, 0
+    for seed in range(4):
+        order = bk.order(
+            random_table(place, seed), test=test, correction=correction, prior="listed"
+        )
+        pairs += len(order.evidence)
+        for pair in order.evidence:
+            assert pair.low <= pair.high
+            if pair.better is None:
+                assert pair.low <= 0 <= pair.high
+            elif pair.better == pair.b:
+                assert pair.low >= 0
+            else:
+                assert pair.high <= 0
+            claimed += pair.rejected
+            if test.endswith("-t") and test != "5x2cv-t":
+                assert pair.low <= pair.estimate <= pair.high
+    assert 0 < claimed < pairs
+
+
+@pytest.mark.parametrize(("place", "test"), CASES)
+def test_direction_and_both_one_sided_pvalues(place, test):
+    for seed in range(5):
+        evidence = bk.order(random_table(place, seed), test=test, prior="listed").evidence
+        greater, less, both = evidence.pvalue_greater, evidence.pvalue_less, evidence.pvalue
+        # two-sided: twice the smaller of the two, at most 1
+        np.testing.assert_allclose(both, np.minimum(1.0, 2 * np.minimum(greater, less)), rtol=1e-9)
+        assert ((evidence.direction > 0) == (greater < less)).all()
+        assert (greater + less >= 1 - 1e-9).all()
+
+
+def test_the_preference_changes_no_evidence_in_the_family_of_all_pairs():
+    table = random_table("kfold", 1, learners=5)
+    one = bk.order(table, prior=list("abcde")).evidence
+    for prior in (None, list("edcba"), {"a": 3, "b": 1, "c": 2, "d": 1, "e": 9}):
+        other = bk.order(table, prior=prior).evidence
+        for pair in one:
+            row = other.row(pair.a, pair.b)
+            same = other.pair(row)
+            assert same.pvalue == pair.pvalue
+            assert same.adjusted_pvalue == pair.adjusted_pvalue
+            assert same.better == pair.better
+            assert abs(same.estimate) == abs(pair.estimate)
+
+
+@pytest.mark.parametrize("runs", [2, 5])
+def test_evidence_is_that_of_the_test_itself(runs):
+    rng = np.random.default_rng(runs)
+    values = rng.normal(0.3, 0.05, (4, runs, 6))
+    evidence = ordering.multitest(values, test="use-all-data", correction="none").evidence
+    for pair in evidence:
+        own = stats.ttest_rel(values[pair.a].ravel(), values[pair.b].ravel())
+        assert pair.pvalue == pytest.approx(own.pvalue, rel=1e-9)
+        interval = own.confidence_interval(0.95)
+        # without a correction the level is that of one pair
+        assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high), rel=1e-6)
+        assert pair.standard_error == pytest.approx(abs(pair.estimate / own.statistic), rel=1e-6)
+
+
+def test_bonferroni_intervals_hold_together_under_the_complete_null():
+    """Four equal learners on 10 independent folds: all 6 intervals cover 0 in 95 % of studies."""
+    rng = np.random.default_rng(7)
+    studies, missed = 400, 0
+    for _ in range(studies):
+        values = rng.normal(0.3, 0.05, (4, 10))
+        evidence = ordering.multitest(values, test="kfold-t", correction="bonferroni").evidence
+        missed += bool(((evidence.low > 0) | (evidence.high < 0)).any())
+    # exact binomial: at most 5 percent, rejected where fewer than 1 in 1,000 so bad studies occur
+    assert stats.binom.sf(missed - 1, studies, 0.05) > 1e-3
+    assert missed > 0
+
+
+def test_what_intervals_and_claims_promise_where_some_pairs_differ():
+    """Two equal learners and one far away: Holm's correction tests the equal pair at alpha itself,
+    Bonferroni's intervals of the others may miss besides; each holds at 95 %, both at 90 %."""
+    rng = np.random.default_rng(1)
+    means = np.array([0.0, 0.0, -8.0])
+    studies, claims, intervals, either = 500, 0, 0, 0
+    for _ in range(studies):
+        values = means[:, None] + rng.normal(size=(3, 12))
+        evidence = ordering.multitest(values, test="kfold-t").evidence
+        plain = ordering.multitest(values, test="kfold-t", correction="bonferroni").evidence
+        true = means[evidence.first] - means[evidence.second]
+        wrong = bool((evidence.rejected & (true == 0)).any())
+        missed = bool(((plain.low > true) | (plain.high < true)).any())
+        shown = bool(((evidence.low > true) | (evidence.high < true)).any())
+        claims, intervals, either = claims + wrong, intervals + missed, either + (wrong or shown)
+    for count, rate in ((claims, 0.05), (intervals, 0.05), (either, 0.10)):
+        assert stats.binom.sf(count - 1, studies, rate) > 1e-3
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.001, 0.4))
+def test_claims_are_the_pvalues_at_the_level_and_a_larger_level_claims_more(seed, alpha):
+    table = random_table("kfold", seed, learners=5)
+    order = bk.order(table, alpha=alpha)
+    evidence = order.evidence
+    claimed = evidence.adjusted_pvalue <= alpha
+    np.testing.assert_array_equal(evidence.rejected, claimed & (evidence.direction != 0))
+    more = bk.order(table, alpha=min(0.5, 2 * alpha))
+    assert set(order.claims) <= set(more.claims)
+
+
+def test_rounding_is_no_difference():
+    # the same numbers in another order have another mean in floating point
+    drawn = (np.random.default_rng(seed).random(9) for seed in range(100))
+    first = next(one for one in drawn if one.mean() != one[::-1].mean())
+    values = np.stack([first, first[::-1]])
+    order = bk.order(bk.Losses(values, algorithms=["a", "b"]))
+    assert order.evidence.estimate.tolist() == [0.0]
+    assert order.standings[0].difference == 0.0
+    assert "e-" not in order.explain()
+
+
+def test_posterior_probabilities_are_those_of_the_bayesian_test():
+    table = random_table("kfold", 1)
+    order = bk.order(table, rope=0.01)
+    for pair in order.evidence:
+        a, b = (table.values[table.algorithms.index(name)].ravel() for name in (pair.a, pair.b))
+        own = bk.pairwise.correlated_t(a, b, rope=0.01, n_train=7, n_test=1)
+        assert pair.posterior.a_better == pytest.approx(own.left)
+        assert pair.posterior.equivalent == pytest.approx(own.rope)
+        assert pair.posterior.b_better == pytest.approx(own.right)
+        total = pair.posterior.a_better + pair.posterior.equivalent + pair.posterior.b_better
+        assert total == pytest.approx(1.0)
+    rows = json.loads(order.to_json())["evidence"]
+    assert set(rows[0]["posterior"]) == {"a_better", "equivalent", "b_better"}
+
+
+@pytest.mark.parametrize("test", ["kfold-t", "corrected-repeated-kfold-t"])
+@pytest.mark.parametrize("family", ["all", "prior"])
+def test_the_statistic_is_that_of_the_scores(test, family):
+    rng = np.random.default_rng(8)
+    scores = rng.uniform(0.6, 0.9, (3, 10))
+    table = bk.Losses(scores, algorithms=list("abc"), higher_is_better=True)
+    order = bk.order(table, test=test, prior=list("abc"), family=family)
+    frame = order.evidence.to_frame()
+    for pair, at in zip(order.evidence, frame.index, strict=True):
+        a, b = (scores["abc".index(name)] for name in (pair.a, pair.b))
+        # the statistic of the paired t test on the scores, up to the factor of the correction
+        expected = (a - b).mean() / ((a - b).std(ddof=1) / np.sqrt(10))
+        if test != "kfold-t":
+            expected *= np.sqrt((1 / 10) / (1 / 10 + 1 / 9))
+        assert frame["statistic"][at] == pytest.approx(expected)
+        assert pair.to_dict()["statistic"] == frame["statistic"][at]
+        assert np.sign(frame["statistic"][at]) == np.sign(frame["estimate"][at])
+
+
+def test_counts_and_rank_sums_have_no_sign_to_turn():
+    rng = np.random.default_rng(9)
+    scores = rng.uniform(0.6, 0.9, (3, 12))
+    table = bk.Losses(scores, algorithms=list("abc"), datasets=[f"d{k}" for k in range(12)],
+                      dims=("algorithm", "dataset"), higher_is_better=True)  # fmt: skip
+    frame = bk.order(table, test="sign").evidence.to_frame()
+    for row in frame.itertuples():
+        a, b = (scores["abc".index(name)] for name in (row.a, row.b))
+        # the wins of the first: the larger score
+        assert row.statistic == (a > b).sum()
+    frame = bk.order(table, test="wilcoxon").evidence.to_frame()
+    assert (frame["statistic"] >= 0).all()

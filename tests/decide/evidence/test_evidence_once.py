@@ -1,0 +1,94 @@
+"""No pair is tested twice on the way from losses to a page."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.decide import orders_by_alpha, orders_by_prior
+from bestofk.report.write_report import render_report
+from bestofk.stats.pairwise import corrected_repeated_kfold_t
+
+NAMES = ["a", "b", "c", "d"]
+
+
+class Counting:
+    """A pairwise test that remembers of which losses it was asked what."""
+
+    __name__ = "counting"
+
+    def __init__(self):
+        self.asked = Counter()
+
+    def __call__(self, a, b, *, alternative):
+        first, second = np.broadcast_arrays(a, b)
+        flat = (x.reshape(-1, *x.shape[-2:]) for x in (first, second))
+        for x, y in zip(*flat, strict=True):
+            self.asked[frozenset((x.tobytes(), y.tobytes())), alternative] += 1
+        return corrected_repeated_kfold_t(a, b, alternative=alternative)
+
+
+def table():
+    noise = np.random.default_rng(0).normal(0, 0.02, (4, 6, 5))
+    losses = np.array([0.30, 0.25, 0.24, 0.31])[:, None, None] + noise
+    return bk.Losses(losses, dims=("algorithm", "run", "fold"), algorithms=NAMES)
+
+
+@pytest.mark.parametrize(
+    ("options", "pairs"),
+    [
+        ({}, 6),
+        ({"prior": NAMES}, 6),
+        ({"prior": NAMES, "family": "prior"}, 6),
+        ({"family": "control", "control": "c"}, 3),
+        ({"procedure": "most-wins"}, 6),
+        ({"procedure": "test-first", "prior": NAMES}, 2),
+    ],
+)
+def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
+    test = Counting()
+    decision = bk.order(table(), test=test, **options)
+    family = decision.evidence.alternative
+    # a table with itself would be the same pair twice
+    assert test.asked == Counter(dict.fromkeys(test.asked, 1))
+    assert len(test.asked) == pairs
+    decision.headline()
+    decision.explain()
+    assert "low" in decision.evidence.to_frame()
+    assert np.isfinite(decision.evidence.standard_error).all()
+    # intervals and standard errors come from the same results
+    assert len(test.asked) == pairs
+    assert {alternative for _, alternative in test.asked} == {family}
+    decision.to_json()
+    render_report(decision)
+    if options.get("prior") and decision.procedure == "multitest":
+        orders_by_alpha(decision)
+        orders_by_prior(decision)
+    # the page tells the one-sided p-values too: other questions, each asked once
+    assert max(test.asked.values()) == 1
+    assert len(test.asked) <= 3 * pairs
+
+
+def test_another_alpha_needs_no_new_tests():
+    test = Counting()
+    decision = bk.order(table(), test=test, prior=NAMES)
+    before = Counter(test.asked)
+    path = orders_by_alpha(decision)
+    assert test.asked == before
+    for alpha in (0.002, 0.01, 0.2):
+        again = bk.order(table(), test=corrected_repeated_kfold_t, prior=NAMES, alpha=alpha)
+        assert path.at(alpha) == again.order
+
+
+def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
+    """Above a bound the losses of all pairs are not held side by side."""
+    from bestofk.decide import gather
+
+    held = bk.order(table(), prior=NAMES)
+    monkeypatch.setattr(gather, "PAIRED_LOSSES_AT_MOST", 0)
+    blocks = bk.order(table(), prior=NAMES)
+    for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
+        assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()

@@ -1,0 +1,126 @@
+"""Which hypotheses are tested together; what is refused, and whether the advice works."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, UnknownNameError
+from bestofk.decide.evidence import Family
+from bestofk.stats.adjust import CORRECTIONS, adjust
+
+ALL_PAIRS_ONLY = [name for name, one in CORRECTIONS.items() if one.needs_all_pairs]
+
+
+@pytest.mark.parametrize("K", [2, 3, 7])
+def test_sizes_and_pairs(K):
+    everybody = Family(learners=K, alpha=0.05, correction="holm")
+    assert everybody.size == K * (K - 1) // 2
+    assert everybody.alternative == "two-sided"
+    prior = Family(name="prior", learners=K, alpha=0.05, correction="holm")
+    assert prior.size == K * (K - 1) // 2
+    assert prior.alternative == "greater"
+    for at in range(K):
+        control = Family(name="control", learners=K, alpha=0.05, correction="holm", control=at)
+        first, second = control.pairs()
+        assert control.size == len(first) == K - 1
+        assert (first < second).all()
+        assert {frozenset(pair) for pair in zip(first.tolist(), second.tolist(), strict=True)} == {
+            frozenset((at, other)) for other in range(K) if other != at
+        }
+
+
+def test_the_control_family_adjusts_over_the_others_alone(cross_validated):
+    table = cross_validated([0.24, 0.2, 0.21, 0.25], spread=0.03)
+    control = bk.order(table, family="control", control="b")
+    everybody = bk.order(table)
+    raw = {frozenset((pair.a, pair.b)): pair.pvalue for pair in everybody.evidence}
+    mine = [(pair, raw[frozenset((pair.a, pair.b))]) for pair in control.evidence]
+    assert len(mine) == 3
+    assert all("b" in (pair.a, pair.b) for pair, _ in mine)
+    assert [pair.pvalue for pair, _ in mine] == [p for _, p in mine]
+    expected = adjust(np.array([p for _, p in mine]), "holm")
+    assert [pair.adjusted_pvalue for pair, _ in mine] == pytest.approx(expected.tolist())
+    assert {one.verdict for one in control.standings} <= {"worse", "better", "no evidence"}
+
+
+def test_pairs_without_the_control_are_not_tested(cross_validated):
+    decision = bk.order(cross_validated([0.4, 0.2, 0.21]), family="control", control="a")
+    assert decision.recommended == "b"
+    assert {one.name: one.verdict for one in decision.standings} == {
+        "a": "worse",
+        "c": "not tested",
+    }
+    assert decision.adequate == ("b", "c")
+    assert decision.against("c", "b").pvalue is None
+
+
+def test_in_the_papers_family_only_edges_are_claims(cross_validated):
+    table = cross_validated([0.3, 0.2, 0.4])
+    decision = bk.order(table, family="prior", prior=["a", "b", "c"])
+    assert decision.claims == (("b", "a"),)
+    assert {one.name: one.verdict for one in decision.standings} == {
+        "a": "worse",
+        "c": "not tested",
+    }
+    assert "not tested for being worse: c" in decision.explain()
+    # two-sided, c is shown to be worse too
+    both = bk.order(table, prior=["a", "b", "c"])
+    assert set(both.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"family": "control"}, "name it with control="),
+        ({"control": "a"}, "control applies to family='control': add that, or leave control out"),
+        ({"family": "prior"}, "none is stated: give prior="),
+        ({"family": "some"}, "family must be one of 'all', 'prior', 'control'; got 'some'"),
+        ({"family": "prior", "prior": "listed", "correction": "shaffer"},
+         "'shaffer' is for the two-sided tests of all pairs; family='prior' takes 'holm'"),
+        ({"family": "control", "control": "a", "correction": "bergmann-hommel"},
+         "'bergmann-hommel' is for the two-sided tests of all pairs; family='control' takes"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(cross_validated, asked, words):
+    with pytest.raises(ArgumentError, match=re.escape(words)):
+        bk.order(cross_validated(), **asked)
+
+
+def test_an_unknown_control_offers_the_nearest(cross_validated):
+    table = cross_validated(names=("nmc", "logistic", "c4.5"))
+    with pytest.raises(UnknownNameError, match="did you mean 'logistic'"):
+        bk.order(table, family="control", control="logisitc")
+
+
+def test_the_advice_works_when_typed(cross_validated):
+    table = cross_validated(names=("nmc", "logistic", "c4.5"))
+    # family='control' without a control names one
+    with pytest.raises(ArgumentError) as refusal:
+        bk.order(table, family="control")
+    name = re.search(r"such as '([^']+)'", str(refusal.value))[1]
+    assert bk.order(table, family="control", control=name).evidence.family.name == "control"
+    # corrections that the sentence offers are taken
+    for family, more in (("control", {"control": "nmc"}), ("prior", {"prior": "listed"})):
+        for correction in ALL_PAIRS_ONLY:
+            with pytest.raises(ArgumentError) as refusal:
+                bk.order(table, family=family, correction=correction, **more)
+            for offered in re.findall(r"'([a-z-]+)'", str(refusal.value).split("takes")[1]):
+                bk.order(table, family=family, correction=offered, **more)
+    # a preference makes family='prior' possible, and so does family='all' without one
+    assert bk.order(table, family="prior", prior="listed").claims is not None
+    assert bk.order(table, family="all").evidence.family.name == "all"
+
+
+@pytest.mark.parametrize("correction", [*CORRECTIONS])
+def test_the_smallest_possible_pvalue_is_reached(correction):
+    for K in (2, 3, 5):
+        family = Family(learners=K, alpha=0.05, correction=correction)
+        p = np.full(family.size, 1.0)
+        smallest = family.smallest_adjusted(0.01)
+        # all pairs as extreme as can be
+        assert family.adjust(np.full(family.size, 0.01)).min() == pytest.approx(smallest)
+        # one of them alone is never below
+        p[0] = 0.01
+        assert family.adjust(p).min() >= smallest - 1e-15

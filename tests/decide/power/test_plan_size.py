@@ -1,0 +1,415 @@
+import json
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from scipy import stats
+
+import bestofk as bk
+from bestofk.decide.statements.power import about, short
+
+
+def one(plan):
+    (pair,) = plan.pairs
+    return pair
+
+
+def folds(K=3, runs=10, k=10, gap=0.02, seed=0, rows=300):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(0.2, 0.05, (1, runs, k)) + rng.normal(0.0, 0.04, (K, runs, k))
+    values += gap * np.arange(K)[:, None, None]
+    design = bk.Design(kind="cv", runs=runs, folds=k, n_train=rows - rows // k, n_test=rows // k)
+    return bk.Losses(values, algorithms=["nn", "c4.5", "nmc", "svm", "nb"][:K], design=design)
+
+
+def data_sets(n=12, K=3, gap=0.02, seed=1):
+    rng = np.random.default_rng(seed)
+    values = (
+        rng.normal(0.2, 0.1, (1, n)) + rng.normal(0, 0.03, (K, n)) + gap * np.arange(K)[:, None]
+    )
+    return bk.Losses(values, dims=("algorithm", "dataset"))
+
+
+def answers(n=200, K=2, seed=2):
+    rng = np.random.default_rng(seed)
+    rates = 0.2 + 0.05 * np.arange(K)[:, None]
+    return bk.Losses((rng.random((K, n)) < rates).astype(float), dims=("algorithm", "instance"))
+
+
+# --- from numbers ---------------------------------------------------------------------------
+
+
+def test_the_corrected_t_test_by_hand():
+    # noncentral t with 99 df at level .05 / 10; variance 1/100 + 1/9 of sd^2
+    plan = bk.plan_size(design="10x10", rows=300, sd=0.05, learners=5, difference=0.06)
+    assert plan.level == pytest.approx(0.005)
+    ncp = 0.06 / (0.05 * np.sqrt(0.01 + 1 / 9))
+    c = stats.t.isf(0.0025, 99)
+    assert one(plan).power == pytest.approx(stats.nct.sf(c, 99, ncp), abs=1e-6)
+    # with any number of runs: normal, variance sd^2 / 9
+    limit = (stats.norm.isf(0.0025) + stats.norm.isf(0.2)) * 0.05 / 3
+    assert plan.limit == pytest.approx(limit, rel=1e-6)
+
+
+def test_more_runs_stop_at_the_limit_and_more_rows_do_not():
+    plan = bk.plan_size(design="10x10", rows=300, sd=0.05, difference=0.04)
+    runs, rows = one(plan).needed
+    assert plan.limit > 0.04
+    assert (runs.unit, runs.count) == ("runs", None)
+    assert "cannot show a difference this small" in runs.reason
+    assert rows.count == int(np.ceil(300 * (plan.smallest_difference / 0.04) ** 2))
+    assert "More runs cannot show a difference below 0.047; more rows can." in plan.explain()
+
+
+def test_needed_runs_are_the_fewest_that_do():
+    plan = bk.plan_size(design="2x10", sd=0.05, difference=0.05)
+    runs = one(plan).needed[0].count
+    for r, enough in ((runs, True), (runs - 1, False)):
+        again = bk.plan_size(design=f"{r}x10", sd=0.05, difference=0.05)
+        assert (one(again).power >= 0.8) is enough
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "permutation", "paired-t"])
+def test_needed_data_sets_are_the_fewest_that_do(test):
+    plan = bk.plan_size(datasets=9, sd=0.05, difference=0.04, test=test)
+    n = one(plan).needed[0].count
+    for count, enough in ((n, True), (n - 1, False)):
+        again = bk.plan_size(datasets=count, sd=0.05, difference=0.04, test=test)
+        assert (one(again).power >= 0.8) is enough
+
+
+def test_needed_instances_give_the_power():
+    plan = bk.plan_size(instances=100, discordance=0.1, difference=0.04)
+    (needed,) = one(plan).needed
+    again = bk.plan_size(instances=needed.count, discordance=0.1, difference=0.04)
+    assert 0.8 <= one(again).power < 0.82
+
+
+def test_few_data_sets_cannot_show_anything_and_the_plan_says_how_many_could():
+    # 2 / 2^n must be at most .05 / 10: n = 9
+    plan = bk.plan_size(datasets=5, sd=0.05, learners=5)
+    assert plan.smallest_difference is None
+    assert "at least 9 are needed" in plan.explain()
+    assert bk.plan_size(datasets=9, sd=0.05, learners=5).smallest_difference is not None
+
+
+def test_error_rates_are_learners_that_err_independently():
+    plan = bk.plan_size(instances=200, error_rates=(0.2, 0.3), difference=0.1)
+    expected = bk.plan_size(instances=200, discordance=0.2 * 0.7 + 0.3 * 0.8, difference=0.1)
+    assert plan.pairs == expected.pairs
+
+
+def test_discordance_and_rows_give_the_binomial_spread_of_a_fold():
+    plan = bk.plan_size(design="10x10", rows=300, discordance=0.12)
+    again = bk.plan_size(design="10x10", rows=300, sd=np.sqrt(0.12 / 30))
+    assert plan.smallest_difference == pytest.approx(again.smallest_difference)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({}, "one of design (such as '10x10'), datasets or instances must be given; got none"),
+        ({"design": "10x10", "datasets": 5}, "got design and datasets"),
+        ({"design": "10x10"}, "sd, the standard deviation"),
+        ({"design": "10x10", "sd": 0}, "sd must be a number above 0"),
+        ({"design": "holdout:0.3", "sd": 1}, "give the number of its instances"),
+        ({"design": "loo", "sd": 1}, "leave-one-out needs rows"),
+        ({"design": "1x1", "sd": 1}, "folds"),
+        ({"design": "resample:1:0.1", "sd": 1}, "at least 2 are needed"),
+        ({"design": "10x10", "sd": 1, "test": "wilcoxon"}, "corrected-repeated-kfold-t"),
+        ({"datasets": 1, "sd": 1}, "datasets must be a whole number of at least 2"),
+        (
+            {"datasets": 5, "sd": 1, "test": "sign"},
+            "test must be one of 'permutation', 'paired-t', 'wilcoxon'",
+        ),
+        ({"instances": 50}, "discordance (how often"),
+        ({"instances": 50, "discordance": 0.1, "difference": 0.2}, "at most the discordance"),
+        ({"instances": 50, "discordance": 2}, "discordance must be strictly between 0 and 1"),
+        ({"datasets": 5, "sd": 1, "difference": -1}, "difference must be a number above 0"),
+        ({"datasets": 5, "sd": 1, "power": 1}, "power must be strictly between 0 and 1"),
+        ({"datasets": 5, "sd": 1, "learners": 1}, "learners must be a whole number"),
+        ({"datasets": 5, "sd": 1, "only": ("a", "b")}, "need losses"),
+        ({"losses": [[0.1, 0.2], [0.2, 0.1]], "sd": 1}, "sd is taken from the losses"),
+    ],
+)
+def test_wrong_numbers_are_refused_in_a_sentence(given, words):
+    with pytest.raises(bk.BestOfKError, match=re.escape(words)):
+        bk.plan_size(**given)
+
+
+# --- from losses ----------------------------------------------------------------------------
+
+
+def test_observed_losses_give_what_their_spread_gives():
+    losses = folds(K=2)
+    plan = bk.plan_size(losses)
+    d = (losses.values[0] - losses.values[1]).ravel()
+    again = bk.plan_size(design="10x10", rows=300, sd=d.std(ddof=1), difference=abs(d.mean()))
+    for name in ("standard_error", "difference", "power", "smallest_difference", "limit"):
+        assert getattr(one(plan), name) == pytest.approx(getattr(one(again), name), rel=1e-9)
+    assert one(plan).estimate == pytest.approx(d.mean())
+
+
+def test_the_standard_error_is_that_of_the_test():
+    losses = folds(K=2)
+    a, b = losses.by_fold()
+    result = bk.pairwise.corrected_repeated_kfold_t(a, b)
+    assert one(bk.plan_size(losses)).standard_error == pytest.approx(result.standard_error)
+
+
+def test_random_splits():
+    rng = np.random.default_rng(3)
+    design = bk.Design(kind="resample", folds=30, n_train=270, n_test=30)
+    losses = bk.Losses(rng.normal(0.2, 0.05, (2, 30)), design=design)
+    plan = bk.plan_size(losses)
+    assert plan.unit == "splits"
+    d = losses.values[0].ravel() - losses.values[1].ravel()
+    again = bk.plan_size(design="resample:30:0.1", rows=300, sd=d.std(ddof=1))
+    assert plan.smallest_difference == pytest.approx(again.smallest_difference)
+    assert plan.limit == pytest.approx(again.limit)
+
+
+def test_five_halvings_have_five_runs():
+    rng = np.random.default_rng(4)
+    losses = bk.Losses(rng.normal(0.2, 0.05, (3, 5, 2)), design="5x2")
+    plan = bk.plan_size(losses, test="5x2cv-f")
+    runs = plan.pairs[0].needed[0]
+    assert (runs.now, runs.count, runs.reason) == (5, None, "the test is made for five runs")
+    assert plan.limit is None
+
+
+@pytest.mark.parametrize("test", ["permutation", "wilcoxon"])
+def test_data_sets(test):
+    plan = bk.plan_size(data_sets(), test=test)
+    assert plan.unit == "data sets"
+    open_pairs = [pair for pair in plan.pairs if not pair.settled]
+    assert open_pairs
+    assert {pair.needed[0].now for pair in open_pairs} == {12}
+
+
+def test_a_wild_data_set_does_not_hide_what_wilcoxon_sees():
+    losses = data_sets(n=20, K=2, gap=0.05)
+    values = losses.values[:, :, 0, 0, 0].copy()
+    values[1, 3] += 5.0
+    wild = bk.Losses(values, dims=("algorithm", "dataset"))
+    tame, shaken = (one(bk.plan_size(x, test="wilcoxon")) for x in (losses, wild))
+    assert shaken.smallest_difference < 1.5 * tame.smallest_difference
+    assert shaken.difference < 1.5 * tame.difference
+
+
+def test_answers_of_a_test_set():
+    losses = answers()
+    plan = bk.plan_size(losses)
+    wrong = losses.values[:, 0, 0, :, 0]
+    disagree = (wrong[0] != wrong[1]).mean()
+    assert plan.test == "mcnemar"
+    again = bk.plan_size(instances=200, discordance=disagree, difference=one(plan).difference)
+    assert one(plan).power == pytest.approx(one(again).power)
+    assert one(plan).needed == one(again).needed
+
+
+def test_a_test_that_thinks_runs_independent_gets_no_advice_on_runs():
+    plan = bk.plan_size(folds(gap=0.001), test="use-all-data")
+    runs, rows = plan.pairs[0].needed
+    assert runs.count is None
+    assert "share rows" in runs.reason
+    assert rows.unit == "rows"
+    plan = bk.plan_size(folds(gap=0.001), df=10.0)
+    assert "degrees of freedom were measured" in plan.pairs[0].needed[0].reason
+
+
+def test_tests_without_a_known_power_are_refused_by_name():
+    with pytest.raises(bk.DesignError, match="'sign' is not known here"):
+        bk.plan_size(data_sets(), test="sign")
+
+
+def test_sizes_that_are_not_known_are_told_as_multiples():
+    rng = np.random.default_rng(6)
+    values = rng.normal(0.2, 0.05, (2, 10, 10))
+    plan = bk.plan_size(values)
+    rows = one(plan).needed[1]
+    assert (rows.now, rows.count) == (None, None)
+    assert rows.times > 1
+    assert "times as many rows" in plan.pair(0, 1)
+    assert one(bk.plan_size(values, rows=500)).needed[1].count == int(np.ceil(500 * rows.times))
+
+
+def test_what_is_settled_needs_nothing():
+    plan = bk.plan_size(folds(gap=0.2))
+    assert all(pair.settled and not pair.needed for pair in plan.pairs)
+    assert plan.pair("nn", "c4.5") == ""
+    assert "Every pair is settled" in plan.explain()
+
+
+def test_an_order_brings_its_test_and_family():
+    losses = folds(gap=0.01)
+    order = bk.order(losses, alpha=0.1, correction="bonferroni")
+    plan = bk.plan_size(order)
+    assert (plan.alpha, plan.correction, plan.comparisons) == (0.1, "bonferroni", 3)
+    alone = bk.plan_size(order, only=("nmc", "nn"))
+    assert one(alone).power == pytest.approx(plan.row("nn", "nmc").power)
+    assert alone.pair("nn", "nmc") == plan.pair("nn", "nmc")
+
+
+@pytest.mark.parametrize(("shape", "test"), [((10, 10), "auto"), ((5, 2), "5x2cv-f")])
+def test_only_one_pair_keeps_the_level_of_the_family(shape, test):
+    losses = folds(K=5, runs=shape[0], k=shape[1], gap=0.005)
+    order = bk.order(losses, procedure="most-wins", test=test)
+    whole = bk.plan_size(losses, test=test)
+    assert whole.level == pytest.approx(0.005)
+    for alone in (
+        bk.plan_size(losses, test=test, only=("nb", "nmc")),
+        bk.plan_size(order, only=("nb", "nmc")),
+    ):
+        assert alone.level == whole.level
+        assert one(alone).power == pytest.approx(whole.row("nmc", "nb").power)
+
+
+def test_an_order_without_pairs_is_planned_for_as_its_losses_are():
+    losses = folds()
+    assert bk.plan_size(bk.order(losses, procedure="anova-choice")) == bk.plan_size(losses)
+
+
+def test_the_test_is_the_one_that_order_takes():
+    few = data_sets(n=5)
+    assert bk.plan_size(few).test == bk.order(few).test == "paired-t"
+    assert bk.plan_size(data_sets()).test == bk.order(data_sets()).test == "wilcoxon"
+    assert bk.plan_size(folds(), correction="shaffer").comparisons == 3
+
+
+def test_families():
+    losses = folds(K=5)
+    control = bk.plan_size(losses, family="control", control="nmc")
+    assert (control.comparisons, control.level) == (4, pytest.approx(0.0125))
+    assert all("nmc" in (pair.first, pair.second) for pair in control.pairs)
+    assert "over 4 comparisons with the control" in control.explain()
+    prior = bk.plan_size(losses, family="prior")
+    assert prior.level == pytest.approx(0.01)
+    assert "one-sided, at level 0.005" in prior.explain()
+    assert bk.plan_size(losses, correction="none").level == pytest.approx(0.05)
+    with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
+        bk.plan_size(losses, family="control", control="x")
+
+
+def test_unknown_learners_are_named():
+    plan = bk.plan_size(folds())
+    with pytest.raises(bk.UnknownNameError, match="in this plan 'svm'"):
+        plan.pair("nn", "svm")
+    with pytest.raises(bk.UnknownNameError, match="no learner 'svm'"):
+        bk.plan_size(folds(), only=("nn", "svm"))
+
+
+# --- what is said ---------------------------------------------------------------------------
+
+
+def test_the_sentence_names_the_pair_and_marks_the_observed_difference():
+    losses = folds(gap=0.015)
+    said = bk.plan_size(losses).pair("nn", "c4.5")
+    assert re.fullmatch(
+        r"About [\d,]+ rows \(now 300\) would settle nn against c4\.5( \(difference [\d.]+\))? "
+        r"with probability 0\.8, if the true difference is the observed one; more runs alone "
+        r"would not\.",
+        said,
+    ), said
+    given = bk.plan_size(losses, difference=0.03)
+    assert given.pair("nn", "c4.5").endswith(
+        "if the true difference is 0.03; more runs alone would not."
+    )
+
+
+def test_nothing_is_said_of_a_difference_that_is_rounding_error():
+    values = np.array(folds(K=2).values[:, 0, :, :, 0])
+    values[1] = values[0][::-1, ::-1] + 3e-17
+    plan = bk.plan_size(values)
+    assert one(plan).difference == 0.0
+    assert plan.pair(0, 1) == ""
+    assert "no difference was observed" in plan.explain()
+    assert "e-1" not in plan.explain()
+
+
+def test_nothing_is_said_where_a_thousand_times_as_much_would_not_do():
+    values = np.array(folds(K=2, gap=0.0).values[:, 0, :, :, 0])
+    values[1] += values[0].mean() - values[1].mean() + 1e-5
+    plan = bk.plan_size(values)
+    assert plan.pair(0, 1) == ""
+    assert one(plan).needed[1].reason == "more than 1000 times as many would be needed"
+    assert "nothing up to 1,000 times as much would do" in plan.explain()
+
+
+@pytest.mark.parametrize("kind", ["same", "shifted"])
+@pytest.mark.parametrize("shape", [(3, 10, 10), (3, 5, 2), (3, 4)])
+def test_learners_without_spread_give_no_nan_and_no_warning(kind, shape):
+    rng = np.random.default_rng(8)
+    base = rng.integers(1, 9, shape[1:]) / 16.0
+    shift = 0.0 if kind == "same" else 0.25
+    values = np.stack([base + shift * k for k in range(3)])
+    tables = [values]
+    if len(shape) == 2:
+        tables.append(bk.Losses(values, dims=("algorithm", "dataset")))
+    for table in tables:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for test in ("auto", *(["5x2cv-f"] if shape[1:] == (5, 2) else [])):
+                plan = bk.plan_size(table, test=test)
+                text = json.dumps(plan.to_dict(), allow_nan=False) + plan.explain()
+                assert not re.search(r"\bnan\b", text)
+                plan.to_frame()
+
+
+def test_frame_and_json():
+    plan = bk.plan_size(folds(gap=0.005))
+    frame = plan.to_frame()
+    assert len(frame) == 3
+    assert {"first", "second", "power", "needed_runs", "needed_rows"} <= set(frame.columns)
+    held = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
+    assert held["pairs"][0]["needed"][1]["unit"] == "rows"
+    assert held["explanation"] == plan.explain()
+
+
+def test_numbers_are_rounded_for_reading():
+    assert [about(x) for x in (7, 99, 101, 1873, 130_000, 1.54)] == [
+        "7", "99", "110", "1,900", "130,000", "1.5"
+    ]  # fmt: skip
+    assert short(0.0123) == "0.012"
+
+
+# --- laws -----------------------------------------------------------------------------------
+
+
+@given(scale=st.sampled_from([1e-6, 0.01, 100.0, 1e6]), kind=st.sampled_from(["folds", "sets"]))
+@settings(max_examples=8, deadline=None)
+def test_the_unit_of_the_loss_does_not_matter(scale, kind):
+    losses = folds(gap=0.01) if kind == "folds" else data_sets(gap=0.01)
+    bigger = bk.Losses(
+        losses.values * scale, dims=losses.dims, algorithms=losses.algorithms, design=losses.design
+    )
+    a, b = bk.plan_size(losses), bk.plan_size(bigger)
+    for x, y in zip(a.pairs, b.pairs, strict=True):
+        assert y.power == pytest.approx(x.power, abs=1e-9)
+        assert y.smallest_difference == pytest.approx(scale * x.smallest_difference, rel=1e-6)
+        assert [n.count for n in y.needed] == [n.count for n in x.needed]
+
+
+@given(power=st.floats(0.3, 0.95), learners=st.integers(2, 8))
+@settings(max_examples=15, deadline=None)
+def test_the_smallest_difference_is_shown_with_the_power_asked_for(power, learners):
+    for design in (
+        {"design": "10x10", "sd": 0.05},
+        {"design": "5x2", "sd": 0.05},
+        {"datasets": 30, "sd": 0.05},
+        {"instances": 300, "discordance": 0.2},
+    ):
+        plan = bk.plan_size(power=power, learners=learners, **design)
+        again = bk.plan_size(
+            power=power, learners=learners, difference=plan.smallest_difference, **design
+        )
+        assert one(again).power == pytest.approx(power, abs=2e-3)
+
+
+def test_the_data_are_not_written_to():
+    losses = folds()
+    before = losses.fingerprint
+    bk.plan_size(losses)
+    assert losses.fingerprint == before

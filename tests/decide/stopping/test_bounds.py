@@ -1,0 +1,169 @@
+"""What the rest of a plan cannot change is searched for, not only drawn."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk.decide.stopping import PlannedT
+from bestofk.stats.pairwise import corrected_repeated_kfold_t
+
+RUNS, FOLDS = 4, 5
+
+
+def planned(span=1.0, step=0.0):
+    n = RUNS * FOLDS
+    return PlannedT(
+        runs=RUNS, folds=FOLDS, df=n - 1, test_share=1 / (FOLDS - 1), span=span, step=step
+    )
+
+
+def statistic(d, resolution=None):
+    """The test of the library itself, on losses whose differences are `d`."""
+    low = np.minimum(d, 0.0)
+    return corrected_repeated_kfold_t(d - low, -low, resolution=resolution).statistic
+
+
+def worst_tails(d, done, rng, span):
+    """Completions that try to push the statistic up and down: constants, steps, and a climb."""
+    left = RUNS * FOLDS - done
+    for y in (*np.linspace(-span, span, 9), 0.0):
+        yield np.full(left, y)
+    for share in (0.2, 0.5, 0.8):
+        tail = np.full(left, span)
+        tail[: int(share * left)] = -span
+        yield tail
+    total, squares = d[:done].sum(), np.square(d[:done]).sum()
+    for sign in (1.0, -1.0):
+        if total * sign > 0:
+            yield np.full(left, np.clip(squares / total, -span, span))
+    for _ in range(5):
+        yield rng.uniform(-span, span, left)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    done=st.integers(2, RUNS * FOLDS - 1),
+    shift=st.floats(-0.4, 0.4),
+    coarse=st.booleans(),
+)
+def test_no_tail_leaves_the_exact_bounds(seed, done, shift, coarse):
+    rng = np.random.default_rng(seed)
+    d = np.clip(rng.normal(shift, 0.2, RUNS * FOLDS), -1, 1)
+    step = 0.1 if coarse else 0.0
+    if coarse:
+        d = np.round(d, 1)
+    part = d.copy()
+    part[done:] = np.nan
+    bounds = planned(step=step).exact(part.reshape(1, RUNS, FOLDS))
+    for tail in worst_tails(d, done, rng, 1.0):
+        full = d.copy()
+        full[done:] = np.round(tail, 1) if coarse else tail
+        t = statistic(full.reshape(RUNS, FOLDS), resolution=step or None)
+        assert bounds.t_low[0] - 1e-9 <= t <= bounds.t_high[0] + 1e-9
+        assert bounds.mean_low[0] - 1e-12 <= full.mean() <= bounds.mean_high[0] + 1e-12
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), done=st.integers(2, RUNS * FOLDS - 1))
+def test_no_tail_of_any_size_leaves_the_bounds_of_unbounded_losses(seed, done):
+    rng = np.random.default_rng(seed)
+    d = rng.normal(rng.normal(0, 0.3), 0.2, RUNS * FOLDS)
+    part = d.copy()
+    part[done:] = np.nan
+    bounds = planned(span=None).exact(part.reshape(1, RUNS, FOLDS))
+    for size in (0.01, 1.0, 100.0):
+        for tail in worst_tails(d, done, rng, size):
+            full = d.copy()
+            full[done:] = tail
+            t = statistic(full.reshape(RUNS, FOLDS))
+            assert bounds.t_low[0] - 1e-9 <= t <= bounds.t_high[0] + 1e-9
+
+
+@pytest.mark.parametrize("span", [1.0, None])
+def test_the_bound_is_reached_so_that_no_tighter_one_is_right(span):
+    rng = np.random.default_rng(3)
+    d = np.clip(rng.normal(0.2, 0.2, RUNS * FOLDS), -1, 1)
+    part = d.copy()
+    part[12:] = np.nan
+    # the best tail is constant, at sum of squares over sum, as far as losses reach
+    best = np.square(d[:12]).sum() / d[:12].sum()
+    full = d.copy()
+    full[12:] = best if span is None else min(best, span)
+    high = planned(span=span).exact(part.reshape(1, RUNS, FOLDS)).t_high[0]
+    assert statistic(full.reshape(RUNS, FOLDS)) == pytest.approx(high, rel=1e-7)
+
+
+def test_a_complete_plan_leaves_only_its_own_statistic():
+    d = np.random.default_rng(4).normal(0.05, 0.1, (3, RUNS, FOLDS))
+    exact, predicted = planned().exact(d), planned().predicted(d, risk=0.01)
+    for pair in range(3):
+        t = statistic(d[pair])
+        for bounds in (exact, predicted):
+            assert bounds.t_low[pair] == pytest.approx(t, rel=1e-6)
+            assert bounds.t_high[pair] == pytest.approx(t, rel=1e-6)
+
+
+def test_the_condition_of_the_design_page_is_the_same_one():
+    # stopping.md: cannot reject any more iff R < kappa and S < sqrt(Q (kappa - R))
+    n, c = 100, 2.5
+    test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9, span=None)
+    f = 1 / n + 1 / 9
+    kappa = n * n * c * c / ((n - 1) / f + n * c * c)
+    rng = np.random.default_rng(5)
+    agree = 0
+    for _ in range(300):
+        done = int(rng.integers(40, 100))
+        d = rng.normal(rng.normal(0, 0.1), 0.1, n)
+        S, Q, R = d[:done].sum(), np.square(d[:done]).sum(), n - done
+        cannot = kappa > R and Q * (kappa - R) > (S * S if S > 0 else 0.0)
+        part = d.copy()
+        part[done:] = np.nan
+        agree += cannot == (test.exact(part.reshape(1, 10, 10)).t_high[0] < c)
+    assert agree == 300
+
+
+def test_differences_that_are_alike_so_far_and_have_no_step_stay_open():
+    test = planned(span=None, step=None)
+    for alike in (0.0, 0.25):
+        found = test.predicted(np.full((1, 2, FOLDS), alike), risk=0.01)
+        assert (found.t_low[0], found.t_high[0]) == (-np.inf, np.inf)
+    # a step says how much one instance would change
+    known = replace(test, span=1.0, step=0.05).predicted(np.zeros((1, 2, FOLDS)), risk=0.01)
+    assert -np.inf < known.t_low[0] < 0 < known.t_high[0] < np.inf
+
+
+@pytest.mark.parametrize("mean", [0.05, -0.1])
+@pytest.mark.parametrize("m", [2, 4, 7])
+def test_predictions_of_runs_that_are_drawn_alike_hold_as_often_as_they_say(m, mean):
+    # the folds of a run are independent here, which is the worst that is allowed for
+    rng = np.random.default_rng(6)
+    test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9)
+    d = rng.normal(mean, 0.1, (4000, 10, 10))
+    full = test.exact(d).t_high
+    bounds = test.predicted(d[:, :m], risk=0.05)
+    # 95 percent of 4000 draws: between 0.043 and 0.057; the guard makes it smaller
+    for outside in (full < bounds.t_low, full > bounds.t_high):
+        assert 0.005 < outside.mean() < 0.058
+
+
+def test_the_side_away_from_nought_is_the_nearer_one_and_mirrored():
+    rng = np.random.default_rng(7)
+    test = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9)
+    d = rng.normal(0.1, 0.1, (200, 3, 10))
+    one, other = test.predicted(d, risk=0.001), test.predicted(-d, risk=0.001)
+    np.testing.assert_allclose(one.t_low, -other.t_high)
+    np.testing.assert_allclose(one.t_high, -other.t_low)
+    t = test.predicted(d, risk=0.5).t_low
+    assert np.mean(one.t_high - t < t - one.t_low) > 0.5
+    assert (one.t_high - t <= t - one.t_low + 1e-9).all()
+
+
+def test_a_pair_with_a_gap_stays_open():
+    d = np.full((1, 3, 5), 0.1)
+    d[0, 1, 2] = np.nan
+    bounds = PlannedT(runs=10, folds=5, df=49, test_share=0.25).predicted(d, risk=0.05)
+    assert bounds.t_low[0] == -np.inf
+    assert bounds.t_high[0] == np.inf

@@ -1,0 +1,131 @@
+"""Whoever the full plan recommends is among the candidates, whatever the intervals leave open."""
+
+import numpy as np
+from hypothesis import given, settings, strategies as st
+
+from bestofk.decide.evidence import Family
+from bestofk.decide.procedures.graph import sort_by_overrides
+from bestofk.decide.stopping import Bounds, PlannedT, interval_verdict
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.tails import pvalue_of_t
+
+TEST = PlannedT(runs=10, folds=10, df=99, test_share=1 / 9, span=1.0)
+
+
+def decided(t, means, family, *, guard, stated):
+    """The order and the claims that statistics and means of the full plan lead to."""
+    K = len(means)
+    rows, columns = np.triu_indices(K, 1)
+    square = np.zeros((K, K))
+    square[rows, columns] = t
+    first, second = family.pairs()
+    own = square[first, second]
+    adjusted = family.adjust(np.asarray(pvalue_of_t(own, TEST.df, family.alternative)))
+    overrides = np.zeros((K, K), dtype=bool)
+    overrides[first, second] = (adjusted <= family.alpha) & (own > 0)
+    if not stated:
+        return np.argsort(means, kind="stable"), overrides
+    return sort_by_overrides(overrides, means if guard else None), overrides
+
+
+def drawn(rng, K, width):
+    """Means and statistics of a full plan, and bounds that hold them."""
+    rows, columns = np.triu_indices(K, 1)
+    means = rng.normal(0, 0.1, K)
+    pairs = means[rows] - means[columns]
+    t = 40 * pairs + rng.normal(0, 0.5, len(rows))
+    reach = width * rng.random((4, len(rows)))
+    bounds = Bounds(
+        t_low=t - reach[0], t_high=t + reach[1],
+        mean_low=pairs - 0.05 * reach[2], mean_high=pairs + 0.05 * reach[3],
+    )  # fmt: skip
+    return means, t, bounds
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.integers(2, 6),
+    correction=st.sampled_from(sorted(CORRECTIONS)),
+    family=st.sampled_from(["all", "prior", "control"]),
+    guard=st.booleans(),
+    stated=st.booleans(),
+    width=st.floats(0.0, 3.0),
+)
+def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stated, width):
+    rng = np.random.default_rng(seed)
+    if CORRECTIONS[correction].needs_all_pairs:
+        family = "all"
+    hypotheses = Family(
+        name=family, learners=K, alpha=0.05, correction=correction,
+        control=int(rng.integers(K)) if family == "control" else None,
+    )  # fmt: skip
+    means, t, bounds = drawn(rng, K, width)
+    verdict = interval_verdict(bounds, TEST, hypotheses, guard=guard, stated=stated)
+    order, claims = decided(t, means, hypotheses, guard=guard, stated=stated)
+    assert verdict.candidates()[order[0]]
+    settled, whole = verdict.order()
+    assert settled.tolist() == order[: len(settled)].tolist()
+    if whole:
+        assert len(settled) == K
+    assert not (np.triu(verdict.sure) & ~claims).any()
+    assert not (claims & ~np.triu(verdict.possible)).any()
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.integers(2, 6),
+    family=st.sampled_from(["all", "prior", "control"]),
+    guard=st.booleans(),
+    width=st.floats(0.0, 3.0),
+)
+def test_learners_that_the_preference_leaves_alike_come_by_their_means_at_the_end(
+    seed, K, family, guard, width
+):
+    rng = np.random.default_rng(seed)
+    control = int(rng.integers(K)) if family == "control" else None
+    ranks = np.sort(rng.integers(0, 3, K)).astype(float)
+    rows, columns = np.triu_indices(K, 1)
+    means, t, bounds = drawn(rng, K, width)
+    made = {"name": family, "learners": K, "alpha": 0.05, "correction": "holm"}
+    verdict = interval_verdict(bounds, TEST, Family(control=control, **made), guard=guard,
+                               ranks=ranks)  # fmt: skip
+    # the full plan knows all means: its order of preference, and the statistics in that order
+    known = np.lexsort((means, ranks))
+    square = np.zeros((K, K))
+    square[rows, columns] = t
+    square -= square.T
+    at = None if control is None else int(np.flatnonzero(known == control)[0])
+    order, claims = decided(
+        square[np.ix_(known, known)][rows, columns], means[known], Family(control=at, **made),
+        guard=guard, stated=True,
+    )  # fmt: skip
+    assert verdict.candidates()[known[order[0]]]
+    settled, _ = verdict.order()
+    assert settled.tolist() == known[order[: len(settled)]].tolist()
+    for i, j in np.argwhere(claims):
+        assert verdict.possible[known[i], known[j]]
+
+
+def test_a_correction_rejects_no_less_for_smaller_pvalues():
+    # the engine rests on it, for every correction that is registered
+    rng = np.random.default_rng(7)
+    for name in CORRECTIONS:
+        for _ in range(60):
+            family = Family(learners=4, alpha=0.05, correction=name)
+            p = rng.random(6) ** rng.integers(1, 6)
+            lower = p * rng.random(6) ** rng.integers(0, 3)
+            assert (family.adjust(lower) <= family.adjust(p) + 1e-15).all(), name
+
+
+def test_an_interval_without_width_settles_everything():
+    family = Family(learners=3, alpha=0.05, correction="holm")
+    # 0 is overridden by 2; 1 by nobody; by hand: 1, 2, 0
+    t = np.array([0.5, 9.0, 1.0])
+    pairs = np.array([0.01, 0.2, 0.02])
+    verdict = interval_verdict(
+        Bounds(t_low=t, t_high=t, mean_low=pairs, mean_high=pairs), TEST, family
+    )
+    assert verdict.order()[0].tolist() == [1, 2, 0]
+    assert not verdict.open_pairs().any()

@@ -1,0 +1,166 @@
+"""Data sets that are left: whatever they bring, the bounds hold and the full plan decides so."""
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import bestofk as bk
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import StoppingRule, planned_units, replay
+from bestofk.decide.stopping.bounds import pattern_count, tie_patterns
+from bestofk.decide.stopping.planned_units import PlannedUnits
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.pairwise import sign, wilcoxon
+
+TESTS = {"ranks": wilcoxon, "signs": sign}
+LEVELS = [2, 4, 10, 10**6]
+"""So many sizes of a loss: with few there are ties and zeros."""
+
+
+def losses_of(rng, shape, levels):
+    return rng.integers(0, levels + 1, shape) / levels
+
+
+def hostile(rng, done, left):
+    """Differences that are tied with those that are done, with each other, or beyond; of one sign
+    or of both."""
+    sizes = np.concatenate([np.abs(done), [0.0, 1e-3, 0.5, 1.0]])
+    drawn = rng.choice(sizes, left) if rng.random() < 0.6 else np.full(left, rng.choice(sizes))
+    signs = rng.choice([-1, 1], left) if rng.random() < 0.4 else rng.choice([-1, 1])
+    return drawn * signs
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(sorted(TESTS)),
+    planned=st.integers(1, 9),
+    levels=st.sampled_from(LEVELS),
+    listed=st.booleans(),
+)
+def test_no_ending_is_outside(seed, kind, planned, levels, listed):
+    rng = np.random.default_rng(seed)
+    done = int(rng.integers(planned + 1))
+    a, b = losses_of(rng, (2, planned), levels)
+    test = PlannedUnits(kind=kind, runs=planned, span=1.0)
+    seen = a.copy()
+    seen[done:] = np.nan
+    with pytest.MonkeyPatch.context() as patch:
+        if not listed:
+            patch.setattr(planned_units, "_MOST_PATTERNS", 0)
+        bounds = test.exact(seen[np.newaxis, :, np.newaxis], b[np.newaxis, :, np.newaxis])
+    for _ in range(12):
+        d = hostile(rng, (a - b)[:done], planned - done)
+        a[done:], b[done:] = np.maximum(d, 0.0), np.maximum(-d, 0.0)
+        for side in ("two-sided", "greater"):
+            low, high = test.pvalues(bounds, side)
+            assert low[0] <= TESTS[kind](a, b, alternative=side).pvalue <= high[0]
+        direction = TESTS[kind](a, b).direction
+        assert not (bounds.t_low[0] > 0 >= direction)
+        assert not (bounds.t_high[0] < 0 <= direction)
+        assert bounds.mean_low[0] - 1e-9 <= np.mean(a - b) <= bounds.mean_high[0] + 1e-9
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    kind=st.sampled_from(sorted(TESTS)),
+    K=st.integers(2, 4),
+    planned=st.integers(6, 10),
+    levels=st.sampled_from(LEVELS),
+    correction=st.sampled_from(sorted(CORRECTIONS)),
+    family=st.sampled_from(["all", "prior", "control"]),
+    guard=st.booleans(),
+    stated=st.booleans(),
+    target=st.sampled_from(["best", "order"]),
+)
+def test_the_full_plan_decides_the_same(
+    seed, kind, K, planned, levels, correction, family, guard, stated, target
+):
+    rng = np.random.default_rng(seed)
+    family = "all" if CORRECTIONS[correction].needs_all_pairs or not stated else family
+    better = rng.choice([0.0, 0.2, 0.5], K)[:, np.newaxis]
+    losses = np.clip(losses_of(rng, (K, planned), levels) - better, 0.0, 1.0)
+    if rng.random() < 0.5:
+        # the end speaks against the beginning
+        losses[:, planned // 2 :] = 1.0 - losses[:, planned // 2 :]
+    if not stated:
+        # who is tied for the smallest mean may be named by either
+        losses[:, 0] += 1e-4 * rng.random(K)
+    control = int(rng.integers(K)) if family == "control" else None
+    full = bk.order(
+        losses, prior="listed" if stated else None, test=TESTS[kind].__name__,
+        correction=correction, guard=guard, family=family, control=control,
+    )  # fmt: skip
+    held = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
+    raced = replay(
+        losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), held,
+        StoppingRule(target=target, risk=0.0), guard=guard, stated=stated,
+    )  # fmt: skip
+    verdict = raced.looks[-1].verdict
+    assert verdict.candidates()[full.recommended]
+    if raced.settled:
+        assert np.flatnonzero(verdict.candidates()).tolist() == [full.recommended]
+        if target == "order":
+            assert verdict.order()[0].tolist() == list(full.order)
+    else:
+        assert (raced.runs == planned).any()
+    claims = {(int(j), int(i)) for i, j in np.argwhere(verdict.sure)}
+    assert claims <= set(full.claims)
+    if family == "control" and raced.settled:
+        assert claims == set(full.claims)
+
+
+def test_ties_among_the_rest_make_p_smaller_than_untied_ranks_do():
+    # by hand: two losses against, of ranks 1 and 2. With 3 and 4 for it, sums of up to 3 are {},
+    # {1}, {2}, {1, 2}, {3}: 5/16; with 3.5 and 3.5 the last one is not
+    test = PlannedUnits(kind="ranks", runs=4)
+    a = np.array([0.0, 0.0, np.nan, np.nan])[np.newaxis, :, np.newaxis]
+    b = np.array([0.1, 0.2, 0.0, 0.0])[np.newaxis, :, np.newaxis]
+    low, _ = test.pvalues(test.exact(a, b), "greater")
+    assert low[0] == pytest.approx(4 / 16)
+    assert wilcoxon([0, 0, 0.3, 0.3], [0.1, 0.2, 0, 0], alternative="greater").pvalue == 4 / 16
+
+
+def test_the_ways_are_counted():
+    for sizes in [(), (1,), (2, 1), (1, 1, 1)]:
+        ways = sum(len(tie_patterns(sizes, more).ranks) for more in range(4))
+        assert ways == pattern_count(len(sizes), 3)
+
+
+def test_a_difference_that_rounding_may_tie_with_another_stays_open():
+    test = PlannedUnits(kind="ranks", runs=3)
+    a = np.array([0.5, 0.5 + 1e-13, np.nan])[np.newaxis, :, np.newaxis]
+    bounds = test.exact(a, np.zeros((1, 3, 1)))
+    assert bounds.t_low[0] == -np.inf
+    assert bounds.t_high[0] == np.inf
+
+
+@pytest.fixture
+def searched(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    yield importlib.import_module("stopping_datasets")
+    for name in ("stopping_datasets", "stopping_exact"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.9])
+def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(
+    searched, monkeypatch, share
+):
+    whole = PlannedUnits.exact
+
+    def narrower(self, a, b):
+        found = whole(self, a, b)
+        return replace(found, t_low=share * found.t_low, t_high=share * found.t_high)
+
+    monkeypatch.setattr(PlannedUnits, "exact", narrower)
+    how = searched.draw, searched.first_endings, searched.changed
+    found = sys.modules["stopping_exact"].search(8, 10, *how)
+    assert found["endings"] > 500
+    assert (found["counterexamples"] == 0) == (share == 1)

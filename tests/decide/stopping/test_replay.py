@@ -1,0 +1,147 @@
+"""A race that ends early decides as the full plan; exactly so, where no risk is taken."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import bestofk as bk
+from bestofk.decide.evidence import Family
+from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+
+RUNS, FOLDS, ROWS = 10, 5, 100
+
+
+def tables(rng, K, *, spread):
+    """Error rates of folds of 20 rows: coarse, as real ones are."""
+    errors = np.clip(0.3 + spread * rng.permutation(np.linspace(0, 1, K)), 0, 1)
+    chance = np.clip(errors[:, None, None] + 0.05 * rng.standard_normal((K, 1, FOLDS)), 0.01, 0.99)
+    return rng.binomial(20, np.broadcast_to(chance, (K, RUNS, FOLDS))) / 20
+
+
+def adversarial_tail(rng, losses, done):
+    """After `done` runs everything turns about, as far as losses reach."""
+    turned = losses.copy()
+    turned[:, done:] = rng.integers(0, 2, (len(losses), 1, 1))
+    return turned
+
+
+def planned(K, **options):
+    test = PlannedT(
+        runs=RUNS, folds=FOLDS, df=RUNS * FOLDS - 1, test_share=1 / (FOLDS - 1), span=1.0,
+        step=FOLDS / ROWS,
+    )  # fmt: skip
+    return test, Family(learners=K, alpha=0.05, correction=options.get("correction", "holm"))
+
+
+def by_plan(losses, **options):
+    table = bk.Losses(losses, dims=("algorithm", "run", "fold"))
+    found = bk.order(table, test="corrected-repeated-kfold-t", prior="listed", **options)
+    return [found.prior.index(name) for name in found.order]
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    K=st.integers(2, 5),
+    spread=st.sampled_from([0.0, 0.1, 0.4]),
+    correction=st.sampled_from(["holm", "bonferroni", "hochberg"]),
+    guard=st.booleans(),
+    target=st.sampled_from(["best", "order"]),
+    turn=st.integers(3, 10),
+)
+def test_without_risk_the_verdict_is_always_that_of_the_plan(
+    seed, K, spread, correction, guard, target, turn
+):
+    rng = np.random.default_rng(seed)
+    losses = adversarial_tail(rng, tables(rng, K, spread=spread), turn)
+    test, family = planned(K, correction=correction)
+    raced = replay(losses, test, family, StoppingRule(risk=0.0, target=target), guard=guard)
+    if not raced.settled:
+        # equal means may leave the order open to the end
+        assert (raced.runs == RUNS).any()
+        return
+    wanted = by_plan(losses, correction=correction, guard=guard)
+    verdict = raced.looks[-1].verdict
+    if target == "best":
+        assert np.flatnonzero(verdict.candidates()).tolist() == wanted[:1]
+    else:
+        assert verdict.order()[0].tolist() == wanted
+
+
+def test_with_a_risk_the_verdict_hardly_ever_differs_and_half_of_the_fits_are_saved():
+    rng = np.random.default_rng(8)
+    test, family = planned(5)
+    saved, differ = [], 0
+    for _ in range(150):
+        losses = tables(rng, 5, spread=0.3)
+        raced = replay(losses, test, family, StoppingRule(risk=0.05), floor=(FOLDS / ROWS) ** 2)
+        saved.append(1 - raced.runs.mean() / RUNS)
+        chosen = np.flatnonzero(raced.looks[-1].verdict.candidates())
+        differ += bool(raced.settled) and chosen.tolist() != by_plan(losses)[:1]
+    # risk 0.05 allows 7.5 of 150, and so many are never seen
+    assert differ <= 2
+    assert np.mean(saved) > 0.4
+
+
+def test_who_runs_depends_on_losses_alone():
+    rng = np.random.default_rng(9)
+    losses = tables(rng, 4, spread=0.3)
+    test, family = planned(4)
+    one, two = (replay(losses, test, family, StoppingRule()) for _ in range(2))
+    assert one.runs.tolist() == two.runs.tolist()
+    # what was not run is not looked at
+    other = np.where(np.isnan(one.losses), rng.random(losses.shape), losses)
+    assert replay(other, test, family, StoppingRule()).runs.tolist() == one.runs.tolist()
+
+
+@pytest.mark.parametrize("target", ["best", "order"])
+def test_without_a_preference_the_smallest_mean_is_settled(target):
+    rng = np.random.default_rng(10)
+    test, family = planned(4)
+    for _ in range(30):
+        losses = tables(rng, 4, spread=0.4)
+        raced = replay(
+            losses, test, family, StoppingRule(target=target), stated=False,
+            floor=(FOLDS / ROWS) ** 2,
+        )  # fmt: skip
+        order = np.argsort(losses.mean(axis=(1, 2)), kind="stable")
+        if raced.settled:
+            assert raced.looks[-1].verdict.order()[0][0] == order[0]
+
+
+def test_for_the_limit_runs_go_on_beyond_the_plan_as_long_as_the_splits_matter():
+    # two learners whose difference lies near the critical value: more runs than planned are asked
+    rng = np.random.default_rng(4)
+    losses = 0.3 + 0.05 * rng.standard_normal((2, 40, FOLDS))
+    test, family = planned(2)
+    most = {}
+    for shift in (0.074, 0.3):
+        moved = losses + np.array([shift, 0.0])[:, None, None]
+        rule = StoppingRule(settle="limit", max_runs=40)
+        raced = replay(moved, test, family, rule)
+        most[shift] = int(raced.runs.max())
+    assert most[0.3] <= RUNS < most[0.074] <= 40
+
+
+@pytest.mark.parametrize("risk", [0.0, 0.05])
+def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
+    # the first is ahead in run 1 alone; by their means of all runs the plan prefers the second
+    rng = np.random.default_rng(4)
+    losses = 0.3 + 0.02 * rng.standard_normal((2, 6, 4))
+    losses[0, 0] -= 0.05
+    losses[0, 1:] += 0.02
+    assert losses[0].mean() > losses[1].mean()
+    test = PlannedT(runs=6, folds=4, df=23, test_share=1 / 3, span=1.0)
+    family = Family(learners=2, alpha=0.05, correction="holm")
+    raced = replay(losses, test, family, StoppingRule(risk=risk), ranks=np.zeros(2))
+    assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
+    full = bk.order(losses, prior={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
+    assert full.recommended == 1
+
+
+def test_two_that_are_alike_in_the_first_splits_may_differ_in_the_end():
+    # no difference on two splits of 20 rows: the band was a point
+    test = PlannedT(runs=50, folds=1, df=49, test_share=1 / 9, span=1.0, step=1 / 20)
+    band = test.predicted(np.zeros((1, 2, 1)), risk=0.001, floor=0.05**2 / 2)
+    assert band.t_low[0] < -3
+    assert band.t_high[0] > 3

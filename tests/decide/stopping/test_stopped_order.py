@@ -1,0 +1,130 @@
+"""The decision of a race that was stopped: what is sure is claimed, and nothing else is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.decide.stopping import StoppedOrder
+from bestofk.report.figures import figure_kinds
+
+LEARNERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes"]
+
+
+@pytest.fixture(scope="module")
+def full():
+    return bk.compare(LEARNERS, data="breast-cancer", plan="10x10", prior="listed", progress=False)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return bk.compare(
+        LEARNERS, data="breast-cancer", prior="listed", progress=False, stop="settled"
+    )
+
+
+def test_claims_are_claims_of_the_full_plan_and_the_rest_is_open(study, full):
+    decision = study.decision
+    assert isinstance(decision, StoppedOrder)
+    assert set(decision.claims) <= set(full.decision.claims)
+    assert decision.recommended == full.recommended
+    assert len(decision.claims) < len(full.decision.claims)
+    for pair in decision.evidence:
+        assert pair.rejected == (pair.better is not None)
+        assert (pair.verdict == "not settled") == (not pair.settled)
+        if not pair.settled:
+            assert pair.better is None
+            assert "not settled" in pair.explain()
+
+
+def test_the_numbers_of_a_pair_are_those_of_the_test_on_common_runs(study):
+    # the published formula, with the factor of the 100 folds of the plan
+    evidence, losses = study.evidence, study.losses
+    design = losses.design
+    share = sum(design.n_test) / sum(design.n_train)
+    for pair in evidence:
+        a, b = (
+            losses.values[losses.algorithms.index(name), 0, :, :, 0] for name in (pair.a, pair.b)
+        )
+        d = (a - b)[~np.isnan(a - b)]
+        assert d.size % 10 == 0
+        assert pair.estimate == pytest.approx(d.mean())
+        t = d.mean() / np.sqrt((1 / 100 + share) * d.var(ddof=1))
+        assert pair.statistic == pytest.approx(t)
+
+
+def test_means_come_with_their_runs_and_are_not_ranked(study):
+    decision = study.decision
+    runs = study.race.runs
+    assert len(set(runs.values())) > 1
+    for name in LEARNERS:
+        k = study.losses.algorithms.index(name)
+        used = study.losses.values[k]
+        assert decision.runs_of(name) == runs[name] == (~np.isnan(used)).sum() / 10
+        assert decision.means[name] == pytest.approx(np.nanmean(used))
+    standing = [runs[one.name] for one in decision.standings]
+    assert standing == sorted(standing, reverse=True)
+    assert runs[decision.smallest_mean] == runs[decision.recommended]
+    assert "means over different numbers of runs are not to be compared" in study.explain()
+    table = study.to_frame()
+    assert table["runs"].tolist() == [runs[name] for name in table["learner"]]
+
+
+def test_what_is_not_settled_is_said_and_its_p_values_are_not(study):
+    said = study.explain()
+    unsettled = [one for one in study.decision.standings if one.verdict == "not settled"]
+    assert unsettled
+    assert all(one.adjusted_pvalue is None for one in unsettled)
+    assert f"Not settled against {study.recommended}: " in said
+    assert "but for a risk of at most 5 %" in study.headline()
+    if len(study.decision.order) == 1:
+        assert "The order below the recommended one is not settled" in said
+
+
+def test_names_json_and_frame(study):
+    called = ["u", "v", "w", "x", "y", "z"]
+    renamed = study.decision.explain(names=called)
+    assert not any(name in renamed.split("Evidence:")[0] for name in ("naive-bayes", "nmc"))
+    held = json.loads(study.to_json())
+    assert held["race"]["settled"] is True
+    assert {one["learner"]: one["runs"] for one in held["race"]["learners"]} == study.race.runs
+    assert study.race.to_frame()["out_after"].notna().any()
+
+
+def test_no_figure_shows_more_than_is_settled(study, full):
+    kinds = figure_kinds(study)
+    assert {"race", "funnel", "fits"} <= set(kinds)
+    assert not {"alpha", "prior", "forest", "matrix", "steps", "letters", "densities"} & set(kinds)
+    assert not {"race", "funnel", "fits"} & set(figure_kinds(full))
+
+
+def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path):
+    page = study.report(tmp_path / "race.html").read_text(encoding="utf-8")
+    for kind in ("race", "funnel", "fits"):
+        assert f'id="figure-{kind}"' in page
+    assert 'id="figure-alpha"' not in page
+    # means over different numbers of runs are not ranked
+    assert 'id="figure-frontier"' not in page
+    assert "Smallest mean error" not in page
+    assert f"over {study.race.runs[study.recommended]} runs" in page
+    assert 'id="evidence-data"' not in page
+    assert "Not settled" in page
+    assert "losses count." not in page
+    assert "stop=&#39;settled&#39;" in page
+    assert "Learners were stopped as soon as the recommended learner was settled" in page
+
+
+def test_learners_that_share_a_reason_share_a_sentence(study):
+    race = study.race
+    said = [line for line in study.explain().splitlines() if " stopped after run " in line]
+    assert said == race.reasons()
+    stopped = [one for one in race.learners if one.out_after is not None]
+    assert len(said) == len({(one.cause.kind, one.cause.by) for one in stopped}) < len(stopped)
+    for one in stopped:
+        (own,) = (line for line in said if f"{one.learner} " in line.split(": ")[0] + " ")
+        assert f"after run {one.runs}" in own
+    assert race.renamed({one.learner: one.learner.upper() for one in race.learners}).reasons() == [
+        line for line in race.explain(names=[one.learner.upper() for one in race.learners])
+        .splitlines() if " stopped after run " in line
+    ]  # fmt: skip

@@ -1,0 +1,96 @@
+"""The cases of the independent audit: what was wrong before, and must not come back."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bestofk as bk
+from bestofk import decide as ordering
+
+
+def a_b_c(rng, n=12):
+    """A .27 and C .25 precise, B .40 noisy, on n data sets."""
+    values = np.array([[0.27], [0.40], [0.25]]) + np.array([[0.01], [0.30], [0.01]]) * (
+        rng.standard_normal((3, n))
+    )
+    return bk.Losses(values, dims=("algorithm", "dataset"), algorithms=["A", "B", "C"])
+
+
+def test_a_noisy_learner_is_not_recommended_for_its_noise():
+    rng = np.random.default_rng(1)
+    studies = 300
+    chosen = {True: 0, False: 0}
+    for _ in range(studies):
+        table = a_b_c(rng)
+        for guard in chosen:
+            chosen[guard] += bk.order(table, prior=["A", "B", "C"], guard=guard).recommended == "B"
+    # at most 5 percent with the guard, by an exact binomial bound
+    assert stats.binom.sf(chosen[True] - 1, studies, 0.05) > 1e-3
+    assert chosen[False] > 0.3 * studies
+    assert chosen[False] > 5 * chosen[True]
+
+
+SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
+
+
+@pytest.mark.parametrize("prior", [None, "listed", ["a", "b", "c", "d", "e"]])
+def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prior):
+    decision = bk.order(on_data_sets(SEVEN), prior=prior)
+    assert decision.recommended == decision.smallest_mean == "e"
+    assert decision.test == "paired-t"
+    assert decision.decidable
+    assert [one.verdict for one in decision.standings] == ["worse"] * 4
+
+
+def test_seven_data_sets_cannot_decide_between_five_learners_by_ranks(on_data_sets):
+    decision = bk.order(on_data_sets(SEVEN), test="wilcoxon")
+    assert not decision.decidable
+    assert decision.claims == ()
+    # 10 pairs, each 2 / 2^7 at the least
+    assert decision.smallest_possible == pytest.approx(10 * 2 / 2**7)
+    text = decision.headline()
+    assert text.startswith("Seven data sets cannot decide between five learners by the wilcoxon")
+    assert "At least 9 are needed" in text
+    assert "take" not in text
+    assert decision.to_dict()["decidable"] is False
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_order_of_runs_and_folds_does_not_matter_for_five_by_two(seed):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(0.3, 0.02, (4, 1, 1)) + rng.normal(0, 0.02, (4, 5, 2))
+    decision = ordering.multitest(values)
+    assert decision.test == "5x2cv-f"
+    for other in (values[:, ::-1], values[:, :, ::-1], values[:, ::-1, ::-1]):
+        again = ordering.multitest(np.ascontiguousarray(other))
+        assert again.order == decision.order
+        assert again.claims == decision.claims
+        np.testing.assert_allclose(again.evidence.pvalue, decision.evidence.pvalue, rtol=1e-9)
+        np.testing.assert_allclose(again.evidence.low, decision.evidence.low, rtol=1e-6, atol=1e-9)
+
+
+def test_dietterichs_t_says_that_the_order_decides_it(five_by_two):
+    decision = ordering.multitest(five_by_two([0.3, 0.2]), test="5x2cv-t")
+    assert "in another order of the runs and folds the verdict may be another" in str(decision)
+
+
+def test_two_learners_are_called_different_in_five_percent_not_ten():
+    """With K = 2, "significantly better" in either direction erred in 10.2 percent of tables."""
+    rng = np.random.default_rng(2)
+    studies, claimed = 1000, 0
+    for _ in range(studies):
+        claimed += bool(ordering.multitest(rng.normal(size=(2, 8)), test="kfold-t").claims)
+    assert stats.binom.sf(claimed - 1, studies, 0.05) > 1e-3
+    # and the error that is allowed is used up
+    assert stats.binom.cdf(claimed, studies, 0.05) > 1e-3
+
+
+def test_posteriors_are_refused_on_few_data_sets_and_promise_nothing(on_data_sets):
+    rng = np.random.default_rng(4)
+    few = on_data_sets(rng.random((3, 9)))
+    with pytest.raises(bk.DesignError, match="fewer than 10 data sets; got 9"):
+        bk.order(few, test="signed-rank-bayes")
+    enough = on_data_sets(rng.random((3, 10)))
+    text = bk.order(enough, test="signed-rank-bayes", samples=500).explain()
+    assert "no error rate is promised" in text
+    assert "wrong claim" not in text

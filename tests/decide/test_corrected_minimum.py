@@ -1,0 +1,123 @@
+import importlib.util
+import itertools
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+import bestofk as bk
+
+_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "chosen_loss.py"
+_SPEC = importlib.util.spec_from_file_location("chosen_loss", _PATH)
+chosen_loss = importlib.util.module_from_spec(_SPEC)
+sys.modules["chosen_loss"] = chosen_loss
+_SPEC.loader.exec_module(chosen_loss)
+
+
+def exact(losses):
+    """The mean over all samples of n of n units that leave one out, each as likely."""
+    losses = np.asarray(losses, dtype=float)
+    n = losses.shape[1]
+    found = []
+    for sample in itertools.product(range(n), repeat=n):
+        out = [unit for unit in range(n) if unit not in sample]
+        if out:
+            best = np.argmin(losses[:, sample].sum(axis=1))
+            found.append(losses[best, out].mean())
+    return np.mean(found)
+
+
+def test_the_mean_over_many_samples_is_that_over_all_samples():
+    losses = np.array([[1.0, 5.0, 2.0, 4.0], [4.0, 1.5, 3.0, 2.5], [2.0, 2.25, 6.0, 1.0]])
+    found = bk.corrected_minimum(losses, resamples=40_000)
+    assert found.corrected == pytest.approx(exact(losses), abs=0.02)
+    assert (found.chosen, found.naive) == (1, 2.75)
+    assert found.bias == pytest.approx(2.75 - found.corrected)
+
+
+@pytest.mark.parametrize("case", chosen_loss.CASES, ids=lambda case: case.name)
+def test_equal_learners_the_naive_minimum_is_too_good_and_the_corrected_one_is_not(case):
+    rows = chosen_loss.measure(60, (case,))
+    equal = rows[0]
+    assert equal.learners == "equal"
+    assert equal.naive < -0.8
+    # within .2 standard errors, four Monte Carlo errors aside
+    assert abs(equal.corrected) < 0.2 + 4 * equal.error
+    assert equal.covered >= 0.8
+    if equal.all_folds is not None:
+        # folds of several runs hold the same rows: as units they correct next to nothing
+        assert equal.all_folds < equal.corrected - 0.4
+        assert equal.fold_numbers < equal.corrected - 0.4
+
+
+def test_one_clear_winner_needs_no_correction():
+    rng = np.random.default_rng(1)
+    losses = rng.normal(0.4, 0.02, (5, 30))
+    losses[2] -= 0.3
+    found = bk.corrected_minimum(losses)
+    assert found.chosen == 2
+    assert found.chosen_again == 1.0
+    assert found.corrected == pytest.approx(losses[2].mean(), rel=1e-12)
+    assert found.low < found.corrected < found.high
+
+
+@pytest.mark.parametrize(
+    ("losses", "unit", "units"),
+    [
+        (bk.Losses(np.eye(3), dims=("algorithm", "dataset")), "data sets", 3),
+        (bk.Losses(np.eye(3), dims=("algorithm", "instance")), "instances", 3),
+        (bk.Losses(np.ones((2, 5, 2)), design="5x2"), "folds of a run", 2),
+        (bk.Losses(np.ones((2, 7)), design="resample"), "splits", 7),
+        (np.ones((2, 4, 3)), "folds of a run", 3),
+    ],
+)
+def test_units(losses, unit, units):
+    found = bk.corrected_minimum(losses, resamples=50)
+    assert (found.unit, found.units) == (unit, units)
+    assert ("share rows" in found.explain()) is (unit == "splits")
+
+
+def test_one_number_per_learner_is_refused():
+    with pytest.raises(bk.DesignError, match="one number per learner"):
+        bk.corrected_minimum(bk.Losses([[0.1], [0.2]]))
+    with pytest.raises(bk.ArgumentError, match="resamples"):
+        bk.corrected_minimum(np.eye(3), resamples=0)
+
+
+def test_json_and_words():
+    found = bk.corrected_minimum(
+        bk.Losses([[0.1, 0.2, 0.3], [0.3, 0.2, 0.2]], algorithms=["nn", "c4.5"])
+    )
+    held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert held["chosen"] == "nn"
+    assert "nn has the smallest of 2 mean losses, 0.2." in found.explain()
+    assert str(found) == found.explain()
+
+
+@example(seed=999999, K=4, n=2, scale=0.001)
+@given(
+    seed=st.integers(0, 2**20), K=st.integers(2, 6), n=st.integers(2, 12),
+    scale=st.sampled_from([1e-3, 1.0, 1e4]),
+)  # fmt: skip
+@settings(max_examples=25, deadline=None)
+def test_the_unit_and_the_origin_of_the_loss_do_not_matter(seed, K, n, scale):
+    losses = np.random.default_rng(seed).integers(0, 64, (K, n)) / 64.0
+    a = bk.corrected_minimum(losses, resamples=60, random_state=seed)
+    b = bk.corrected_minimum(losses * scale + scale, resamples=60, random_state=seed)
+    assert b.chosen == a.chosen
+    for name in ("naive", "corrected", "low", "high"):
+        assert getattr(b, name) == pytest.approx(scale * (getattr(a, name) + 1.0), rel=1e-9)
+    assert losses.min() <= a.corrected <= losses.max()
+
+
+def test_a_seed_gives_the_same_again():
+    losses = np.random.default_rng(0).normal(size=(4, 2, 5))
+    assert bk.corrected_minimum(losses, random_state=3) == bk.corrected_minimum(
+        losses, random_state=3
+    )
+    assert bk.corrected_minimum(losses, random_state=3) != bk.corrected_minimum(
+        losses, random_state=4
+    )

@@ -1,0 +1,202 @@
+import json
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, DesignError
+
+DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+
+
+@pytest.mark.parametrize("prior", [None, ["x", "y"]])
+def test_json_is_strict_and_holds_the_promised_keys(prior):
+    constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
+    table = bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"])
+    decision = bk.order(table, prior=prior)
+    text = decision.to_json()
+    held = json.loads(text, parse_constant=pytest.fail)
+    assert {
+        "recommended", "best", "smallest_mean", "adequate", "decidable", "preference", "order",
+        "prior", "procedure", "test", "family", "alpha", "correction", "guard", "claims", "edges",
+        "evidence", "standings", "means", "metric", "failures", "headline", "explanation",
+        "version",
+    } <= set(held)  # fmt: skip
+    row = held["evidence"][0]
+    assert set(row) >= {
+        "a", "b", "estimate", "low", "high", "standard_error", "statistic", "pvalue_greater",
+        "pvalue_less", "pvalue", "adjusted_pvalue", "rejected", "better",
+    }  # fmt: skip
+    assert row["estimate"] == (-0.25 if prior is None else 0.25)
+    assert held["recommended"] == held["best"] == held["smallest_mean"] == "y"
+    assert held["preference"] == ("none" if prior is None else "stated")
+    assert held["metric"] == {"name": "loss", "higher_is_better": False}
+
+
+def test_missing_cells_are_refused_or_dropped():
+    values = np.random.default_rng(1).random((3, 8)) * 0.1
+    values[0] += 1
+    values[1, 3] = np.nan
+    table = bk.Losses(
+        values,
+        dims=("algorithm", "dataset"),
+        algorithms=["a", "b", "c"],
+        missing="allow",
+    )
+    with pytest.raises(DesignError, match=r"lack 1 of 24 cells, 'b' on '3'"):
+        bk.order(table)
+    decision = bk.order(table, missing="drop", prior="listed")
+    assert "1 of 8 data sets was left out" in decision.explain()
+    kept = np.delete(values, 3, axis=1)
+    np.testing.assert_allclose(list(decision.means.values()), kept.mean(axis=1))
+
+
+def test_two_complete_parts_are_enough_and_one_is_not():
+    rng = np.random.default_rng(4)
+    for shape, axis, what in (((2, 4, 1, 1, 1), 1, "data sets"), ((2, 1, 4, 3, 1), 2, "runs"),
+                              ((2, 1, 1, 4, 1), 3, "folds")):  # fmt: skip
+        values = rng.random(shape)
+        gone = np.moveaxis(values, axis, 0)
+        gone[:2] = np.nan
+        gone[0, 0] = 0.5
+        table = bk.Losses(values, dims=DIMS, missing="allow")
+        decision = bk.order(table, missing="drop", prior="listed")
+        assert f"2 of 4 {what} were left out" in decision.explain()
+        kept = np.moveaxis(gone[2:], 0, axis).reshape(2, -1).mean(axis=1)
+        np.testing.assert_allclose(list(decision.means.values()), kept)
+        gone[2, 1] = np.nan
+        with pytest.raises(DesignError, match=f"losses hold 1 {what.rstrip('s')} that"):
+            bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
+
+
+def test_one_of_two_data_sets_is_not_enough():
+    values = np.random.default_rng(2).random((2, 2, 1, 6, 1))
+    values[0, 1, 0, 3] = np.nan
+    with pytest.raises(DesignError, match="losses hold 1 data set that"):
+        bk.order(bk.Losses(values, dims=DIMS, missing="allow"), missing="drop")
+
+
+def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
+    values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
+    values[:, 2, :, 3:] = np.nan
+    table = bk.Losses(values, dims=DIMS, algorithms=list("abc"), missing="allow")
+    decision = bk.order(table, prior="listed")
+    assert not decision.notes
+    by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
+    np.testing.assert_allclose(list(decision.means.values()), np.mean(by_set, axis=0))
+
+
+def test_without_a_seed_the_seed_is_zero():
+    values = np.random.default_rng(5).normal(0.3, 0.1, (3, 12))
+    table = bk.Losses(values, dims=("algorithm", "dataset"), algorithms=["a", "b", "c"])
+    for procedure in ("multitest", "test-first", "most-wins"):
+        asked = {"procedure": procedure, "test": "signed-rank-bayes", "samples": 200}
+        plain = bk.order(table, **asked).evidence.pvalue
+        np.testing.assert_array_equal(
+            plain, bk.order(table, **asked, random_state=0).evidence.pvalue
+        )
+    for function in (bk.decide.multitest, bk.decide.test_first, bk.decide.most_wins):
+        plain, seeded = (
+            function(table, test="signed-rank-bayes", samples=200, **seed).evidence.pvalue
+            for seed in ({}, {"random_state": 0})
+        )
+        np.testing.assert_array_equal(plain, seeded)
+
+
+def test_missing_folds_drop_folds_or_runs():
+    values = np.random.default_rng(6).random((2, 1, 3, 4, 1))
+    values[0, 0, 1, 2, 0] = np.nan
+    table = bk.Losses(values, dims=DIMS, missing="allow")
+    decision = bk.order(table, missing="drop")
+    assert "1 of 3 runs was left out" in decision.explain()
+    assert "2 runs of 4-fold" in decision.design
+    one_run = bk.Losses(values[:, :, 1:2], dims=DIMS, missing="allow")
+    decision = bk.order(one_run, missing="drop")
+    assert "1 of 4 folds was left out" in decision.explain()
+
+
+def test_repetitions_on_several_data_sets_bring_bootstrap_b():
+    values = np.random.default_rng(7).random((3, 6, 1, 5, 4)) * 0.1
+    values[0] += 0.5
+    table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
+    decision = bk.order(table)
+    assert decision.bootstrap is not None
+    assert decision.bootstrap.pvalues.shape == (3, 2)
+    assert "Bootstrap-B" in decision.explain()
+    one = bk.Losses(values[..., :1], dims=DIMS, algorithms=["a", "b", "c"])
+    assert bk.order(one).bootstrap is None
+    two = bk.Losses(values[:, :2, ..., :2], dims=DIMS, algorithms=["a", "b", "c"])
+    assert bk.order(two).bootstrap is not None
+    one_set = bk.Losses(values[:, :1], dims=DIMS, algorithms=["a", "b", "c"])
+    assert bk.order(one_set).bootstrap is None
+
+
+def test_bootstrap_b_takes_the_level_and_correction_of_the_decision():
+    values = np.random.default_rng(8).random((3, 6, 1, 5, 4))
+    table = bk.Losses(values, dims=DIMS, algorithms=["a", "b", "c"])
+    verdict = bk.order(table, alpha=0.2, correction="bonferroni").bootstrap
+    assert (verdict.alpha, verdict.correction) == (0.2, "bonferroni")
+    assert bk.order(table, correction="shaffer").bootstrap.correction == "holm"
+
+
+def test_procedures_that_want_scores_say_so(cross_validated):
+    with pytest.raises(DesignError, match=r"bestofk\.ordering\.roc_hull"):
+        bk.order(cross_validated(), procedure="roc-hull")
+
+
+@pytest.mark.parametrize(
+    ("procedure", "given"),
+    [
+        ("anova-choice", {"test": "kfold-t"}),
+        ("newman-keuls-choice", {"correction": "holm"}),
+        ("test-first", {"family": "all"}),
+        ("test-first", {"margin": 0.1}),
+        ("most-wins", {"guard": False}),
+        ("cheapest-adequate", {"guard": False}),
+        ("anova-choice", {"rope": 0.1}),
+        ("anova-choice", {"df": 3}),
+    ],
+)
+def test_arguments_that_do_not_apply_are_refused(cross_validated, procedure, given):
+    name = next(iter(given))
+    with pytest.raises(
+        ArgumentError, match=f"^{name} does not apply to procedure '{procedure}': leave it out"
+    ):
+        bk.order(cross_validated(), procedure=procedure, **given)
+
+
+def test_unknown_procedure_offers_the_nearest(cross_validated):
+    with pytest.raises(bk.UnknownNameError, match="did you mean 'multitest'"):
+        bk.order(cross_validated(), procedure="multi-test")
+
+
+@pytest.mark.parametrize("prior", [None, "listed", ["c"]])
+def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prior):
+    table = cross_validated()
+    table.to_csv(tmp_path / "losses.csv")
+    expected = bk.order(table, prior=prior)
+    for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.to_frame()):
+        found = bk.order(same, prior=prior)
+        assert (found.order, found.prior) == (expected.order, expected.prior)
+        assert str(found.preference) == str(expected.preference)
+
+
+def test_hostile_names_pass_through(cross_validated):
+    names = ('"; DROP TABLE', "<script>alert(1)</script>", "line\nbreak")
+    decision = bk.order(cross_validated(names=names))
+    assert set(decision.order) == set(names)
+    assert json.loads(decision.to_json())["best"] in names
+
+
+def test_every_procedure_of_losses_runs_by_name(cross_validated):
+    from bestofk.decide.registry import PROCEDURES
+
+    for name, entry in PROCEDURES.items():
+        assert entry.load() is getattr(bk.decide, name.replace("-", "_"))
+        if entry.takes_losses:
+            asked = {"margin": 0.01} if entry.decides_by == "adequacy" else {}
+            decision = bk.order(cross_validated(), procedure=name, prior="listed", **asked)
+            assert decision.procedure == name
+            assert decision.explain()
+            json.loads(decision.to_json())
+            assert repr(decision).startswith("Order(")

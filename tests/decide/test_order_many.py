@@ -1,0 +1,272 @@
+"""The law of `order_many`: on a stack it says what `order` says of every table, exactly."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError, BestOfKError
+from bestofk.decide import PROCEDURES, order_many
+from bestofk.decide.evidence import FAMILIES
+from bestofk.decide.procedures.multitest import multitest
+from bestofk.splits.design import Design, Subsets
+from bestofk.stats.adjust import CORRECTIONS
+from bestofk.stats.pairwise import corrected_repeated_kfold_t
+from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
+NAMES = ("a", "b", "c", "d")
+
+DESIGNS = {
+    "kfold": (Design(kind="cv", folds=7), 1),
+    "repeated-kfold": (Design(kind="cv", runs=3, folds=4, repetitions=2), 1),
+    "5x2": (Design(kind="cv", runs=5, folds=2), 1),
+    "resample": (Design(kind="resample", folds=6, n_train=(45,) * 6, n_test=(15,) * 6), 1),
+    "bootstrap": (Design(kind="bootstrap", folds=6, n_train=(40,) * 6, n_test=(20,) * 6), 1),
+    "test-set": (Design(kind="test-set", folds=11), 1),
+    "loo": (Design(kind="loo", folds=30), 1),
+    "datasets": (Design(kind="cv", runs=2, folds=3), 12),
+    "halves": (
+        Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="halves", runs=6, folds=2)), 1,
+    ),
+    "nested": (
+        Design(kind="cv", runs=2, folds=3, subsets=Subsets(kind="nested", runs=6, folds=2)), 1,
+    ),
+}  # fmt: skip
+ONE_TABLE = [name for name, entry in PROCEDURES.items() if entry.takes_losses]
+
+
+def drawn(design, datasets, *, tables=5, learners=4, seed=0, decimals=None, zero_one=False):
+    """Losses of all kinds of tables, some learners equal, with those on parts of the rows."""
+    rng = np.random.default_rng(seed)
+    means = rng.choice([0.2, 0.22, 0.3, 0.5], size=(tables, learners))[:, :, None, None, None, None]
+    # of some tables two learners never differ
+    spread = rng.choice([0.002, 0.05], size=(tables, 1, 1, 1, 1, 1))
+    shapes = [(datasets, design.runs, design.folds, design.repetitions)]
+    if design.subsets is not None:
+        shapes.append((datasets, design.subsets.runs, design.subsets.folds, design.repetitions))
+    made = []
+    for shape in shapes:
+        noise = rng.normal(0, 1, (tables, learners, *shape))
+        values = means + spread * noise
+        if zero_one:
+            values = (rng.random(values.shape) < means).astype(float)
+        elif decimals is not None:
+            values = np.round(values, decimals)
+        values[0, 1] = values[0, 0]
+        made.append(values)
+    return made[0], made[1] if len(made) > 1 else None
+
+
+def table_of(values, parts, design, at, names=NAMES):
+    return bk.Losses(
+        values[at],
+        dims=DIMS,
+        algorithms=list(names)[: values.shape[1]],
+        design=design,
+        subset_values=None if parts is None else parts[at],
+    )
+
+
+def assert_same(many, decisions):
+    """Every field of `many` against the decision on every table."""
+    place = {name: at for at, name in enumerate(many.names)}
+    assert len(many) == len(decisions)
+    for at, one in enumerate(decisions):
+        number = -1 if one.recommended is None else place[one.recommended]
+        assert many.recommended[at] == number
+        assert many.smallest_mean[at] == place[one.smallest_mean]
+        kept = [k for k in many.order[at].tolist() if k >= 0]
+        assert kept == [place[name] for name in one.order]
+        assert many.prior[at].tolist() == [place[name] for name in one.prior]
+        for found, pairs in ((many.claims, one.claims), (many.edges, one.edges)):
+            said = {(place[i], place[j]) for i, j in pairs}
+            assert set(map(tuple, np.argwhere(found[at]).tolist())) == said
+        assert set(np.flatnonzero(many.adequate[at])) == {place[name] for name in one.adequate}
+        evidence = one.evidence
+        first = [place[evidence.names[k]] for k in evidence.first]
+        second = [place[evidence.names[k]] for k in evidence.second]
+        # numpy adds the losses of one pair in another order than those of several
+        for name in ("pvalue", "adjusted_pvalue"):
+            found, expected = getattr(many, name)[at][first, second], getattr(evidence, name)
+            np.testing.assert_allclose(found, expected, rtol=0 if len(first) > 1 else 1e-12)
+        tested = {frozenset(pair) for pair in np.argwhere(~np.isnan(many.pvalue[at])).tolist()}
+        assert tested == set(map(frozenset, zip(first, second, strict=True)))
+        assert (one.procedure, one.correction, one.alpha) == (
+            many.procedure,
+            many.correction,
+            many.alpha,
+        )
+        assert one.test in many.tests
+
+
+def check_same(values, parts, design, **options):
+    """Both ways, or the same refusal both ways."""
+    stack = {"design": design, "algorithms": NAMES[: values.shape[1]], "subset_values": parts}
+    tables = [table_of(values, parts, design, at) for at in range(len(values))]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            decisions = [bk.order(table, **options) for table in tables]
+        except BestOfKError as refused:
+            with pytest.raises(type(refused)):
+                order_many(values, **stack, **options)
+            return None
+        many = order_many(values, **stack, **options)
+    assert_same(many, decisions)
+    return many
+
+
+@pytest.mark.parametrize("procedure", ONE_TABLE)
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_procedure_on_every_design(procedure, design):
+    made = DESIGNS[design]
+    margin = {"margin": 0.05} if "margin" in PROCEDURES[procedure].options else {}
+    found = check_same(*drawn(*made), made[0], procedure=procedure, prior=["c", "b"], **margin)
+    assert found is not None
+
+
+@pytest.mark.parametrize("test", PAIRWISE_TESTS)
+def test_every_test(test):
+    entry = PAIRWISE_TESTS[test]
+    design, datasets = DESIGNS[entry.covers[0]]
+    made = drawn(design, datasets, zero_one=entry.zero_one, seed=3)
+    few = {"samples": 500} if test == "signed-rank-bayes" else {}
+    family = {"family": "prior"} if "greater" in entry.sides else {}
+    for more in ({}, family, {"procedure": "cheapest-adequate", "margin": 0.1}):
+        found = check_same(*made, design, test=test, prior="listed", **few, **more)
+        if found is not None:
+            assert found.tests == (test,)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_the_law(data):
+    """Any option with any other; losses with and without a step."""
+    pick = data.draw
+    procedure = pick(st.sampled_from(ONE_TABLE))
+    design, datasets = DESIGNS[pick(st.sampled_from(sorted(DESIGNS)))]
+    learners = pick(st.integers(2, 4))
+    names = list(NAMES[:learners])
+    zero_one = design.kind == "test-set" and pick(st.booleans())
+    made = drawn(
+        design, datasets, learners=learners, seed=pick(st.integers(0, 10**6)), zero_one=zero_one,
+        decimals=pick(st.sampled_from([None, 1, 2])), tables=pick(st.integers(1, 6)),
+    )  # fmt: skip
+    priors = [None, "listed", names[::-1], names[1:2], dict.fromkeys(names, 1.0)]
+    options = {
+        "prior": pick(st.sampled_from(priors)),
+        "alpha": pick(st.sampled_from([0.01, 0.05, 0.3])),
+    }
+    offered = {
+        "correction": (None, *CORRECTIONS),
+        "family": (None, *FAMILIES),
+        "guard": (None, True, False),
+        "margin": (None, 0.02, 0.2),
+    }
+    for name, values in offered.items():
+        if name in PROCEDURES[procedure].options:
+            options[name] = pick(st.sampled_from(values))
+    if options.get("family") == "control":
+        options["control"] = pick(st.sampled_from(names))
+    check_same(*made, design, procedure=procedure, **options)
+
+
+@pytest.mark.parametrize("shape", [(6,), (4, 5), (5, 2), (1, 3, 4, 2), (9, 2, 2, 1)])
+def test_bare_arrays(shape):
+    rng = np.random.default_rng(5)
+    losses = rng.normal(0.3, 0.03, (6, 3, *shape)) + np.linspace(0.1, 0, 3).reshape(
+        3, *(1,) * len(shape)
+    )
+    for procedure, prior in product(("multitest", "test-first", "newman-keuls-choice"),
+                                    (None, "listed")):  # fmt: skip
+        asked = {"procedure": procedure, "prior": prior}
+        assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
+
+
+def test_tables_of_very_different_sizes_do_not_mix():
+    """Squares of 1e-170 vanish: such losses are tested in another unit, table by table."""
+    rng = np.random.default_rng(7)
+    losses = rng.random((4, 3, 10)) * np.array([1.0, 1e-170, 1e160, 0.0])[:, None, None]
+    losses[0, 1] *= 1e-140
+    for procedure in ("multitest", "test-first"):
+        asked = {"procedure": procedure, "prior": "listed", "test": "kfold-t"}
+        assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
+
+
+def test_a_generator_is_drawn_from_table_by_table():
+    losses = np.random.default_rng(2).exponential(1.0, (3, 3, 60))
+    asked = {"test": "permutation", "prior": "listed", "method": "resample", "resamples": 99}
+    design = Design(kind="test-set", folds=60)
+    one_by_one, at_once = np.random.default_rng(9), np.random.default_rng(9)
+    decisions = [
+        bk.order(
+            bk.Losses(one, dims=("algorithm", "fold"), algorithms=list("abc"), design=design),
+            random_state=one_by_one,
+            **asked,
+        )
+        for one in losses
+    ]
+    many = order_many(losses, design=design, algorithms="abc", random_state=at_once, **asked)
+    assert_same(many, decisions)
+
+
+def test_a_function_as_test_is_called_once():
+    calls = []
+
+    def test(a, b, alternative):
+        calls.append(np.shape(a))
+        return corrected_repeated_kfold_t(a, b, alternative=alternative)
+
+    losses = np.random.default_rng(1).random((50, 4, 1, 10))
+    order_many(losses, test=test, prior="listed")
+    # one call for the first table, which shows what is refused, and one for all of them
+    assert [np.prod(shape[:-2]) for shape in calls][1:] == [50 * 6]
+    assert len(calls) == 2
+
+
+def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch):
+    from dataclasses import replace
+
+    losses = np.random.default_rng(4).random((5, 3, 8)) + np.array([0.5, 0.0, 0.3])[:, None]
+    expected = order_many(losses, prior="listed")
+    entries = {**PROCEDURES._entries, "multitest": replace(PROCEDURES["multitest"], many="")}
+    monkeypatch.setattr(PROCEDURES, "_entries", entries)
+    found = order_many(losses, prior="listed")
+    assert (found.order == expected.order).all()
+    assert (found.claims == expected.claims).all()
+
+
+@pytest.mark.parametrize(
+    ("losses", "options", "words"),
+    [
+        (np.zeros((3, 4)), {}, "losses must have at least 3 axes"),
+        (np.zeros((0, 3, 4)), {}, "at least one table"),
+        (np.zeros((2, 3, 4, 5, 6)), {}, "got shape \\(2, 3, 4, 5, 6\\)"),
+        (np.full((2, 3, 4), np.nan), {}, "losses must be finite; got nan"),
+        (np.zeros((2, 3, 4)), {"algorithms": "ab"}, "algorithms must name 3 learners; got 2"),
+        (np.zeros((2, 3, 4)), {"procedure": "test-first", "guard": True}, "guard does not apply"),
+    ],
+)
+def test_refusals(losses, options, words):
+    with pytest.raises(ArgumentError, match=words):
+        order_many(losses, **options)
+
+
+def test_by_hand():
+    """Fig. 2 of Yildiz and Alpaydin (2006) and the same learners without any difference."""
+    noise = np.random.default_rng(0).normal(0, 1e-3, (4, 5, 2))
+    clear = np.array([0.4, 0.3, 0.2, 0.3])[:, None, None] + noise
+    stack = np.stack([clear, np.full((4, 5, 2), 0.25)])
+    found = order_many(stack, prior="listed", test="5x2cv-f")
+    assert found.order.tolist() == [[2, 1, 3, 0], [0, 1, 2, 3]]
+    assert multitest(clear, test="5x2cv-f").order == (2, 1, 3, 0)
+    edges = [[0, 1], [0, 2], [0, 3], [1, 2]]
+    assert np.argwhere(found.edges[0]).tolist() == edges
+    assert not found.claims[1].any()
+    assert found.adequate.tolist() == [[False, False, True, False], [True] * 4]

@@ -1,0 +1,163 @@
+"""What counts as a preference, and the order that follows from it."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings, strategies as st
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError
+from bestofk.decide.preference import FACTOR, MeasuredCosts, PanelOrder, arrange
+
+NAMES = ("a", "b", "c", "d")
+MEANS = np.array([0.4, 0.2, 0.3, 0.1])
+
+
+def prior_of(prior, means=MEANS, names=NAMES):
+    places, preference, _ = arrange(names, prior, np.asarray(means, dtype=float))
+    return "".join(names[k] for k in places), str(preference)
+
+
+def test_none_goes_by_the_means():
+    assert prior_of(None) == ("dbca", "none")
+    # equal means stay as listed
+    assert prior_of(None, [0.2, 0.1, 0.2, 0.1]) == ("bdac", "none")
+
+
+@pytest.mark.parametrize(
+    ("prior", "order", "words"),
+    [
+        ("listed", "abcd", "stated"),
+        (["c", "a", "d", "b"], "cadb", "stated"),
+        (("b",), "bdca", "stated"),
+        (["a", "c"], "acdb", "stated"),
+        ({"a": 4, "b": 3, "c": 2, "d": 1}, "dcba", "stated"),
+        ({"a": -1, "b": 0, "c": 0.5, "d": 1e9}, "abcd", "stated"),
+        # equal prices leave it to the means
+        ({"a": 1, "b": 1, "c": 1, "d": 1}, "dbca", "stated"),
+        ({"a": 1, "b": 2, "c": 1, "d": 2}, "cadb", "stated"),
+        (PanelOrder(names=("b", "a", "x", "d", "c")), "badc", "panel: complexity"),
+        (
+            MeasuredCosts(what="fit_time", costs={"a": 1, "b": 10, "c": 100, "d": 1000}),
+            "abcd",
+            "measured: fit_time",
+        ),
+    ],
+)
+def test_every_kind_of_preference(prior, order, words):
+    assert prior_of(prior) == (order, words)
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (["a", "x"], "'x', which is none of those compared: a, b, c"),
+        (["a", "a"], "'a' twice"),
+        ("abc", "list of learners"),
+        ("fit_time", "costs are measured by compare alone"),
+        ({"a": 1.0}, "none for 'b'"),
+        ({"a": 1, "b": "cheap", "c": 2}, "a number for 'b'; got 'cheap'"),
+        ({"a": 1, "b": float("nan"), "c": 2}, "a number for 'b'; got nan"),
+        ({"a": 1, "b": 2, "c": 3, "x": 4}, "'x', which is none"),
+    ],
+)
+def test_bad_priors(cross_validated, prior, words):
+    with pytest.raises(ArgumentError, match=words):
+        bk.order(cross_validated(), prior=prior)
+
+
+def test_what_the_preference_is_reaches_the_result(cross_validated):
+    table = cross_validated()
+    for prior, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
+        decision = bk.order(table, prior=prior)
+        assert str(decision.preference) == decision.to_dict()["preference"] == words
+    assert "names 1 of 3; the others follow" in bk.order(table, prior=["c"]).explain()
+
+
+def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
+    for seed in range(20):
+        means = np.random.default_rng(seed).normal(0.3, 0.02, 5)
+        table = cross_validated(means, seed=seed, spread=0.03)
+        decision = bk.order(table)
+        smallest = min(decision.means, key=decision.means.get)
+        assert decision.recommended == decision.smallest_mean == smallest
+        assert decision.order == tuple(sorted(decision.means, key=decision.means.get))
+        assert decision.steps == decision.candidates == ()
+        # MultiTest with the means as the preference gives the same
+        as_prior = bk.order(table, prior=list(decision.order))
+        if not as_prior.edges:
+            assert as_prior.order == decision.order
+
+
+def test_adequate_are_those_not_shown_to_be_worse(cross_validated):
+    decision = bk.order(cross_validated([0.4, 0.2, 0.2005, 0.3]))
+    assert decision.adequate == ("b", "c")
+    assert {one.name for one in decision.standings if one.verdict == "worse"} == {"a", "d"}
+
+
+costs = st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=7)
+
+
+@settings(max_examples=300, deadline=None)
+@given(costs, st.integers(0, 10**6))
+def test_measured_costs_are_compared_by_factors_of_two(values, seed):
+    names = [f"l{k}" for k in range(len(values))]
+    means = np.random.default_rng(seed).permutation(len(values)).astype(float)
+    order, _, _ = arrange(
+        names, MeasuredCosts(what="size", costs=dict(zip(names, values, strict=True))), means
+    )
+    # groups by the words: a new one begins at twice the smallest of the last
+    groups, start = {}, None
+    for k in sorted(range(len(values)), key=values.__getitem__):
+        if start is None or values[k] >= FACTOR * start:
+            start = values[k]
+        groups[k] = start
+    assert order == sorted(range(len(values)), key=lambda k: (groups[k], means[k]))
+    # of two, the one that costs at least twice as much is never preferred
+    for rank, k in enumerate(order):
+        for other in order[rank + 1 :]:
+            assert values[k] < FACTOR * values[other]
+
+
+@settings(max_examples=200, deadline=None)
+@given(costs, st.integers(0, 10**6))
+def test_the_order_of_listing_does_not_matter_for_measured_costs(values, seed):
+    rng = np.random.default_rng(seed)
+    names = [f"l{k}" for k in range(len(values))]
+    means = rng.permutation(len(values)).astype(float)
+    prior = MeasuredCosts(what="size", costs=dict(zip(names, values, strict=True)))
+    here = [names[k] for k in arrange(names, prior, means)[0]]
+    shuffled = rng.permutation(len(values)).tolist()
+    there = [names[k] for k in shuffled]
+    found, _, _ = arrange(there, prior, means[shuffled])
+    assert [there[k] for k in found] == here
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=7), st.integers(0, 10**6))
+def test_noise_of_the_clock_decides_nothing(levels, seed):
+    """Costs that are far apart or near together stay so under noise, and so does the order."""
+    rng = np.random.default_rng(seed)
+    names = [f"l{k}" for k in range(len(levels))]
+    means = rng.permutation(len(levels)).astype(float)
+    orders = set()
+    for _ in range(5):
+        noisy = [4.0**level * rng.uniform(1.0, 1.9) for level in levels]
+        prior = MeasuredCosts(what="fit_time", costs=dict(zip(names, noisy, strict=True)))
+        orders.add(tuple(arrange(names, prior, means)[0]))
+    assert len(orders) == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(0, 1e6), min_size=2, max_size=6, unique=True), st.integers(0, 10**6))
+def test_prices_are_taken_as_they_are(prices, seed):
+    assume(len(set(prices)) == len(prices))
+    names = [f"l{k}" for k in range(len(prices))]
+    means = np.random.default_rng(seed).random(len(prices))
+    order, _, _ = arrange(names, dict(zip(names, prices, strict=True)), means)
+    assert order == sorted(range(len(prices)), key=prices.__getitem__)
+
+
+def test_costs_of_nothing_are_one_group():
+    assert prior_of(MeasuredCosts(what="fit_time", costs=dict.fromkeys(NAMES, 0.0)))[0] == "dbca"
+    costs = {"a": 0.0, "b": 0.0, "c": 1e-9, "d": 1e-9}
+    assert prior_of(MeasuredCosts(what="fit_time", costs=costs))[0] == "badc"

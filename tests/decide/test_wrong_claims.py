@@ -1,0 +1,96 @@
+"""What is promised: the chance of even one wrong claim, in any direction, is at most alpha.
+
+Small seeded simulations; a rate counts as too large where the exact binomial distribution with
+the promised rate gives so many wrong studies with probability below 1 in 1,000.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bestofk as bk
+from bestofk import decide as ordering
+
+STUDIES = 1000
+
+
+def wrongly_claiming(losses, true_means, **options):
+    """In how many studies (B, K, ...) a claim (better, worse) is not true.
+
+    That many studies at once are decided as each of them is a law of test_order_many.py.
+    """
+    prior = "listed" if options["family"] == "prior" else None
+    claims = ordering.order_many(losses, prior=prior, **options).claims
+    false = ~(true_means[:, np.newaxis] < true_means)
+    return int((claims & false).any(axis=(1, 2)).sum())
+
+
+def at_most(count, rate, studies=STUDIES):
+    return stats.binom.sf(count - 1, studies, rate) > 1e-3
+
+
+CASES = {
+    "complete null": lambda K: np.zeros(K),
+    "half are better": lambda K: np.where(np.arange(K) < K // 2, 0.0, -3.0),
+    "all different": lambda K: -0.4 * np.arange(K),
+}
+CROSSED = [
+    ("complete null", 2, "all"),
+    *((case, 5, family) for case in CASES for family in ("all", "prior")),
+]
+"""Two learners are one pair, whatever the family."""
+
+
+@pytest.mark.parametrize(("case", "K", "family"), CROSSED)
+def test_data_sets_by_wilcoxon(case, K, family):
+    rng = np.random.default_rng([K, *case.encode()])
+    means = CASES[case](K)
+    losses = means[:, None] + rng.normal(size=(STUDIES, K, 12))
+    losses = losses[..., None, None, None]
+    wrong = wrongly_claiming(losses, means, test="wilcoxon", family=family)
+    assert at_most(wrong, 0.05)
+
+
+@pytest.mark.parametrize(("case", "K", "family"), CROSSED)
+def test_independent_folds_by_their_t_test(case, K, family):
+    rng = np.random.default_rng([K, 1, *case.encode()])
+    means = CASES[case](K)
+    losses = means[:, None] + rng.normal(size=(STUDIES, K, 10))
+    wrong = wrongly_claiming(losses, means, test="kfold-t", family=family)
+    assert at_most(wrong, 0.05)
+
+
+@pytest.mark.parametrize("prior", [None, "listed"])
+def test_what_the_text_calls_significant_is_a_claim(prior):
+    """No sentence calls a learner worse or better that the claims do not hold."""
+    rng = np.random.default_rng(11)
+    names = ["ada", "bob", "cat", "dan", "eve"]
+    for _ in range(60):
+        means = rng.normal(0.3, 0.03, (5, 1))
+        table = bk.Losses(means + rng.normal(0, 0.03, (5, 10)), algorithms=names)
+        order = bk.order(table, prior=prior, test="kfold-t")
+        for line in order.explain().splitlines():
+            for words, verdict in (
+                ("Shown to be worse", "worse"),
+                ("Shown to be better", "better"),
+            ):
+                if line.startswith(words):
+                    said = {name for name in names if f"{name} (" in line}
+                    shown = {one.name for one in order.standings if one.verdict == verdict}
+                    assert said == shown
+        for better, worse in order.claims:
+            assert order.against(worse, better).verdict == "worse"
+
+
+def test_test_first_seldom_chooses_wrongly():
+    """Five equal learners: the chance that another than the first is chosen is at most alpha,
+    although single comparisons are rejected more often."""
+    rng = np.random.default_rng(3)
+    studies, wrong, single = 600, 0, 0
+    for _ in range(studies):
+        order = ordering.test_first(rng.normal(size=(5, 10)), test="kfold-t")
+        wrong += order.recommended not in (None, 0)
+        single += bool(order.claims)
+    assert at_most(wrong, 0.05, studies)
+    assert single > 0.06 * studies
+    assert "even one wrong claim" not in order.explain()

@@ -1,0 +1,191 @@
+"""The first paragraph: what to do and why, and what could not have come out at all."""
+
+import re
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk.decide.choose_test import smallest_pvalue
+from bestofk.decide.statements.headline import units_needed
+
+DISCRETE = ("wilcoxon", "sign", "permutation")
+
+
+def extreme(learners, n):
+    """Every learner is better than the one before it on every data set, by amounts of its own."""
+    steps = np.linspace(0.01, 0.02, n)
+    return np.array([0.9 - k * 0.05 - k * steps for k in range(learners)])
+
+
+def families():
+    yield {}
+    yield {"family": "prior", "prior": "listed"}
+    yield {"family": "control", "control": "a"}
+    yield {"correction": "bonferroni", "alpha": 0.01}
+    yield {"correction": "shaffer"}
+    yield {"correction": "benjamini-hochberg"}
+    yield {"correction": "none"}
+
+
+@pytest.mark.parametrize("test", DISCRETE)
+@pytest.mark.parametrize("asked", list(families()), ids=str)
+@pytest.mark.parametrize("learners", [2, 3, 5])
+def test_the_number_of_data_sets_that_is_needed_is_right(on_data_sets, learners, asked, test):
+    few = bk.order(on_data_sets(extreme(learners, 2)), test=test, **asked)
+    assert not few.decidable
+    assert few.claims == ()
+    needed = int(re.search(r"At least (\d+) are needed", few.headline())[1])
+    assert needed == units_needed(few)
+    enough = bk.order(on_data_sets(extreme(learners, needed)), test=test, **asked)
+    assert enough.decidable
+    # and what is possible there does come out on the most extreme data
+    assert enough.claims
+    assert enough.evidence.adjusted_pvalue.min() == pytest.approx(enough.smallest_possible)
+    assert "cannot decide" not in enough.headline()
+    fewer = bk.order(on_data_sets(extreme(learners, needed - 1)), test=test, **asked)
+    assert not fewer.decidable
+    assert fewer.claims == ()
+    assert fewer.evidence.adjusted_pvalue.min() == pytest.approx(fewer.smallest_possible)
+
+
+@pytest.mark.parametrize("learners", [2, 3, 6])
+def test_the_number_of_instances_that_is_needed_is_right(learners):
+    def table(n):
+        wrong = np.zeros((learners, n))
+        wrong[0] = 1
+        return bk.Losses(wrong, dims=("algorithm", "instance"))
+
+    few = bk.order(table(2))
+    needed = units_needed(few)
+    assert f"At least {needed} are needed" in few.headline()
+    assert not bk.order(table(needed - 1)).decidable
+    enough = bk.order(table(needed), correction="bonferroni")
+    assert enough.decidable
+    assert enough.claims
+    # exact: two in 2^n patterns of signs
+    assert smallest_pvalue(enough.choice, needed) == 2 / 2**needed
+
+
+def test_test_first_says_it_too(on_data_sets):
+    asked = {"procedure": "test-first", "test": "wilcoxon", "prior": "listed"}
+    few = bk.order(on_data_sets(extreme(3, 4)), **asked)
+    assert not few.decidable
+    # one-sided and over two pairs: 2 / 2^n <= 0.05
+    assert "At least 6 are needed" in few.headline()
+    assert not bk.order(on_data_sets(extreme(3, 5)), **asked).decidable
+    assert bk.order(on_data_sets(extreme(3, 6)), **asked).recommended == "c"
+
+
+def test_the_advice_of_a_test_that_can_decide_works(on_data_sets):
+    table = on_data_sets(extreme(4, 4))
+    few = bk.order(table, test="wilcoxon")
+    other = re.search(r"\(([a-z-]+)\) could decide", few.headline())[1]
+    assert bk.order(table, test=other).claims
+
+
+def test_t_tests_can_always_decide(cross_validated):
+    assert bk.order(cross_validated()).decidable
+    assert bk.order(cross_validated()).smallest_possible == 0.0
+
+
+def test_auto_takes_the_exact_test_as_soon_as_it_can_decide(on_data_sets):
+    for learners in (2, 3, 5):
+        for n in range(2, 14):
+            decision = bk.order(on_data_sets(extreme(learners, n)))
+            can = learners * (learners - 1) / 2 * 2 / 2**n <= 0.05
+            assert decision.test == ("wilcoxon" if can else "paired-t")
+            assert decision.decidable
+            if not can:
+                assert "if the differences are about normal" in decision.test_reason
+
+
+# Sentences of the design, with the numbers of small tables.
+
+
+def test_evidence_decided(cross_validated):
+    text = bk.order(cross_validated([0.3, 0.2, 0.2005]), prior="listed").headline()
+    assert text.startswith("Use b. It is significantly better than a, which you prefer, and")
+
+
+def test_preference_decided():
+    values = [[0.30, 0.20, 0.31, 0.22], [0.29, 0.21, 0.28, 0.22]]
+    table = bk.Losses(values, algorithms=["a", "b"])
+    decision = bk.order(table, prior=["a", "b"])
+    assert decision.recommended == "a"
+    first, second = decision.headline().split(". ", 1)
+    assert first == "Use a, the first in your list that no other is shown to beat"
+    assert re.fullmatch(
+        r"b has the smaller mean loss, [\d.]+ against [\d.]+, but is not shown to be better "
+        r"\(difference [\d.]+, 95 % interval -[\d.]+ to [\d.]+, p = [\d.]+\)\.",
+        second,
+    )
+
+
+def test_no_preference(cross_validated):
+    decision = bk.order(cross_validated([0.4, 0.2, 0.2005, 0.3]))
+    assert re.fullmatch(
+        r"Use b: it has the smallest mean loss \([\d.]+\)\. c is not shown to be worse \(if so, by "
+        r"at most [\d.]+\), so take it if you prefer it; d and a are shown to be worse\.",
+        decision.headline(),
+    )
+
+
+def test_how_much_worse_is_the_largest_upper_end(cross_validated):
+    decision = bk.order(cross_validated([0.21, 0.2, 0.205], spread=0.05))
+    said = float(re.search(r"if so, by at most ([\d.]+)", decision.headline())[1])
+    highs = [one.high for one in decision.standings if one.verdict == "no evidence"]
+    assert said == float(f"{max(highs):.2g}")  # two significant digits are written
+
+
+def test_the_guard_is_said_only_where_it_acts(on_data_sets):
+    rng = np.random.default_rng(3)
+    spread = np.array([[0.002], [0.4], [0.002]])
+    noise = rng.normal(size=(3, 12))
+    noise -= noise.mean(axis=1, keepdims=True)
+    table = on_data_sets(np.array([[0.27], [0.40], [0.25]]) + spread * noise)
+    guarded = bk.order(table, prior="listed")
+    assert guarded.recommended == "c"
+    assert guarded.steps[0].passed_over == ("b",)
+    assert "b is passed over although no other is shown to beat it" in guarded.headline()
+    published = bk.order(table, prior="listed", guard=False)
+    assert published.recommended == "b"
+    assert "passed over" not in published.explain()
+    assert "a, which you prefer, is out because c is significantly better" in published.headline()
+    assert "passed over" not in bk.order(table).explain()
+
+
+@pytest.mark.parametrize("prior", [None, "listed"])
+def test_every_learner_is_in_the_explanation(cross_validated, prior):
+    names = ("ada", "bob", "cat", "dan", "eve", "fay")
+    rng = np.random.default_rng(0)
+    for seed in range(10):
+        table = cross_validated(rng.normal(0.3, 0.02, 6), names=names, seed=seed, spread=0.03)
+        text = bk.order(table, prior=prior).explain()
+        assert all(name in text for name in names)
+
+
+def test_recommended_and_smallest_mean_are_both_named(cross_validated):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = cross_validated(rng.normal(0.3, 0.01, 4), seed=seed, spread=0.03)
+        decision = bk.order(table, prior="listed")
+        text = decision.headline()
+        assert text.startswith(f"Use {decision.recommended}")
+        assert decision.smallest_mean in text
+        assert "smallest mean loss" in text
+
+
+@pytest.mark.parametrize("prior", [None, "listed"])
+def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prior):
+    first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
+    second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)
+    decision = bk.order(on_data_sets([first, second]), test="wilcoxon", prior=prior)
+    assert decision.smallest_mean == "a"
+    assert decision.claims == (("b", "a"),)
+    assert decision.recommended == ("a" if prior is None else "b")
+    text = decision.headline()
+    assert "which does not go by the mean" in text
+    assert "look at the single data sets before you decide" in text
+    assert "not shown to be better" not in text
+    assert "although its mean is" in decision.explain()

@@ -1,0 +1,192 @@
+"""Learners of one kind with their own columns: equal by construction, of known Bayes error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import bestofk as bk
+from bestofk._base.errors import ArgumentError
+from bestofk.lab import problem, simulate
+from bestofk.lab.problems.given_rows import ColumnBlocks
+from bestofk.lab.truth import known_truth
+
+SMALL = ColumnBlocks(learners=3, rows=40, attributes=2)
+
+
+def best_rule(block) -> np.ndarray:
+    """The majority of binary columns, the sign of the sum of normal ones; ties count a half."""
+    values = block.values if block.cardinality[0] == 0 else block.values - 0.5
+    total = values.sum(axis=1)
+    wrong = (total > 0) != block.y
+    return np.where(total == 0, 0.5, wrong)
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "binary"])
+@pytest.mark.parametrize("attributes", [1, 4, 5])
+def test_the_bayes_error_of_a_block_is_the_one_set(kind: str, attributes: int) -> None:
+    errors = (0.1, 0.3, 0.5)
+    made = ColumnBlocks(kind=kind, attributes=attributes, rows=40_000, bayes_error=errors)
+    data = made.encoded(np.random.default_rng(0))
+    for place, error in enumerate(errors):
+        found = best_rule(made.block(data, place)).mean()
+        assert abs(found - error) < 5 * np.sqrt(error * (1 - error) / 40_000)
+
+
+@pytest.mark.parametrize(("d", "p"), [(1, 0.8), (4, 0.7), (9, 0.6)])
+def test_binary_columns_agree_with_the_class_as_often_as_they_must(d: int, p: float) -> None:
+    # the error of the majority of d columns that agree with probability p, by scipy's binomial
+    error = stats.binom.cdf((d - 1) // 2, d, p)
+    if d % 2 == 0:
+        error += stats.binom.pmf(d // 2, d, p) / 2
+    made = ColumnBlocks(kind="binary", attributes=d, rows=100_000 // d, bayes_error=float(error))
+    data = made.encoded(np.random.default_rng(1))
+    agree = (data.values == data.y[:, np.newaxis]).mean()
+    assert abs(agree - p) < 5 * np.sqrt(p * (1 - p) / data.values.size)
+
+
+def test_blocks_share_labels_and_nothing_else() -> None:
+    data = SMALL.encoded(np.random.default_rng(2))
+    blocks = [SMALL.block(data, place) for place in range(3)]
+    assert all(np.array_equal(block.y, data.y) for block in blocks)
+    assert np.array_equal(np.hstack([block.values for block in blocks]), data.values)
+    assert len({block.values.tobytes() for block in blocks}) == 3
+
+
+@pytest.mark.parametrize("learner", ["nmc", "nn", "c4.5", "naive-bayes", "logistic"])
+@pytest.mark.parametrize("kind", ["gaussian", "binary"])
+def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> None:
+    """One path: each copy has the losses that `compare` gets on its columns alone."""
+    from bestofk.lab.problems.generator import dataset_of
+    from bestofk.lab.simulation import SimulationTask
+    from bestofk.run.inputs import as_contenders
+    from bestofk.run.metrics import as_loss
+    from bestofk.splits.plans import plan as make_plan
+
+    made = replace(SMALL, kind=kind)
+    found = simulate([learner], made, "2x4", sets=1)
+    assert found.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
+    work = SimulationTask(
+        problem=made,
+        contenders=as_contenders([learner, "max"])[:1],
+        plan=make_plan("2x4"),
+        loss=as_loss("zero-one", classes=np.array(["0", "1"])),
+        seed=0,
+    )
+    for one in range(1):
+        encoded = work.encoded(one)
+        seed = work.splits(one, 0, encoded).seed
+        for place in range(3):
+            study = bk.compare(
+                [learner, "max"], data=dataset_of(made.block(encoded, place), "block"),
+                plan=make_plan("2x4", random_state=seed), progress=False, n_jobs=1,
+            )  # fmt: skip
+            assert np.array_equal(study.losses.values[0], found.losses[one, 0, place])
+
+
+def test_learners_of_scikit_learn_see_their_block_only() -> None:
+    tree = "sklearn.tree:DecisionTreeClassifier(max_depth=2)"
+    strong = ColumnBlocks(rows=60, attributes=2, bayes_error=(0.5, 0.01))
+    found = simulate([f"tree={tree}"], strong, "kfold:4", sets=3)
+    useless, good = found.losses.mean(axis=(0, 1, 3, 4, 5, 6))
+    assert good < 0.15 < 0.3 < useless
+    held = simulate([f"tree={tree}"], strong, "holdout:0.5", sets=2)
+    assert held.losses.shape == (2, 1, 2, 1, 1, 30, 1)
+
+
+@pytest.mark.parametrize("plan", ["2x4+halves:3x5", "2x4+nested"])
+def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
+    """The losses of all runs are those without the parts; the parts are those of `compare`."""
+    from bestofk.lab.problems.generator import dataset_of
+    from bestofk.splits.plans import plan as make_plan
+
+    learners = ["nmc", "naive-bayes", "tree=sklearn.tree:DecisionTreeClassifier(max_depth=2)"]
+    made = problem("gaussian(rows=40, attributes=2)")
+    found = simulate(learners, made, plan, sets=2, n_jobs=1, engine="serial")
+    parts = found.subset_losses
+    assert parts is not None
+    subsets = found.design.subsets
+    assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
+    from bestofk.lab.simulation import SimulationTask
+    from bestofk.run.inputs import as_contenders
+    from bestofk.run.metrics import as_loss
+
+    work = SimulationTask(
+        problem=made,
+        contenders=as_contenders(learners),
+        plan=make_plan(plan),
+        loss=as_loss("zero-one", classes=np.array(["0", "1"])),
+        seed=0,
+    )
+    for one in range(2):
+        encoded = work.encoded(one)
+        seed = work.splits(one, 0, encoded).seed
+        study = bk.compare(
+            learners, data=dataset_of(encoded, f"data set {one + 1}"), progress=False, n_jobs=1,
+            plan=make_plan(plan, random_state=seed),
+        )  # fmt: skip
+        assert study.losses.subset_values is not None
+        assert np.array_equal(study.losses.values, found.losses[one, 0])
+        assert np.array_equal(study.losses.subset_values, parts[one, 0])
+        assert found.table(one).design == study.losses.design
+
+
+def test_fewer_runs_have_no_parts() -> None:
+    found = simulate(["nmc"], SMALL, "3x4+halves:2x5", sets=1).first_runs(2)
+    assert found.subset_losses is None
+    assert found.table().design.runs == 2
+
+
+def test_equal_blocks_make_equal_learners() -> None:
+    found = simulate(["nn"], ColumnBlocks(learners=4, rows=50, attributes=2), "kfold:5", sets=300)
+    means = found.losses.mean(axis=(1, 3, 4, 5, 6))
+    # two-sided at five standard errors for each of the six pairs
+    for i in range(4):
+        for j in range(i):
+            gap = means[:, i] - means[:, j]
+            assert abs(gap.mean()) < 5 * gap.std(ddof=1) / np.sqrt(300)
+    assert known_truth(found).means == (pytest.approx(float(found.losses.mean())),) * 4
+
+
+def test_truth_of_unequal_blocks() -> None:
+    made = ColumnBlocks(rows=50, attributes=2, bayes_error=(0.3, 0.1, 0.3))
+    means = known_truth(simulate(["nmc"], made, "kfold:5", sets=3)).means
+    assert means[0] == means[2] > means[1]
+    assert made.first(2).errors == (0.3, 0.1)
+
+
+def test_settings() -> None:
+    assert problem("blocks").learners == 2
+    assert problem("blocks(bayes_error=(0.1, 0.2, 0.2))").learners == 3
+    assert problem("blocks(kind='binary', learners=5)").describe() == (
+        "100 rows, 5 binary columns for each of 5 learners of one kind, Bayes error 0.2"
+    )
+    prints = {ColumnBlocks(learners=k, rows=r).fingerprint for k in (2, 3) for r in (50, 60)}
+    assert len(prints) == 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"kind": "cubic"}, "kind of problem 'blocks' must be one of"),
+        ({"learners": 1}, "at least 2"),
+        ({"learners": 3, "bayes_error": (0.1, 0.2)}, "as many as Bayes errors"),
+        ({"bayes_error": (0.1,)}, "two or more learners"),
+        ({"bayes_error": 0.6}, "at most 0.5"),
+        ({"bayes_error": (0.1, 0)}, "strictly between 0 and 1"),
+        ({"rows": 3}, "at least 4"),
+        ({"attributes": 0}, "at least 1"),
+    ],
+)
+def test_wrong_settings(settings: dict, says: str) -> None:
+    with pytest.raises(ArgumentError) as raised:
+        problem("blocks", **settings)
+    assert says in str(raised.value)
+
+
+def test_only_one_kind_of_learner() -> None:
+    with pytest.raises(ArgumentError, match="must be one, which meets itself on other columns"):
+        simulate(["nn", "nmc"], SMALL, "kfold:4", sets=1)

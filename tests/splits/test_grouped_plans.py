@@ -1,0 +1,152 @@
+"""Plans with groups: no group on both sides, balanced, and honest about what is not possible."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk._base.errors import ArgumentError
+from bestofk.splits import plan
+
+
+@st.composite
+def grouped(draw):
+    n_groups = draw(st.integers(6, 12))
+    sizes = draw(st.lists(st.integers(1, 9), min_size=n_groups, max_size=n_groups))
+    groups = np.repeat(np.arange(n_groups), sizes)
+    order = np.array(draw(st.permutations(range(len(groups)))))
+    y = np.array(draw(st.lists(st.integers(0, 2), min_size=len(groups), max_size=len(groups))))
+    return groups[order], y
+
+
+@pytest.mark.parametrize(
+    "spec", ["3x4", "5x2", "holdout:0.4", "resample:4:0.2", "loo", "bootstrap:5"]
+)
+@given(data=grouped(), seed=st.integers(0, 10**6), labelled=st.booleans())
+@settings(max_examples=15, deadline=None)
+def test_no_group_on_both_sides(spec, data, seed, labelled):
+    groups, y = data
+    splits = plan(spec, random_state=seed).materialise(len(groups), y if labelled else None, groups)
+    for i, (_, _, train, test) in enumerate(splits):
+        assert not set(groups[train]) & set(groups[test])
+        assert set(train) | set(test) == set(range(len(groups)))
+        assert len(test) == splits.design.n_test[i] > 0
+        assert len(set(train)) == splits.design.n_train[i] > 0
+
+
+@given(data=grouped(), seed=st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_folds_differ_by_no_more_than_the_largest_group(data, seed):
+    groups, _ = data
+    splits = plan("2x4", random_state=seed).materialise(len(groups), None, groups)
+    for row in splits.fold_of:
+        sizes = np.bincount(row, minlength=4)
+        assert sizes.max() - sizes.min() <= np.bincount(groups).max()
+
+
+@given(data=grouped(), seed=st.integers(0, 10**6))
+@settings(max_examples=30, deadline=None)
+def test_test_part_is_within_a_group_of_its_share(data, seed):
+    groups, _ = data
+    n, largest = len(groups), np.bincount(groups).max()
+    splits = plan("resample:5:0.4", random_state=seed).materialise(n, None, groups)
+    for size in splits.design.n_test:
+        assert abs(size - 0.4 * n) <= largest
+
+
+def test_groups_of_one_row_are_dealt_evenly():
+    splits = plan("3x4").materialise(22, None, np.arange(22))
+    for row in splits.fold_of:
+        assert sorted(np.bincount(row)) == [5, 5, 6, 6]
+
+
+def test_stratified_and_grouped_is_better_than_grouped_alone():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(60), 5)
+    y = np.repeat(rng.random(60) < 0.2, 5).astype(int)  # whole groups of one class
+
+    def unevenness(splits):
+        shares = [y[test].mean() for _, _, _, test in splits]
+        return np.mean(np.abs(np.array(shares) - y.mean()))
+
+    for spec in ("10x5", "resample:40:0.25"):
+        with_y = plan(spec).materialise(300, y, groups)
+        without = plan(spec, stratified=False).materialise(300, y, groups)
+        assert unevenness(with_y) < unevenness(without) / 2
+        assert with_y.design.stratified is True
+        assert "only as far as that allows" in " ".join(with_y.notes)
+
+
+def test_a_rare_class_is_spread_over_the_folds():
+    # 40 groups of 10 rows, 8 of them with one row of a rare class: two such groups a fold.
+    groups = np.arange(400) // 10
+    y = np.where((groups % 5 == 0) & (np.arange(400) % 10 == 3), "rare", "common")
+    splits = plan("20x4").materialise(400, y, groups)
+    for row in splits.fold_of:
+        assert np.bincount(row[y == "rare"], minlength=4).tolist() == [2, 2, 2, 2]
+        assert np.bincount(row).tolist() == [100] * 4
+
+
+def test_runs_that_cannot_differ_are_said():
+    splits = plan("5x3").materialise(9, None, np.repeat([0, 1, 2], 3))
+    assert splits.notes == (
+        "Only 1 of the 5 runs differ: the groups leave no other way to fill the folds evenly.",
+    )
+    free = plan("5x3").materialise(300, None, np.arange(300) // 3)
+    assert free.notes == ()
+    assert len({row.tobytes() for row in free.fold_of}) == 5
+
+
+def test_leave_one_group_out():
+    splits = plan("loo").materialise(6, None, ["b", "a", "b", "c", "c", "c"])
+    assert [test.tolist() for _, _, _, test in splits] == [[0, 2], [1], [3, 4, 5]]
+    assert splits.design.kind == "cv"
+    assert splits.design.folds == 3
+    assert "left out as a whole" in splits.notes[0]
+
+
+def test_bootstrap_draws_whole_groups():
+    groups = np.repeat(np.arange(8), np.arange(1, 9))
+    splits = plan("bootstrap:10").materialise(len(groups), np.arange(36) % 2, groups)
+    for _, _, train, _ in splits:
+        counts = np.bincount(train, minlength=36)
+        times = [set(counts[groups == g]) for g in range(8)]
+        assert all(len(t) == 1 for t in times)
+        assert sum(t.pop() for t in times) == 8
+    assert splits.design.stratified is False
+    assert any("not stratified" in note for note in splits.notes)
+
+
+def test_refuses():
+    with pytest.raises(ArgumentError, match="at most as many as the 3 groups; got 4"):
+        plan("kfold:4").materialise(9, None, np.repeat([0, 1, 2], 3))
+    with pytest.raises(ArgumentError, match="at least 2 groups"):
+        plan("kfold:2").materialise(4, None, ["a"] * 4)
+    with pytest.raises(ArgumentError, match="groups must hold one value for each of the 4 rows"):
+        plan("kfold:2").materialise(4, None, ["a", "b"])
+
+
+def test_ignoring_groups_finds_differences_that_are_not_there():
+    """Equal learners, a small form of benchmarks/grouped_type1.py: 12 groups of 60 rows.
+
+    Were the rates equal, one above 12 and the other below 8 of 60 would be rare.
+    """
+    from runpy import run_path
+
+    path = Path(__file__).resolve().parents[2] / "benchmarks" / "grouped_type1.py"
+    bench = run_path(str(path))
+    found = []
+    for used in (False, True):
+        rng = np.random.default_rng(7)
+        tables = []
+        for number in range(60):
+            X, y, of = bench["grouped"](rng, 12, 60)
+            made = plan("4x5", random_state=number)
+            splits = made.materialise(len(y), y.astype(int), of if used else None)
+            tables.append(bench["errors"](splits, X, y, bench["least_squares"]))
+        test = bench["corrected"](4, 5, 12 if used else None)
+        ((_, rate, _, _),) = bench["rates"](tables, {"t": test})
+        found.append(60 * rate)
+    assert found[0] > 12
+    assert found[1] < 8

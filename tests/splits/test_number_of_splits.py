@@ -1,0 +1,43 @@
+"""The number of k-fold splits against enumeration and Ler's product of binomials."""
+
+from itertools import permutations
+from math import comb, prod
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk._base.errors import ArgumentError
+from bestofk.splits import number_of_kfold_splits
+
+
+@given(st.integers(2, 300), st.data())
+@settings(max_examples=50, deadline=None)
+def test_equals_the_printed_product(n, data):
+    k = data.draw(st.integers(2, n))
+    m, p = divmod(n, k)
+    q = k - p
+    printed = prod(comb(n - (m + 1) * (i - 1), m + 1) for i in range(1, p + 1))
+    printed *= prod(comb(n - (m + 1) * p - m * (j - 1), m) for j in range(1, q + 1))
+    assert number_of_kfold_splits(n, k) == printed
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 2), (4, 2), (5, 2), (5, 3), (6, 3), (7, 3), (6, 6)])
+def test_equals_enumeration(n, k):
+    m, p = divmod(n, k)
+    sizes = [m + 1] * p + [m] * (k - p)
+    ordered = set()
+    for order in permutations(range(n)):
+        rows = iter(order)
+        ordered.add(tuple(frozenset(next(rows) for _ in range(size)) for size in sizes))
+    assert number_of_kfold_splits(n, k) == len(ordered)
+    assert number_of_kfold_splits(n, k, ordered=False) == len({frozenset(s) for s in ordered})
+
+
+def test_large_numbers_are_exact():
+    assert number_of_kfold_splits(1000, 2) == comb(1000, 500)
+
+
+@pytest.mark.parametrize(("n", "k"), [(3, 4), (3, 1), (1, 2), (4.0, 2)])
+def test_refuses(n, k):
+    with pytest.raises(ArgumentError):
+        number_of_kfold_splits(n, k)

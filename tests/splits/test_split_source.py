@@ -1,0 +1,80 @@
+"""Splitters and pairs as plans: seeds, copies, and what is refused before any row is known."""
+
+import numpy as np
+import pytest
+from sklearn import model_selection as ms
+
+from bestofk._base.errors import ArgumentError
+from bestofk.splits import plan
+
+N = 40
+
+
+def prints(made):
+    return made.materialise(N).fingerprint
+
+
+def test_a_splitter_without_a_seed_gets_that_of_the_plan_and_it_is_said():
+    shuffled = ms.KFold(4, shuffle=True)
+    one, again, other = (plan(shuffled, random_state=seed) for seed in (1, 1, 2))
+    assert prints(one) == prints(again) != prints(other)
+    assert "It has no seed of its own: 1 was used." in one.materialise(N).notes
+    assert shuffled.random_state is None
+    assert prints(one.reseeded(2)) == prints(other)
+
+
+def test_a_generator_of_random_numbers_inside_a_splitter_is_not_used_up():
+    made = plan(ms.ShuffleSplit(3, test_size=0.2, random_state=np.random.RandomState(5)))
+    assert prints(made) == prints(made)
+
+
+def test_which_plans_other_seeds_change():
+    random = [ms.ShuffleSplit(3), ms.KFold(3, shuffle=True), ms.RepeatedKFold(random_state=1),
+              "10x10", "group-kfold:3"]  # fmt: skip
+    fixed = [ms.KFold(3), ms.LeaveOneOut(), ms.TimeSeriesSplit(3), [([0], [1])], "loo", "time:3"]
+    assert all(plan(one).is_random for one in random)
+    assert not any(plan(one).is_random for one in fixed)
+    assert prints(plan(ms.KFold(3)).reseeded(9)) == prints(plan(ms.KFold(3)))
+
+
+class Odd:
+    """A splitter that looks at the rows, and takes no groups from scikit-learn."""
+
+    def split(self, X, y=None, groups=None):
+        even = np.flatnonzero(np.asarray(X)[:, 0] % 2 == 0)
+        yield even, np.setdiff1d(np.arange(len(X)), even)
+
+
+def test_any_splitter_serves_and_sees_the_rows():
+    rows = np.arange(N)[:, None]
+    made = plan(Odd()).materialise(N, X=rows)
+    np.testing.assert_array_equal(made.test(0, 0), np.arange(1, N, 2))
+    assert made.notes == ("The splits are those of Odd.",)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (ms.KFold, r"write KFold\(\) instead of KFold"),
+        (5, "write 'kfold:5'"),
+        (3.5, "a scikit-learn splitter, or pairs"),
+        (None, "a scikit-learn splitter, or pairs"),
+    ],
+)
+def test_what_is_no_plan(given, message):
+    with pytest.raises(ArgumentError, match=message):
+        plan(given)
+
+
+def test_options_of_named_plans_do_not_apply():
+    with pytest.raises(ArgumentError, match="folds does not apply to splits of your own"):
+        plan(ms.KFold(3), folds=3)
+    with pytest.raises(ArgumentError, match="stratified does not apply"):
+        plan(ms.KFold(3), stratified=True)
+
+
+def test_what_a_splitter_refuses_is_said_in_one_sentence():
+    with pytest.raises(ArgumentError, match=r"plan KFold\(.*cannot split these rows: Cannot have"):
+        plan(ms.KFold(99)).materialise(N)
+    with pytest.raises(ArgumentError, match=r"Give groups= \(on the command line --groups COL\)"):
+        plan(ms.GroupKFold(3)).materialise(N)

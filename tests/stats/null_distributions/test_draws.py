@@ -1,0 +1,80 @@
+"""Random rearrangements against the exact distribution of their sums."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from bestofk.stats.null_distributions.draws import drawn_tails
+from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+
+
+def exact_tails(values: np.ndarray) -> tuple[Placement, object]:
+    rows = np.arange(values.shape[0])
+    placed = place(values, choices=rows.size, queries=rows.size)
+    return placed, sum_tails(placed, rows, rows)
+
+
+def test_random_rearrangements_agree_with_the_distribution():
+    """1,000,000 of them; both tails within binomial bounds of chance 1e-6."""
+    values = np.random.default_rng(8).random((5, 64)) + 0.02 * np.arange(5)[::-1, None]
+    rows = np.arange(5)
+    _, exact = exact_tails(values)
+    (drawn,) = drawn_tails(
+        values,
+        rows[None],
+        rows[None],
+        resamples=1_000_000,
+        generator=np.random.default_rng(77),
+    )
+    for got, bounds in (
+        (drawn.lower, exact.lower_bounds),
+        (drawn.upper, exact.upper_bounds),
+    ):
+        hits = np.rint(got * 1_000_001 - 1)
+        assert (hits >= stats.binom.ppf(1e-6, 1_000_000, bounds[:, 0])).all()
+        assert (hits <= stats.binom.isf(1e-6, 1_000_000, bounds[:, 1])).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 1), (2, 9), (7, 3), (300, 4)])
+def test_groups_of_blocks_of_any_size_are_drawn_evenly(shape):
+    values = np.random.default_rng(2).integers(0, 9, size=shape).astype(float)
+    rows = np.arange(shape[0])
+    _, exact = exact_tails(values)
+    (drawn,) = drawn_tails(
+        values, rows[None], rows[None], resamples=40_000, generator=np.random.default_rng(4)
+    )
+    for got, truth in ((drawn.lower, exact.lower), (drawn.upper, exact.upper)):
+        hits = np.rint(got * 40_001 - 1)
+        assert (hits >= stats.binom.ppf(1e-7, 40_000, truth)).all()
+        assert (hits <= stats.binom.isf(1e-7, 40_000, truth)).all()
+
+
+def test_tables_share_their_rearrangements():
+    values = np.random.default_rng(2).random((3, 6))
+    rows = np.arange(3)
+    twice = drawn_tails(
+        values,
+        np.stack([rows, rows]),
+        np.stack([rows, rows]),
+        resamples=999,
+        generator=np.random.default_rng(0),
+    )
+    np.testing.assert_array_equal(twice[0].lower, twice[1].lower)
+
+
+def test_many_tables_in_batches_see_the_same_rearrangements():
+    """60 tables of 5^6 sums in 20 groups do not fit at once; each equals the one alone."""
+    values = np.random.default_rng(2).random((5, 120))
+    rows = np.arange(5)
+    rng = np.random.default_rng(0)
+    many = drawn_tails(
+        values, np.tile(rows, (60, 1)), np.tile(rows, (60, 1)), resamples=99, generator=rng
+    )
+    once = np.random.default_rng(0)
+    (alone,) = drawn_tails(values, rows[None], rows[None], resamples=99, generator=once)
+    for tails in many:
+        np.testing.assert_array_equal(tails.lower, alone.lower)
+    # and the generator is left where one table leaves it
+    assert rng.random() == once.random()

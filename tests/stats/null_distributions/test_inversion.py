@@ -1,0 +1,291 @@
+"""Tails by inversion: against whole numbers, subsets, binomial tails and other integrals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from bestofk.stats.null_distributions import sums as grid, sums as tails
+from bestofk.stats.null_distributions.inversion import Inversion
+from bestofk.stats.null_distributions.signs import both_tails, two_sided, upper_tail
+from bestofk.stats.null_distributions.sums import Placement, place, sum_tails
+
+
+def flipped(d):
+    """Costs and deficit of the observed signs of d: P(T* >= T) = P(Y <= D)."""
+    sizes = np.abs(d[d != 0])
+    return np.stack([np.zeros_like(sizes), sizes]), float(-d[d < 0].sum())
+
+
+def inverted(d, unit=0.0):
+    costs, deficit = flipped(d)
+    return Inversion(costs=costs, counts=np.ones(costs.shape[1]), unit=unit).at_most(deficit)
+
+
+def subset_tail(d):
+    """P(T* >= T) by merging all sums of one half of the sizes with those of the other."""
+    sizes = np.sort(np.abs(d))[::-1]
+    first, second = (_all_sums(sizes[half::2]) for half in (0, 1))
+    # sorted keys are found in a tenth of the time
+    least = d[d > 0].sum() * (1 - 1e-13) - first[::-1]
+    above = second.size - np.searchsorted(second, least)
+    return int(above.sum()) / 2.0 ** len(d)
+
+
+def _all_sums(sizes):
+    """Sorted; of two sorted runs a stable sort is a merge."""
+    sums = np.zeros(1)
+    for size in sizes:
+        sums = np.sort(np.concatenate([sums, sums + size]), kind="stable")
+    return sums
+
+
+def whole_tail(sizes, signs):
+    """The same for whole numbers, as one big integer whose digits are the counts."""
+    n = len(sizes)
+    digits = 1
+    for size in sizes.tolist():
+        digits += digits << ((n + 1) * size)
+    upper = digits >> ((n + 1) * int(sizes[signs > 0].sum()))
+    total = sum(int(digit, 2) for digit in _from_the_right(f"{upper:b}", n + 1))
+    return float(Fraction(total, 2**n))
+
+
+def _from_the_right(text, width):
+    first = len(text) % width
+    return [text[:first] or "0", *(text[at : at + width] for at in range(first, len(text), width))]
+
+
+def gil_pelaez(d):
+    """P(T* >= T) = 1/2 + (1/pi) int sin(-uT) prod cos(u d_i) / u du, by Simpson's rule."""
+    sizes, total = np.abs(d[d != 0]), float(d.sum())
+
+    def size(u):
+        with np.errstate(divide="ignore"):
+            return np.log(np.abs(np.cos(u * sizes))).sum()
+
+    end = 1 / np.sqrt((sizes**2).sum())
+    while max(size(end), size(1.3 * end), size(1.7 * end)) > -34:
+        end *= 1.5
+    # two large sizes may keep few others from fading for long
+    nodes = 4_000 if len(sizes) < 1_000 else 400
+    u = np.linspace(0, end, nodes + 1)
+    values = np.empty(nodes + 1)
+    values[0] = -total
+    for part in np.array_split(np.arange(1, nodes + 1), 1 + len(sizes) // 500):
+        cosines = np.cos(np.outer(u[part], sizes))
+        values[part] = cosines.prod(axis=1) * np.sin(-u[part] * total) / u[part]
+    return 0.5 + integrate.simpson(values, x=u) / np.pi
+
+
+SHAPES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "two degrees of freedom": lambda rng, n: rng.standard_t(2, n),
+    "lognormal": lambda rng, n: rng.lognormal(0, 1, n),
+    "zero-inflated": lambda rng, n: np.where(rng.random(n) < 0.8, 0.0, rng.normal(size=n)),
+    "half ones": lambda rng, n: np.where(rng.random(n) < 0.5, 1.0, rng.random(n)),
+    "bathtub": lambda rng, n: rng.beta(0.3, 0.3, n),
+}
+
+
+def leaning(rng, sizes, z):
+    """Sizes with signs that lean to one side, so that T is about z standard deviations."""
+    lean = z * sizes / np.sqrt((sizes**2).sum())
+    d = np.where(rng.random(len(sizes)) < (1 + np.tanh(lean)) / 2, sizes, -sizes)
+    return d if d.sum() >= 0 else -d
+
+
+@pytest.mark.parametrize(
+    ("n", "deviations"), [(500, (0.0, 1.5, 3.0)), (2_000, (0.0, 3.0)), (20_000, (1.5,))]
+)
+@pytest.mark.parametrize("name", SHAPES)
+def test_another_integral_agrees(name, n, deviations):
+    """Without a tilt and by another rule: ten digits of p, so six of its own at p = 1e-4."""
+    rng = np.random.default_rng([n, len(name)])
+    for z in deviations:
+        d = leaning(rng, np.abs(SHAPES[name](rng, n)), z)
+        p, bounds = upper_tail(d[None], 0 * d[None])
+        truth = gil_pelaez(d)
+        assert p[0] == pytest.approx(truth, rel=1e-6, abs=1e-11)
+        assert bounds[0, 0] <= p[0] <= bounds[0, 1] < 1.01 * bounds[0, 0]
+
+
+@pytest.mark.parametrize(("n", "shares"), [(37, (0.5, 0.8)), (38, (0.65, 1.0))])
+@pytest.mark.parametrize(
+    "name", ["normal", "cauchy", "wide", "one large", "nearly ones", "four sizes and noise"]
+)
+def test_all_subsets_agree(n, shares, name, monkeypatch):
+    """As few differences as the inversion ever sees, of sizes that suit it badly."""
+    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    rng = np.random.default_rng([n, len(name)])
+    draw = {
+        "normal": lambda: rng.normal(size=n),
+        "cauchy": lambda: rng.standard_cauchy(n),
+        "wide": lambda: 10 ** rng.uniform(-6, 6, n),
+        "one large": lambda: np.r_[30.0, rng.normal(size=n - 1)],
+        "nearly ones": lambda: 1 + 1e-3 * rng.normal(size=n),
+        "four sizes and noise": lambda: rng.integers(1, 5, n) + 0.1 * rng.random(n),
+    }[name]
+    for share in shares:
+        sizes = np.abs(draw())
+        d = np.where(rng.random(n) < share, sizes, -sizes)
+        d = d if d.sum() >= 0 else -d
+        truth = subset_tail(d)
+        p, bounds = upper_tail(d[None], 0 * d[None])
+        assert p[0] == pytest.approx(truth, rel=2e-3)
+        assert bounds[0, 0] <= truth * (1 + 1e-9)
+        assert truth <= bounds[0, 1] * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 300, 1_000])
+@pytest.mark.parametrize("name", ["small", "even but three", "twos but five", "some large"])
+def test_whole_numbers_agree_into_the_far_tail(n, name, monkeypatch):
+    """Inverted although they could be convolved; the truth as a big integer."""
+    monkeypatch.setattr(grid, "LATTICE_WORK", 1)
+    monkeypatch.setattr(tails, "few_sums", lambda *_: None)
+    rng = np.random.default_rng(n)
+    sizes = {
+        "small": rng.integers(1, 6, n),
+        "even but three": np.r_[2 * rng.integers(1, 4, n - 3), [1, 3, 5]],
+        "twos but five": np.r_[np.full(n - 5, 2), [1, 1, 3, 3, 1]],
+        "some large": np.r_[rng.integers(1, 4, n - 4), [50, 70, 100, 120]],
+    }[name]
+    # the truth of a thousand takes a second
+    for share in (0.5, 0.6, 0.8, 0.95) if n < 1_000 else (0.6, 0.95):
+        signs = np.where(rng.random(n) < share, 1, -1)
+        signs *= 1 if (signs * sizes).sum() >= 0 else -1
+        d = signs * sizes * 0.01
+        found = both_tails(d[None], 0 * d[None])
+        for p, bounds, truth in (
+            (found.upper[0], found.upper_bounds[0], whole_tail(sizes, signs)),
+            (found.lower[0], found.lower_bounds[0], whole_tail(sizes, -signs)),
+        ):
+            assert p == pytest.approx(truth, rel=1e-3)
+            assert bounds[0] <= truth * (1 + 1e-7)
+            assert truth <= bounds[1] * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("n", [10_000, 100_000, 1_000_000])
+@pytest.mark.parametrize("z", [0, 3, 30])
+def test_ones_are_a_binomial_tail_at_any_number(n, z):
+    """The inverted transform itself, against scipy's binomial distribution, down to 1e-200."""
+    wins = (n + int(z * np.sqrt(n))) // 2
+    costs = np.array([[0.0], [1.0]])
+    sums = Inversion(costs=costs, counts=np.array([float(n)]), unit=1.0)
+    p = sums.at_most(float(n - wins))
+    truth = stats.binom.sf(wins - 1, n, 0.5)
+    assert p.value == pytest.approx(truth, rel=1e-7)
+    assert p.low <= truth <= p.high
+    d = np.repeat([1.0, -1.0], [wins, n - wins])[None]
+    assert upper_tail(d, 0 * d)[0][0] == pytest.approx(truth, rel=1e-7)
+
+
+def test_mpmath_agrees_in_the_far_tail():
+    """200 real differences, p near 1e-20: Bromwich's integral in 40 digits."""
+    rng = np.random.default_rng(4)
+    sizes = rng.exponential(size=200)
+    d = leaning(rng, sizes, 12.0)
+    p = inverted(d)
+    with mpmath.workdps(40):
+        half = [mpmath.mpf(float(v)) for v in np.abs(d)]
+        total = mpmath.mpf(float(d.sum()))
+        s = mpmath.mpf(float(12.0 / np.sqrt((sizes**2).sum())))
+
+        def integrand(u):
+            z = s + 1j * u
+            value = -z * total
+            for v in half:
+                value += mpmath.log(mpmath.cosh(z * v))
+            return (mpmath.exp(value) / z).real
+
+        end = 10 / np.sqrt((sizes**2).sum())
+        nodes = 80
+        step = mpmath.mpf(end) / nodes
+        terms = [integrand(k * step) for k in range(nodes + 1)]
+        truth = float(step / mpmath.pi * (terms[0] / 2 + sum(terms[1:])))
+    assert 1e-40 < truth < 1e-12
+    assert p.value == pytest.approx(truth, rel=1e-6)
+
+
+def test_a_hundred_thousand_rows_with_a_true_p_of_6e_5():
+    """Rounded to a grid of 2^16 steps, such differences gave 0.46."""
+    rng = np.random.default_rng(0)
+    n = 100_000
+    d = rng.lognormal(0, 1, n) * rng.choice([-1.0, 1.0], n)
+    sd = np.sqrt((d**2).sum())
+    d += (4.0 * sd - d.sum()) / n
+    p, bounds = two_sided(d[None], 0 * d[None])
+    assert p[0] == pytest.approx(2 * gil_pelaez(d), rel=1e-5)
+    assert p[0] == pytest.approx(6e-5, rel=0.1)
+    assert bounds[0, 1] < 1.01 * bounds[0, 0]
+
+
+def test_two_million_random_flips_agree():
+    """45 heavy-tailed differences and two zeros; binomial bounds of chance 1e-6."""
+    rng = np.random.default_rng(8)
+    d = np.r_[leaning(rng, np.abs(rng.standard_t(2, 45)), 1.5), 0.0, 0.0]
+    p, bounds = upper_tail(d[None], 0 * d[None])
+    hits, m = 0, 0
+    for _ in range(8):
+        flips = np.unpackbits(rng.integers(0, 256, (250_000, 6), dtype=np.uint8), axis=1, count=45)
+        hits += int((flips.astype(np.float32) @ (2 * np.abs(d[:45])).astype(np.float32)
+                     >= np.float32(np.abs(d).sum() + d.sum()) * (1 - 1e-7)).sum())  # fmt: skip
+        m += 250_000
+    assert stats.binom.ppf(1e-6, m, bounds[0, 0]) <= hits <= stats.binom.isf(1e-6, m, bounds[0, 1])
+    assert p[0] == pytest.approx(hits / m, rel=0.01)
+
+
+@pytest.mark.parametrize(("choices", "blocks"), [(3, 40), (5, 64), (4, 700)])
+def test_draws_from_several_values_agree_with_whole_numbers(choices, blocks, monkeypatch):
+    """The convolution of whole numbers is exact; inverted, every tail comes out the same."""
+    rng = np.random.default_rng(blocks)
+    values = rng.integers(0, 30, (choices, blocks)).astype(float)
+    values[0] += rng.integers(0, 6, blocks)
+    rows = np.arange(choices)
+    placed = place(values, choices=choices, queries=choices)
+    assert placed.count == "convolve"
+    truth = sum_tails(placed, rows, rows)
+    again = sum_tails(Placement(positions=placed.positions, count="invert"), rows, rows)
+    np.testing.assert_allclose(again.lower, truth.lower, rtol=1e-4)
+    np.testing.assert_allclose(again.upper, truth.upper, rtol=1e-4)
+    # without the common unit only what falls between two sums is open: half an atom here
+    jitter = values + 1e-7 * rng.random(values.shape)
+    blind = place(jitter, choices=choices, queries=choices)
+    assert (blind.count, blind.exact) == ("invert", False)
+
+
+def test_neighbouring_sums_share_a_contour():
+    rng = np.random.default_rng(3)
+    costs = rng.random((4, 60))
+    costs -= costs.min(axis=0)
+    deficits = np.linspace(8, 22, 29)
+    together = Inversion(costs=costs, counts=np.ones(60))
+    shared = [together.at_most(d).value for d in deficits]
+    alone = [Inversion(costs=costs, counts=np.ones(60)).at_most(d).value for d in deficits]
+    np.testing.assert_allclose(shared, alone, rtol=1e-6)
+
+
+def test_equal_columns_may_be_counted():
+    rng = np.random.default_rng(3)
+    costs = np.stack([np.zeros(40), rng.random(40)])
+    counts = rng.integers(1, 9, 40).astype(float)
+    counted = Inversion(costs=costs, counts=counts).at_most(35.0)
+    repeated = np.repeat(costs, counts.astype(int), axis=1)
+    listed = Inversion(costs=repeated, counts=np.ones(repeated.shape[1])).at_most(35.0)
+    assert counted.value == pytest.approx(listed.value, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [300, 1_010, 1_020, 1_200, 50_000])
+def test_the_farthest_tails_are_never_zero_and_never_nan(n):
+    sizes = np.random.default_rng(n).random(n) + 0.5
+    found = both_tails(sizes[None], 0 * sizes[None])
+    assert found.upper[0] == pytest.approx(max(2.0**-n, 2.3e-308), rel=0.05)
+    assert found.lower[0] == pytest.approx(1.0)
+    if n not in (1_010, 1_020):  # seconds more for each
+        sizes[:4] *= -1
+        p = both_tails(sizes[None], 0 * sizes[None]).upper[0]
+        assert 2.0**-n < p < 1e-75

@@ -1,0 +1,219 @@
+"""The .632 family against hand calculations, and against the error that a peer makes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk import estimates
+from bestofk._base.errors import ArgumentError
+from bestofk.splits import plan
+
+rates = st.floats(0, 1)
+
+
+def nearest_neighbour(X, y, train, rows):
+    """Predictions of a one-nearest-neighbour learner; the lowest row wins ties."""
+    distance = np.abs(X[rows][:, None] - X[train][None, :])
+    return y[train[distance.argmin(axis=1)]]
+
+
+def nearest_mean(X, y, train, rows):
+    """Predictions of a learner that does not memorise: the class with the nearer mean."""
+    means = np.array([X[train][y[train] == c].mean() for c in (0, 1)])
+    return np.abs(X[rows][:, None] - means[None, :]).argmin(axis=1)
+
+
+def problem(n=40, seed=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    return rng.normal(size=n) + y, y
+
+
+def losses_of(learner, X, y, samples):
+    n = len(y)
+    splits = plan(f"bootstrap:{samples}", random_state=5).materialise(n, y)
+    losses = np.empty((samples, n))
+    for _, b, train, _test in splits:
+        losses[b] = learner(X, y, train, np.arange(n)) != y
+    return losses, splits.marks
+
+
+def test_632_by_hand_with_efrons_weights():
+    # Ler prints the weights swapped, which would give 0.1736.
+    assert estimates.bootstrap_632(0.1, 0.3).estimate == pytest.approx(0.2264, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("apparent", "left_out", "gamma", "expected", "r"),
+    [
+        # R = (.3 - .1) / (.5 - .1) = 1/2, w = .632 / .816; exact fractions by hand.
+        (0.1, 0.3, 0.5, 0.1 + 0.2 * 0.632 / 0.816, 0.5),
+        (0.0, 0.5, 0.5, 0.5, 1.0),
+        (0.2, 0.2, 0.5, 0.2, 0.0),
+        # worse than no information, equation 32 with Err1' = .5 and R = 1:
+        # .368 * .1 + .632 * .6 + (.5 - .1) * .368 * .632 / .632
+        (0.1, 0.6, 0.5, 0.5632, 1.0),
+        (0.3, 0.2, 0.5, 0.368 * 0.3 + 0.632 * 0.2, 0.0),  # R below 0 is cut to 0
+        (0.5, 0.6, 0.5, 0.368 * 0.5 + 0.632 * 0.6, 0.0),  # gamma = err: x / 0
+        (0.5, 0.5, 0.5, 0.5, 0.0),  # 0 / 0
+        (0.5, 0.6, 0.4, 0.368 * 0.5 + 0.632 * 0.6, 0.0),  # gamma below err
+    ],
+)
+def test_632_plus_by_hand(apparent, left_out, gamma, expected, r):
+    result = estimates.bootstrap_632_plus(apparent, left_out, gamma)
+    assert result.estimate == pytest.approx(expected, rel=1e-14)
+    assert result.overfitting == pytest.approx(r, rel=1e-14)
+    shares = (1 - result.weight) * apparent + result.weight * left_out
+    assert shares == pytest.approx(expected, rel=1e-14)
+
+
+@given(rates, rates, rates)
+@settings(max_examples=50, deadline=None)
+def test_632_plus_lies_between_632_and_the_left_out_error(apparent, left_out, gamma):
+    plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
+    plain = estimates.bootstrap_632(apparent, left_out).estimate
+    low, high = min(plain, left_out), max(plain, left_out)
+    assert low - 1e-12 <= plus.estimate <= high + 1e-12
+    assert 0 <= plus.overfitting <= 1
+    assert 0.632 <= plus.weight <= 1
+
+
+def test_no_information_rate_of_one_instance_and_of_classes_without_any():
+    assert estimates.no_information_rate([1, 0], [1, 0]) == 0.0
+    assert estimates.no_information_rate([1, 0], [0, 1]) == 1.0
+    assert estimates.no_information_rate([0.25, 0.5], [0.5, 0.0]) == pytest.approx(2 / 3)
+
+
+def test_no_information_rate_is_the_mean_over_all_pairs():
+    # Efron and Tibshirani define it as the mean loss over all n^2 pairs (y_i, prediction_j).
+    y = np.array([0, 0, 1, 2, 2, 2, 2])
+    predicted = np.array([0, 1, 1, 2, 2, 2, 1])
+    expected = (y[:, None] != predicted[None, :]).mean()
+    got = estimates.no_information_rate(np.bincount(y), np.bincount(predicted))
+    assert got == pytest.approx(expected, rel=1e-14)
+
+
+def test_leave_one_out_bootstrap_by_hand():
+    losses = np.array([[1.0, 0.0, np.nan, 0.5], [np.nan, 1.0, np.nan, 0.25], [0, 1, 7, np.inf]])
+    out = np.array([[1, 1, 0, 1], [0, 1, 0, 1], [1, 1, 0, 0]], dtype=bool)
+    r = estimates.leave_one_out_bootstrap_error(losses, out)
+    # points: (1 + 0)/2, (0 + 1 + 1)/3, never, (0.5 + 0.25)/2
+    np.testing.assert_allclose(r.point_errors, [1 / 2, 2 / 3, 3 / 8], rtol=1e-15)
+    assert r.estimate == pytest.approx((1 / 2 + 2 / 3 + 3 / 8) / 3, rel=1e-15)
+    assert r.never_left_out == (2,)
+    assert r.times_left_out.tolist() == [2, 3, 0, 2]
+    assert "row 2" in r.explain()
+    assert "could not be counted" in r.explain()
+
+
+def test_mean_over_points_is_not_the_mean_over_samples():
+    losses = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    out = np.array([[True, False], [False, True], [False, True]])
+    # per point: (1 + 0) / 2 = 1/2; pooled over cells or samples it would be 1/3.
+    assert estimates.leave_one_out_bootstrap_error(losses, out).estimate == 0.5
+
+
+def test_per_sample_form_by_hand():
+    losses = np.array([[0, 0, 1], [1, 0, 1]])
+    draws = np.array([[2, 1, 0], [0, 1, 2]])
+    # training errors 0/3 and 2/3, left-out errors 1 and 1
+    r = estimates.bootstrap_632_per_sample(losses, draws)
+    assert r.apparent == pytest.approx(1 / 3, rel=1e-15)
+    assert r.left_out == 1
+    assert r.estimate == pytest.approx(0.368 / 3 + 0.632, rel=1e-15)
+
+
+def test_apparent_error_is_of_the_learner_fitted_to_all_the_data():
+    # A nearest neighbour makes no error on what it was fitted to, so its .632 estimate is
+    # .632 Err1. A peer takes the bootstrap model on all rows, left-out points included, for the
+    # training error and comes out higher.
+    X, y = problem()
+    rows = np.arange(len(y))
+    losses, draws = losses_of(nearest_neighbour, X, y, 60)
+    left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0)
+    apparent = float(np.mean(nearest_neighbour(X, y, rows, rows) != y))
+    right = estimates.bootstrap_632(apparent, left_out.estimate)
+    assert apparent == 0
+    assert right.estimate == pytest.approx(0.632 * left_out.estimate, rel=1e-14)
+    peers_training_error = losses.mean()
+    assert peers_training_error > 0.05
+    per_sample = estimates.bootstrap_632_per_sample(losses, draws)
+    assert per_sample.apparent == 0
+    assert per_sample.estimate < 0.368 * peers_training_error + 0.632 * per_sample.left_out - 0.02
+
+
+def test_mlxtend_takes_the_wrong_training_error():
+    from mlxtend.evaluate import BootstrapOutOfBag, bootstrap_point632_score
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = problem()
+    peer = bootstrap_point632_score(
+        KNeighborsClassifier(1), X[:, None], y, n_splits=60, random_seed=1, clone_estimator=True
+    )
+    left_out, all_rows = [], []
+    for train, test in BootstrapOutOfBag(n_splits=60, random_seed=1).split(X):
+        left_out.append(np.mean(nearest_neighbour(X, y, train, test) != y[test]))
+        all_rows.append(np.mean(nearest_neighbour(X, y, train, np.arange(len(y))) != y))
+    theirs = 1 - np.mean(peer)
+    assert theirs == pytest.approx(0.368 * np.mean(all_rows) + 0.632 * np.mean(left_out), abs=1e-9)
+    ours = estimates.bootstrap_632(0.0, float(np.mean(left_out))).estimate
+    assert ours == pytest.approx(0.632 * np.mean(left_out))
+    assert theirs - ours > 0.02
+
+
+def test_parts_come_together_for_a_learner_that_does_not_memorise():
+    X, y = problem(n=30)
+    rows = np.arange(len(y))
+    losses, draws = losses_of(nearest_mean, X, y, 80)
+    left_out = estimates.leave_one_out_bootstrap_error(losses, draws == 0).estimate
+    predicted = nearest_mean(X, y, rows, rows)
+    apparent = float(np.mean(predicted != y))
+    gamma = estimates.no_information_rate(np.bincount(y), np.bincount(predicted, minlength=2))
+    plus = estimates.bootstrap_632_plus(apparent, left_out, gamma)
+    assert 0 < apparent < left_out < gamma
+    assert apparent < estimates.bootstrap_632(apparent, left_out).estimate < plus.estimate
+    assert plus.estimate < left_out
+
+
+def test_explanations_hold_the_numbers():
+    plain = estimates.bootstrap_632(0.1, 0.3).explain()
+    assert "0.2264" in plain
+    assert "0.368 times 0.1" in plain
+    assert "0.632 times 0.3" in plain
+    plus = estimates.bootstrap_632_plus(0.1, 0.3, 0.5).explain()
+    assert "overfitting rate of 0.5" in plus
+    per_sample = estimates.bootstrap_632_per_sample([[0, 1]], [[2, 0]]).explain()
+    assert "bootstrap training sets" in per_sample
+
+
+def test_inputs_are_not_written():
+    losses = np.array([[1.0, 0.0], [0.0, 1.0]])
+    draws = np.array([[2, 0], [0, 2]])
+    losses.setflags(write=False)
+    draws.setflags(write=False)
+    estimates.leave_one_out_bootstrap_error(losses, draws == 0)
+    estimates.bootstrap_632_per_sample(losses, draws)
+    assert losses.tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert draws.tolist() == [[2, 0], [0, 2]]
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: estimates.bootstrap_632(float("nan"), 0.1), "apparent must be finite"),
+        (lambda: estimates.bootstrap_632([0.1, 0.2], 0.1), "apparent must be one number"),
+        (lambda: estimates.no_information_rate([1, 2], [1, 2, 3]), "same classes"),
+        (lambda: estimates.no_information_rate([0, 0], [1, 2]), "not all 0"),
+        (lambda: estimates.no_information_rate([-1, 2], [1, 2]), "at least 0"),
+        (lambda: estimates.leave_one_out_bootstrap_error([1, 0], [True, False]), "shape"),
+        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[True]]), "shape of losses"),
+        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[0, 2]]), "True or False"),
+        (lambda: estimates.leave_one_out_bootstrap_error([[1, 0]], [[0, 0]]), "at least one"),
+        (lambda: estimates.leave_one_out_bootstrap_error([[np.nan]], [[True]]), "finite"),
+        (lambda: estimates.bootstrap_632_per_sample([[1, 0]], [[1, 1]]), "leave out a point"),
+        (lambda: estimates.bootstrap_632_per_sample([[1, 0]], [[0, -1]]), "at least 0"),
+    ],
+)
+def test_refuses(call, words):
+    with pytest.raises(ArgumentError, match=words):
+        call()

@@ -1,0 +1,297 @@
+"""Intervals of an error rate against exact fractions, mpmath and statsmodels."""
+
+import warnings
+from fractions import Fraction
+from math import comb
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from bestofk import intervals
+from bestofk._base.errors import ArgumentError, BestOfKWarning
+
+TWO_SIDED = (intervals.normal, intervals.wilson, intervals.clopper_pearson)
+
+
+def quiet(function, *args, **kwargs):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BestOfKWarning)
+        return function(*args, **kwargs)
+
+
+def at_most(k, n, p):
+    """P(Bin(n, p) <= k), p a Fraction or mpf, summed term by term."""
+    return sum(comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(k + 1))
+
+
+def relative_error_of_root(k, n, tail, p, *, upper):
+    """How far p is from the root of log P(Bin <= k) (or >= k) = log tail, by one Newton step.
+
+    With 60 digits: the tail is pmf(k) times a sum S of ratios of neighbouring terms, and the
+    derivative of its log by log p is -p (n - k) / ((1 - p) S), or k / S for the other tail.
+    """
+    with mpmath.workdps(60):
+        p = mpmath.mpf(float(p))
+        log_pmf = (
+            mpmath.loggamma(n + 1)
+            - mpmath.loggamma(k + 1)
+            - mpmath.loggamma(n - k + 1)
+            + k * mpmath.log(p)
+            + (n - k) * mpmath.log(1 - p)
+        )
+        total, ratio, i = mpmath.mpf(0), mpmath.mpf(1), k
+        while ratio > mpmath.mpf(10) ** -50:
+            total += ratio
+            if upper:
+                ratio *= mpmath.mpf(i) / (n - i + 1) * (1 - p) / p
+                i -= 1
+            else:
+                ratio *= mpmath.mpf(n - i) / (i + 1) * p / (1 - p)
+                i += 1
+        slope = -p * (n - k) / ((1 - p) * total) if upper else k / total
+        gap = log_pmf + mpmath.log(total) - mpmath.log(mpmath.mpf(tail))
+        return abs(float(gap / slope))
+
+
+@pytest.mark.parametrize(
+    ("level", "z"),
+    [
+        # Ler, Table 4, as printed to two decimals (99.9 %: 3.29 to two, printed 3.30).
+        (0.50, 0.67),
+        (0.75, 1.15),
+        (0.90, 1.64),
+        (0.95, 1.96),
+        (0.99, 2.58),
+        (0.995, 2.81),
+        (0.999, 3.30),
+    ],
+)
+def test_normal_uses_the_printed_constants(level, z):
+    r = intervals.normal(5000, 10_000, level)
+    assert (r.high - 0.5) / 0.005 == pytest.approx(z, abs=0.0101)
+
+
+@pytest.mark.parametrize("level", [1e-12, 1e-3, 0.3, 0.499, 0.5, 0.95, 1 - 1e-9, 1 - 1e-15])
+def test_z_to_full_precision(level):
+    with mpmath.workdps(40):
+        expected = float(mpmath.sqrt(2) * mpmath.erfinv(mpmath.mpf(level)))
+    r = quiet(intervals.normal, 1, 2, level)
+    # p = 1/2, n = 2: the half width is z / sqrt(8).
+    if level < 1e-6:
+        from bestofk.stats.intervals import _z
+
+        assert _z(level) == pytest.approx(expected, rel=1e-13)
+    else:
+        assert (r.high - 0.5) * np.sqrt(8) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [
+        (intervals.normal, "normal"),
+        (intervals.wilson, "wilson"),
+        (intervals.clopper_pearson, "beta"),
+    ],
+)
+def test_equals_statsmodels(function, name, level):
+    from statsmodels.stats.proportion import proportion_confint
+
+    k = np.array([1, 7, 30, 77, 299])
+    n = np.array([10, 8, 100, 1000, 300])
+    low, high = proportion_confint(k, n, alpha=1 - level, method=name)
+    r = quiet(function, k, n, level)
+    if name == "normal":  # statsmodels cuts off at 0 and 1
+        np.testing.assert_allclose(np.clip(r.low, 0, 1), low, rtol=1e-12)
+        np.testing.assert_allclose(np.clip(r.high, 0, 1), high, rtol=1e-12)
+    else:
+        np.testing.assert_allclose(r.low, low, rtol=1e-9)
+        np.testing.assert_allclose(r.high, high, rtol=1e-9)
+    np.testing.assert_array_equal(r.estimate, k / n)
+
+
+def test_wilson_by_hand():
+    # k = 1, n = 4, z^2 = 1 (level erf(1/sqrt 2)): roots of (1/4 - p)^2 = p (1 - p) / 4,
+    # that is 5 p^2 - 3 p + 1/4 = 0: p = (3 -+ 2) / 10.
+    r = intervals.wilson(1, 4, level=float(mpmath.erf(1 / mpmath.sqrt(2))))
+    assert (r.low, r.high) == (pytest.approx(0.1, rel=1e-14), pytest.approx(0.5, rel=1e-14))
+
+
+@pytest.mark.parametrize("n", [1, 2, 17, 10**9])
+@pytest.mark.parametrize("level", [1e-12, 0.95, 1 - 1e-12])
+def test_exact_at_the_ends(n, level):
+    tail = Fraction(1) - Fraction(level)
+    with mpmath.workdps(40):
+        root = float((mpmath.mpf(tail.numerator) / tail.denominator / 2) ** (mpmath.mpf(1) / n))
+        gap = float(1 - (mpmath.mpf(tail.numerator) / tail.denominator / 2) ** (mpmath.mpf(1) / n))
+    none = intervals.clopper_pearson(0, n, level)
+    every = intervals.clopper_pearson(n, n, level)
+    assert (none.low, every.high) == (0.0, 1.0)
+    assert none.high == pytest.approx(gap, rel=1e-12)
+    assert every.low == pytest.approx(root, rel=1e-12)
+    wilson = intervals.wilson([0, n], n, level)
+    assert (wilson.low[0], wilson.high[1]) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "delta"),
+    [
+        (1, 2, 0.05),
+        (3, 20, 0.05),
+        (10, 100, 0.9),
+        (1, 10**9, 0.025),
+        (5, 10**9, 0.025),
+        (1000, 10**9, 1e-12),
+        (1, 10**9, 1e-100),
+        (50, 10**6, 1e-20),
+        (400, 1000, 1e-200),
+        (400, 1000, 0.6),
+        (90, 1000, 1e-300),
+    ],
+)
+def test_tail_inversion_is_the_root(k, n, delta):
+    high = intervals.test_set_bound(k, n, delta).high
+    assert relative_error_of_root(k, n, delta, high, upper=True) < 1e-10
+    low = intervals.test_set_bound(k, n, delta, side="lower").low
+    assert relative_error_of_root(k, n, delta, low, upper=False) < 1e-10
+
+
+def test_tail_inversion_mirrors_and_stays_inside():
+    k, n = np.array([1, 3, 999, 10**9 - 1, 7]), np.array([20, 20, 1000, 10**9, 9])
+    for delta in (1e-300, 1e-12, 0.05, 0.999):
+        upper = intervals.test_set_bound(k, n, delta)
+        mirrored = intervals.test_set_bound(n - k, n, delta, side="lower")
+        np.testing.assert_allclose(upper.high, 1 - mirrored.low, rtol=1e-9, atol=1e-15)
+        assert np.all((upper.high > 0) & (upper.high <= 1))
+        np.testing.assert_array_equal(upper.low, 0)
+        np.testing.assert_array_equal(mirrored.high, 1)
+
+
+@given(st.integers(1, 25), st.data())
+@settings(max_examples=40, deadline=None)
+def test_bound_in_exact_fractions(n, data):
+    k = data.draw(st.integers(0, n))
+    delta = data.draw(st.sampled_from([Fraction(1, 20), Fraction(1, 3), Fraction(1, 10**6)]))
+    high = Fraction(intervals.test_set_bound(k, n, float(delta)).high)
+    if k == n:
+        assert high == 1
+        return
+    width = Fraction(1, 10**9)
+    assert at_most(k, n, high * (1 - width)) > delta > at_most(k, n, min(high * (1 + width), 1))
+
+
+@given(st.integers(2, 400), st.data())
+@settings(max_examples=40, deadline=None)
+def test_laws_of_two_sided_intervals(n, data):
+    k = data.draw(st.integers(0, n))
+    level = data.draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))
+    for function in TWO_SIDED:
+        r = quiet(function, k, n, level)
+        mirrored = quiet(function, n - k, n, level)
+        assert r.low <= r.estimate <= r.high
+        assert r.low == pytest.approx(1 - mirrored.high, abs=1e-12)
+        wider = quiet(function, k, n, 0.9999)
+        assert wider.low <= r.low
+        assert wider.high >= r.high
+    exact = intervals.clopper_pearson(k, n, level)
+    one_sided = intervals.test_set_bound(k, n, (1 - level) / 2)
+    assert exact.high == one_sided.high
+
+
+def test_clopper_pearson_covers_at_its_level():
+    n, level = 30, 0.9
+    r = intervals.clopper_pearson(np.arange(n + 1), n, level)
+    for p in np.linspace(0.01, 0.99, 33):
+        pmf = [comb(n, k) * p**k * (1 - p) ** (n - k) for k in range(n + 1)]
+        assert np.dot(pmf, (r.low <= p) & (p <= r.high)) >= level
+
+
+def test_normal_warns_and_does_not_cut_off():
+    with pytest.warns(BestOfKWarning, match="below 5"):
+        r = intervals.normal(1, 10)
+    assert r.low < 0
+    assert "leaves the range" in r.explain()
+    with pytest.warns(BestOfKWarning, match="in 2 of 3 cases"):
+        intervals.normal([1, 5, 50], [10, 10, 100])
+    # n p (1 - p) = 5 exactly: no warning (which would be an error here).
+    intervals.normal(10, 20)
+
+
+def test_the_normal_approximation_can_be_optimistic_where_the_bound_is_not():
+    # No error on 20 instances: the approximation says the error rate is 0 for certain.
+    assert quiet(intervals.normal, 0, 20).high == 0
+    assert intervals.test_set_bound(0, 20).high == pytest.approx(1 - 0.05 ** (1 / 20), rel=1e-14)
+
+
+def test_scalars_and_arrays():
+    r = intervals.wilson(3, 20)
+    assert all(isinstance(value, float) for value in (r.low, r.high, r.estimate))
+    grid = intervals.clopper_pearson(np.arange(3)[:, None], np.array([10, 20]))
+    assert grid.low.shape == grid.high.shape == (3, 2)
+    for i, j in np.ndindex(3, 2):
+        one = intervals.clopper_pearson(i, (10, 20)[j])
+        assert (grid.low[i, j], grid.high[i, j]) == (one.low, one.high)
+    assert len(grid.explain().splitlines()) == 6
+
+
+def test_the_bound_says_its_level_and_leaves_the_other_side_open():
+    upper, lower = (intervals.test_set_bound(3, 20, 0.1, side=side) for side in ("upper", "lower"))
+    for bound in (upper, lower):
+        assert (bound.level, bound.delta) == (0.9, 0.1)
+    assert (upper.low, lower.high) == (0.0, 1.0)
+
+
+def test_inputs_are_not_written():
+    k, n = np.array([1, 2]), np.array([10, 20])
+    k.setflags(write=False)
+    n.setflags(write=False)
+    for function in TWO_SIDED:
+        quiet(function, k, n)
+    intervals.test_set_bound(k, n)
+    assert (k.tolist(), n.tolist()) == ([1, 2], [10, 20])
+
+
+def test_explains_itself():
+    assert intervals.clopper_pearson(1, 20).explain() == (
+        "1 error on 20 instances: the error rate is 0.05, with a 95 % confidence interval "
+        "(Clopper-Pearson) from 0.001265 to 0.2487."
+    )
+    assert "at most 0.3437" in intervals.test_set_bound(3, 20).explain()
+    assert "share 0.05" in intervals.test_set_bound(3, 20).explain()
+    assert "at least" in intervals.test_set_bound(3, 20, side="lower").explain()
+    assert "below 5" in quiet(intervals.normal, 4, 30).explain()
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "level", "words"),
+    [
+        (-1, 10, 0.95, "between 0 and n"),
+        (11, 10, 0.95, "between 0 and n"),
+        (0, 0, 0.95, "n must be at least 1"),
+        (1.5, 10, 0.95, "whole number"),
+        (1, 10, 1.0, "level must be strictly between"),
+        (1, 10, 95, "level must be strictly between"),
+        (float("nan"), 10, 0.95, "finite"),
+        ([1, 2], [10, 20, 30], 0.95, "shapes"),
+        ("three", 10, 0.95, "array of numbers"),
+    ],
+)
+@pytest.mark.parametrize("function", TWO_SIDED)
+def test_refuses(function, k, n, level, words):
+    with pytest.raises(ArgumentError, match=words):
+        function(k, n, level)
+
+
+def test_counts_up_to_what_a_float_holds():
+    assert intervals.wilson(0, 2**53).n == 2**53
+    with pytest.raises(ArgumentError, match="at most 2\\^53"):
+        intervals.wilson(0, 2**53 + 2)
+
+
+def test_bound_refuses():
+    with pytest.raises(ArgumentError, match="delta must be strictly"):
+        intervals.test_set_bound(1, 10, 0)
+    with pytest.raises(ArgumentError, match="side must be one of"):
+        intervals.test_set_bound(1, 10, side="both")
