@@ -25,7 +25,7 @@ PAIRS = {
 }
 DESIGNS = {2: (5, 10), 5: (5, 10), 10: (1, 5, 10, 20, 100)}
 """Folds: runs."""
-OUT = Path(__file__).parents[1] / "src" / "bestofk" / "pairwise" / "published_df.json"
+OUT = Path(__file__).parents[1] / "src" / "bestofk" / "stats" / "pairwise" / "published_df.json"
 SEED = 1
 
 

@@ -115,7 +115,7 @@ def test_a_wheel_built_with_no_compiler_on_the_path_gives_the_same_bits(tmp_path
         check=True, capture_output=True,
     )  # fmt: skip
     for variant in library.variants():
-        built = place / "bestofk" / "kernels" / "built" / f"kernels-{variant}.bin"
+        built = place / "bestofk" / "learners" / "kernels" / "built" / f"kernels-{variant}.bin"
         assert said_by(str(built), source=place) == said_by("generic")
     run_tests_elsewhere(tmp_path / "elsewhere", place)
 
@@ -140,7 +140,7 @@ def keep_c_for_this_system(whole: Path, into: Path) -> None:
 
 def run_tests_elsewhere(folder: Path, place: Path) -> None:
     """Some of the tests, copied to a folder without the source tree, on an installed package."""
-    shutil.copytree(ROOT / "tests" / "kernels", folder / "kernels")
+    shutil.copytree(ROOT / "tests" / "learners" / "kernels", folder / "kernels")
     shutil.copytree(ROOT / "tests" / "learners" / "logistic", folder / "logistic")
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(folder),
