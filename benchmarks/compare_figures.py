@@ -115,7 +115,7 @@ def posterior_draws() -> dict[str, Any]:
     order = bk.order(table_of_folds(), rope=0.01)
     found = {}
     rng = np.random.default_rng(0)
-    for name in order.prior:
+    for name in order.by_preference:
         if name == order.recommended:
             continue
         row = order.evidence.row(name, order.recommended)

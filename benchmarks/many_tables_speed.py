@@ -37,9 +37,9 @@ def seconds(call: Any, times: int = TIMES) -> float:
 def _as_published(tables: Any) -> None:
     for table in tables:
         for procedure in ("anova-choice", "newman-keuls-choice"):
-            order(table, procedure=procedure, prior="listed")
-        order(table, procedure="test-first", test="5x2cv-t", prior="listed")
-        order(table, test="5x2cv-t", family="prior", guard=False, prior="listed")
+            order(table, procedure=procedure, prefer="listed")
+        order(table, procedure="test-first", test="5x2cv-t", prefer="listed")
+        order(table, test="5x2cv-t", family="preference", guard=False, prefer="listed")
 
 
 def measure() -> list[tuple[str, float, float, float]]:
@@ -51,7 +51,7 @@ def measure() -> list[tuple[str, float, float, float]]:
     for name, entry in PROCEDURES.items():
         if not entry.takes_losses:
             continue
-        asked: dict[str, Any] = {"procedure": name, "prior": "listed"}
+        asked: dict[str, Any] = {"procedure": name, "prefer": "listed"}
         if name == "cheapest-adequate":
             asked["margin"] = 0.01
 

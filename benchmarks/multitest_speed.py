@@ -22,7 +22,7 @@ def measure() -> list[tuple[str, float, float, float]]:
     begin = time.perf_counter()
     decision = ordering.multitest(losses, test="5x2cv-t")
     seconds = time.perf_counter() - begin
-    assert len(decision.order) == 3000
+    assert len(decision.ranking) == 3000
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"multitest-3000 peak memory of the process: {peak:.2f} GiB")
     return [("multitest-3000", PROMISED_SECONDS / seconds, seconds, PROMISED_SECONDS)]

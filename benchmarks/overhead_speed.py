@@ -76,12 +76,12 @@ def experiment_of(X: Any, y: Any, plan: str, chosen: dict[str, Any]) -> Any:
     import bestofk as bk
     from bestofk.data import as_dataset
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     data = as_dataset(X, y, task="classification")
     return Experiment(
-        contenders=as_contenders(chosen),
+        contenders=named_estimators(chosen),
         datasets=(data,),
         splits=(bk.plan(plan, random_state=0).materialise(data.n, data.y),),
         loss=as_loss("zero-one", classes=data.classes),

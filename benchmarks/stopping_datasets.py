@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import StoppingRule, replay
+from bestofk.decide.stopping import StopRule, replay
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.stats.adjust import CORRECTIONS
 from stopping_exact import ALPHA, DRAWN, Case, drawn_ranks, tell  # type: ignore[import-not-found]
@@ -76,7 +76,7 @@ def draw(rng: np.random.Generator) -> DataSets:
     own = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.permutation(np.linspace(0, 1, K))
     rates = 0.3 + 0.2 * rng.random(datasets) + own[:, np.newaxis]
     rates += rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal((K, datasets))
-    name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
     corrections = [
         one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
     ]
@@ -150,12 +150,12 @@ def main() -> None:
             for setting in SETTINGS:
                 rng = np.random.default_rng(asked.seed)
                 losses = np.stack([table(rng, setting, datasets) for _ in range(asked.tables)])
-                full = order_many(losses, prior="listed", test=test).recommended
+                full = order_many(losses, prefer="listed", test=test).recommended
                 planned = PlannedUnits(kind=kind, runs=datasets, span=1.0)  # type: ignore[arg-type]
                 used, differs = 0, 0
                 for one, best in zip(losses, full, strict=True):
                     raced = replay(
-                        one[:, :, np.newaxis], planned, family, StoppingRule(risk=0.0)
+                        one[:, :, np.newaxis], planned, family, StopRule(risk=0.0)
                     )  # fmt: skip
                     used += int(raced.runs.sum())
                     found = np.flatnonzero(raced.looks[-1].verdict.candidates())

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.races import Raced
 
@@ -50,7 +50,7 @@ class Case:
     """Of a preference that leaves some learners alike."""
 
     @property
-    def prior(self) -> Any:
+    def prefer(self) -> Any:
         """The preference of the full plan."""
         if self.ranks is not None:
             return dict(enumerate(self.ranks.tolist()))
@@ -71,7 +71,7 @@ class Case:
         )  # fmt: skip
 
     def raced(self) -> Raced:
-        rule = StoppingRule(risk=0.0, target=self.target)  # type: ignore[arg-type]
+        rule = StopRule(risk=0.0, target=self.target)  # type: ignore[arg-type]
         return replay(
             self.losses, self.test, self.family, rule, guard=self.guard, stated=self.stated,
             ranks=self.ranks,
@@ -92,7 +92,7 @@ def draw(rng: np.random.Generator) -> Case:
     else:
         losses = chance + rng.choice([0.01, 0.05, 0.2]) * rng.standard_normal(chance.shape)
         losses = np.clip(losses, 0.0, 1.0) if kind == "bounded" else losses
-    name = str(rng.choice(["all", "prior", "control"], p=[0.6, 0.2, 0.2]))
+    name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
     corrections = CORRECTIONS if name == "all" else ("holm", "bonferroni", "hochberg")
     control = int(rng.integers(K)) if name == "control" else None
     stated = name == "prior" or bool(rng.integers(4))
@@ -169,7 +169,7 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     family = case.family
     decided = order_many(
         endings[..., 0] if isinstance(case.test, PlannedUnits) else endings,
-        prior=case.prior,
+        prefer=case.prefer,
         test=case.called,
         correction=family.correction,
         family=family.name,
@@ -178,10 +178,10 @@ def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
     )
     verdict = raced.looks[-1].verdict
     got = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
-    differs = (decided.order[:, : len(got)] != got).any(axis=1)
+    differs = (decided.ranking[:, : len(got)] != got).any(axis=1)
     # what is sure is claimed by every ending, and nothing that is impossible
     claims = decided.claims.swapaxes(1, 2)
-    if family.name != "prior":
+    if family.name != "preference":
         differs |= (verdict.sure & ~claims).any(axis=(1, 2))
         differs |= (claims & ~verdict.possible).any(axis=(1, 2))
     with np.errstate(divide="ignore", invalid="ignore"):

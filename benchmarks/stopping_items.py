@@ -74,7 +74,7 @@ def measure(setting: str, studies: int, seed: int) -> str:
         found["stream"] += bool(item_stream(losses, alpha=ALPHA).better.any())
         full = recommended(losses, means[-1], claims[-1])
         for risk, kind in ((0.05, ""), (0.0, "_exact")):
-            stopped = settle_items(losses, planned=ITEMS, every=EVERY, prior="listed", risk=risk)
+            stopped = settle_items(losses, planned=ITEMS, every=EVERY, prefer="listed", risk=risk)
             found[f"saved{kind}"] += stopped.saved
             found[f"differ{kind}"] += stopped.settled and stopped.recommended != str(full)
     return " ".join(f"{name}={value / studies:.4f}" for name, value in found.items())

@@ -18,7 +18,7 @@ import numpy as np
 
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import StoppingRule, replay
+from bestofk.decide.stopping import StopRule, replay
 from stopping_rates import (  # type: ignore[import-not-found]
     ALPHA,
     FOLDS,
@@ -38,7 +38,7 @@ def measure_limit(learner: str, setting: str, *, studies: int, seed: int, target
     """Runs on average, the share that is certified, and agreement among certified halves."""
     rng = np.random.default_rng(seed)
     family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
-    rule = StoppingRule(target=target, settle="limit", max_runs=CAP)  # type: ignore[arg-type]
+    rule = StopRule(target=target, settle="limit", max_runs=CAP)  # type: ignore[arg-type]
     runs, certified, both, agree, plain = [], 0, 0, 0, 0
     for _ in range(studies):
         losses = study(rng, learner, setting, 2 * CAP)
@@ -55,9 +55,9 @@ def measure_limit(learner: str, setting: str, *, studies: int, seed: int, target
             both += 1
             agree += verdicts[0] == verdicts[1]
         full = order_many(
-            np.array([half[:, :RUNS] for half in halves]), prior="listed",
+            np.array([half[:, :RUNS] for half in halves]), prefer="listed",
             test="corrected-repeated-kfold-t",
-        ).order[:, : 1 if target == "best" else LEARNERS]  # fmt: skip
+        ).ranking[:, : 1 if target == "best" else LEARNERS]  # fmt: skip
         plain += bool((full[0] == full[1]).all())
     return (
         f"{setting} {learner} {target}: {np.mean(runs):.2f} runs on average, "

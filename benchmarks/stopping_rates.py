@@ -27,7 +27,7 @@ from scipy import stats
 import bestofk as bk
 from bestofk.decide import order_many
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.learners.predict import predict_plan
 
 Floats = npt.NDArray[np.float64]
@@ -149,7 +149,7 @@ def planned_test(runs: int = RUNS) -> PlannedT:
 
 
 def measure_rates(
-    learner: str, setting: str, *, studies: int, seed: int, rules: list[StoppingRule], guard: bool
+    learner: str, setting: str, *, studies: int, seed: int, rules: list[StopRule], guard: bool
 ) -> list[dict[str, float]]:
     """For every rule the share of fits saved, of verdicts that differ and of those settled.
 
@@ -163,8 +163,8 @@ def measure_rates(
     for begin in range(0, studies, AT_A_TIME):
         many = range(begin, min(begin + AT_A_TIME, studies))
         tables = np.array([study(rng, learner, setting) for _ in many])
-        full = order_many(tables, prior="listed", test="corrected-repeated-kfold-t", guard=guard)
-        for losses, order, claims in zip(tables, full.order, full.claims, strict=True):
+        full = order_many(tables, prefer="listed", test="corrected-repeated-kfold-t", guard=guard)
+        for losses, order, claims in zip(tables, full.ranking, full.claims, strict=True):
             for rule, rates in zip(rules, found, strict=True):
                 raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
                 verdict = raced.looks[-1].verdict
@@ -194,7 +194,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     rules = [
-        StoppingRule(target=target, risk=risk)
+        StopRule(target=target, risk=risk)
         for target in asked.target or ["best", "order"]
         for risk in asked.risk or [0.0, 0.05]
     ]

@@ -21,8 +21,8 @@ import pandas as pd
 
 import bestofk as bk
 from bestofk.decide import order_many
-from bestofk.decide.settings import Decision
-from bestofk.decide.stopping import StoppingRule, replay
+from bestofk.decide.settings import Settings
+from bestofk.decide.stopping import StopRule, replay
 from bestofk.decide.stopping.rule import TARGETS
 from bestofk.learners.predict import predict_plan
 from bestofk.run.race.plan import PlannedRace, planned_race
@@ -57,9 +57,9 @@ def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tu
 def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRace:
     """The race that `compare` would hold."""
     names = [f"view {number}" for number in range(6)]
-    decision = Decision(prior="listed", test=test, df=df)
+    decision = Settings(prefer="listed", test=test, df=df)
     return planned_race(
-        names, design, decision, StoppingRule(target=target), runs=design.runs, span=1.0
+        names, design, decision, StopRule(target=target), runs=design.runs, span=1.0
     )
 
 
@@ -101,10 +101,10 @@ def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -
             wrong, saved = dict.fromkeys(TARGETS, 0), dict.fromkeys(TARGETS, 0.0)
             for design, tables in alike.items():
                 full = order_many(np.array(tables)[:, :, np.newaxis, :, :, np.newaxis],
-                                  design=design, prior="listed", test=test, df=df)  # fmt: skip
+                                  design=design, prefer="listed", test=test, df=df)  # fmt: skip
                 for target in TARGETS:
                     race = race_of(design, test, df, target)
-                    for losses, order in zip(tables, full.order, strict=True):
+                    for losses, order in zip(tables, full.ranking, strict=True):
                         other, less = differs(losses, race, order)
                         wrong[target] += other
                         saved[target] += less

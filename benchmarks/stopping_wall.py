@@ -67,7 +67,7 @@ def main() -> None:
     if "breast-cancer" in which:
         measure("breast-cancer", None, "breast-cancer", asked.jobs)
     if "spambase" in which:
-        measure("spambase", SKLEARN, str(spambase()), asked.jobs, prior="listed")
+        measure("spambase", SKLEARN, str(spambase()), asked.jobs, prefer="listed")
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ def fill(path: Path, cells: int) -> None:
     import bestofk as bk
     from bestofk.run.cells import CellResult
     from bestofk.run.compare import _experiment
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.store import cells as store_cells
     from bestofk.run.store.store import open_store
     from bestofk.run.store.stored_study import study_of
@@ -65,7 +65,7 @@ def fill(path: Path, cells: int) -> None:
     asked = question(cells)
     datasets = tuple(asked["data"])
     plan = bk.plan(asked["plan"], random_state=0)
-    contenders = as_contenders(asked["learners"], task=datasets[0].task)
+    contenders = named_estimators(asked["learners"], task=datasets[0].task)
     experiment = _experiment(contenders, datasets, plan, None, REPETITIONS, 0, False)
     rng = np.random.default_rng(1)
     with open_store(path) as store:

@@ -46,11 +46,11 @@ def runner(sets: list[Any], learners: tuple[str, ...], plan: str, **how: Any) ->
     from bestofk.run.engines.engine import Engine
     from bestofk.run.evaluation.task import ComparisonTask
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     experiment = Experiment(
-        contenders=as_contenders(list(learners)),
+        contenders=named_estimators(list(learners)),
         datasets=tuple(sets),
         splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
         loss=as_loss("zero-one", classes=sets[0].classes),

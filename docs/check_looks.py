@@ -12,14 +12,14 @@ PAGES = (
     "index", "start", "use/choose-a-model", "use/index", "methods/wilcoxon", "methods/all",
     "gallery",
     "api/bestofk.stats.pairwise", "api/generated/bestofk.stats.pairwise.wilcoxon",
-    "api/generated/bestofk.Order", "commands/compare", "questions", "papers/multitest",
+    "api/generated/bestofk.Decision", "commands/compare", "questions", "papers/multitest",
     "papers/intervals", "which-test", "changelog", "samples", "words", "cite",
 )  # fmt: skip
 """One page of every kind."""
 AXE_PAGES = (
     "index", "start", "use/choose-a-model", "methods/wilcoxon", "gallery",
     "api/bestofk.stats.pairwise",
-    "api/generated/bestofk.Order", "commands/compare", "questions", "which-test", "samples",
+    "api/generated/bestofk.Decision", "commands/compare", "questions", "which-test", "samples",
 )  # fmt: skip
 """Those that axe-core reads, which takes a while."""
 FLAGS = (

@@ -88,7 +88,7 @@ def test_compare_takes_what_it_promised():
     assert list(parameters)[:3] == ["learners", "X", "y"]
     defaults = {name: parameters[name].default for name in COMPARE.split()}
     # no preference by default; it was the order of listing once
-    assert defaults["prior"] is None
+    assert defaults["prefer"] is None
     # by default nested cross-validation on one data set, 10x10 on several; it was 10x10 once
     assert defaults["plan"] is None
     assert (defaults["repetitions"], defaults["procedure"]) == (1, "multitest")
@@ -135,11 +135,11 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     data = bk.load("iris")
     study = bk.compare(
         ["max", "nmc", GaussianNB()], data.X, data.y, plan="5x2", repetitions=1, loss="zero-one",
-        prior=["max", "nmc", "GaussianNB"], procedure="multitest", test="auto", alpha=0.05,
+        prefer=["max", "nmc", "GaussianNB"], procedure="multitest", test="auto", alpha=0.05,
         correction="holm", store=None, n_jobs=1, random_state=0, progress=False,
     )  # fmt: skip
-    assert set(study.order) == {"max", "nmc", "GaussianNB"}
-    assert study.best == study.order[0] == study.recommended
+    assert set(study.ranking) == {"max", "nmc", "GaussianNB"}
+    assert study.best == study.ranking[0] == study.recommended
     table = study.losses
     assert table.values.shape == (3, 1, 5, 2, 1)
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
@@ -178,12 +178,12 @@ def test_every_result_speaks_one_protocol():
 
 
 @pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
-def test_priors_that_are_measured_or_priced(prior):
-    study = bk.compare(["nmc", "max"], data="iris", plan="kfold:2", prior=prior, progress=False)
+def test_priors_that_are_measured_or_priced(prefer):
+    study = bk.compare(["nmc", "max"], data="iris", plan="kfold:2", prefer=prefer, progress=False)
     assert study.best == "nmc"
     # measured costs count as different from a factor of two on
     assert str(study.decision.preference) == (
-        "stated" if isinstance(prior, dict) else f"measured: {prior}"
+        "stated" if isinstance(prefer, dict) else f"measured: {prefer}"
     )
 
 
@@ -208,10 +208,10 @@ def test_from_a_table(tmp_path, losses):
     assert table.algorithms == ("small", "medium", "large")
     assert table.values[0].mean() > table.values[1].mean()
     decision = bk.order(
-        losses, prior=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
+        losses, prefer=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
         alpha=0.05,
     )  # fmt: skip
-    assert (decision.best, decision.order) == ("medium", ("medium", "large", "small"))
+    assert (decision.best, decision.ranking) == ("medium", ("medium", "large", "small"))
     assert decision.edges == (("small", "medium"), ("small", "large"))
     assert decision.candidates[0] == ("medium", "large")
     assert decision.steps[0].chosen == "medium"
@@ -226,7 +226,7 @@ def test_none_when_not_found():
 def test_bare_arrays_are_in_the_order_of_preference(losses):
     values = losses.values[:, 0, :, :, 0]
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
-    assert (decision.best, decision.order) == (1, (1, 2, 0))
+    assert (decision.best, decision.ranking) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
     # bk.order has no preference unless it is told one
     assert bk.order(values).preference.kind == "none"
@@ -372,7 +372,7 @@ def test_json_of_order(capsys):
     assert set(JSON_KEYS.split()) <= set(told)
     assert set(PAIR_KEYS.split()) <= set(told["evidence"][0])
     assert told["best"] == told["recommended"] == told["order"][0]
-    assert set(told["means"]) == set(told["prior"])
+    assert set(told["means"]) == set(told["prefer"])
     assert all(len(edge) == 2 for edge in told["edges"])
     assert err == ""
 

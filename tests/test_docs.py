@@ -97,7 +97,7 @@ def test_the_reference_lists_every_public_name(module):
 
 
 def test_names_that_bestofk_has_are_described_there():
-    assert public_names.home_of("bestofk.decide", "Order") == "bestofk"
+    assert public_names.home_of("bestofk.decide", "Decision") == "bestofk"
     assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
 
 
@@ -161,7 +161,7 @@ def test_the_live_part_is_that_of_the_report():
 
     import bestofk as bk
 
-    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed"))
+    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed"))
     assert html.count('id="what-if"') == 1
     assert html.count("<section") == html.count("</section>") == 1
     for part in ('id="evidence-data"', 'id="correction"', "bestofk.decide("):

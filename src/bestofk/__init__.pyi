@@ -17,7 +17,7 @@ from .decide.corrected_minimum import (
     CorrectedMinimum as CorrectedMinimum,
     corrected_minimum as corrected_minimum,
 )
-from .decide.decision import Order as Order
+from .decide.decision import Decision as Decision
 from .decide.order import order as order
 from .decide.power.result import PlanSize as PlanSize
 from .decide.power.sizes import plan_size as plan_size

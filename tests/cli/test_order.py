@@ -39,7 +39,7 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     for option in ("--prefer", "--prior"):
         _, out, _ = run(*arguments, "--lower-is-better", option, "small, large", "--json")
         held = json.loads(out)
-        assert held["prior"] == ["small", "large"]
+        assert held["prefer"] == ["small", "large"]
         assert held["preference"] == "stated"
         assert held["edges"] == [["small", "large"]]
 
@@ -96,7 +96,7 @@ def test_families_and_the_guard_on_the_command_line(run):
     ("arguments", "words"),
     [
         (["--family", "control"], "--control"),
-        (["--family", "prior"], "--prefer"),
+        (["--family", "prefer"], "--prefer"),
         (["--procedure", "cheapest-adequate", "--prefer", "listed"], "--margin 0.01"),
         (["--procedure", "cheapest-adequate", "--margin", "0.01"], "--prefer"),
     ],

@@ -24,13 +24,13 @@ def shown(decision, width, **options):
     return out.file.getvalue()
 
 
-def three(prior=None, names=("dear", "cheap", "poor"), **options):
+def three(prefer=None, names=("dear", "cheap", "poor"), **options):
     """`cheap` is not shown to be worse than `dear`, whose mean is smaller; `poor` is."""
     noise = np.random.default_rng(3).normal(scale=0.02, size=(3, 10, 10))
     means = np.array([0.200, 0.201, 0.4])[:, np.newaxis, np.newaxis]
     noise -= noise.mean(axis=(1, 2), keepdims=True)
     losses = Losses(means + noise, dims=("algorithm", "run", "fold"), algorithms=names)
-    return order(losses, prior=prior, **options)
+    return order(losses, prefer=prefer, **options)
 
 
 @pytest.mark.parametrize("width", [50, 60, 72, 80, 100, 110, 200])
@@ -38,7 +38,7 @@ def test_the_table_fits_and_keeps_what_matters(decision, width):
     text = shown(decision, width)
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
-    assert len(lines) == 1 + len(decision.prior)
+    assert len(lines) == 1 + len(decision.by_preference)
     assert "logistic-regression" in text
     assert "recommended" in lines[1]
     assert ("< 0.0001" in text) == (width >= 72)
@@ -83,8 +83,8 @@ def test_verdicts_have_words_and_colours():
         (["poor", "dear", "cheap"], ""),
     ],
 )
-def test_why_a_learner_without_the_smallest_mean_is_recommended(prior, words):
-    decision = three(prior)
+def test_why_a_learner_without_the_smallest_mean_is_recommended(prefer, words):
+    decision = three(prefer)
     assert why_preferred(decision) == words
     cells = {column.key: column.cells for column in shown_columns(decision, 120)}
     expected = f"recommended ({words})" if words else "recommended"

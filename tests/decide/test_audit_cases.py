@@ -23,7 +23,7 @@ def test_a_noisy_learner_is_not_recommended_for_its_noise():
     for _ in range(studies):
         table = a_b_c(rng)
         for guard in chosen:
-            chosen[guard] += bk.order(table, prior=["A", "B", "C"], guard=guard).recommended == "B"
+            chosen[guard] += bk.order(table, prefer=["A", "B", "C"], guard=guard).recommended == "B"
     # at most 5 percent with the guard, by an exact binomial bound
     assert stats.binom.sf(chosen[True] - 1, studies, 0.05) > 1e-3
     assert chosen[False] > 0.3 * studies
@@ -34,8 +34,8 @@ SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 
 
 @pytest.mark.parametrize("prior", [None, "listed", ["a", "b", "c", "d", "e"]])
-def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prior):
-    decision = bk.order(on_data_sets(SEVEN), prior=prior)
+def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prefer):
+    decision = bk.order(on_data_sets(SEVEN), prefer=prefer)
     assert decision.recommended == decision.smallest_mean == "e"
     assert decision.test == "paired-t"
     assert decision.decidable
@@ -63,7 +63,7 @@ def test_the_order_of_runs_and_folds_does_not_matter_for_five_by_two(seed):
     assert decision.test == "5x2cv-f"
     for other in (values[:, ::-1], values[:, :, ::-1], values[:, ::-1, ::-1]):
         again = ordering.multitest(np.ascontiguousarray(other))
-        assert again.order == decision.order
+        assert again.ranking == decision.ranking
         assert again.claims == decision.claims
         np.testing.assert_allclose(again.evidence.pvalue, decision.evidence.pvalue, rtol=1e-9)
         np.testing.assert_allclose(again.evidence.low, decision.evidence.low, rtol=1e-6, atol=1e-9)

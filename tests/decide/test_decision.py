@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide import Decision, StoredTest, decide
+from bestofk.decide import Settings, StoredTest, decide
 from bestofk.decide.preference import MeasuredCosts, PanelOrder
 from bestofk.decide.registry import PROCEDURES
 
@@ -28,15 +28,15 @@ def a_test(a, b, *, alternative="two-sided"):
 
 GIVEN = [
     {},
-    {"prior": "listed", "family": "prior", "alpha": 0.01, "correction": "bonferroni"},
-    {"prior": ["b", "a"], "guard": False, "margin": 0.5},
-    {"prior": [1, 0], "family": "control", "control": 2},
-    {"prior": np.array([1, 0]), "family": "control", "control": np.int64(2)},
-    {"prior": {"a": 1, "b": 2.5}, "rope": 0.1, "missing": "drop"},
-    {"prior": {0: 3, 1: 2}, "random_state": None},
-    {"prior": "fit_time", "procedure": "cheapest-adequate", "margin": 1},
-    {"prior": MeasuredCosts(what="complexity", costs={"a": 3.0, "b": 70.5})},
-    {"prior": PanelOrder(names=("max", "nmc"))},
+    {"prefer": "listed", "family": "preference", "alpha": 0.01, "correction": "bonferroni"},
+    {"prefer": ["b", "a"], "guard": False, "margin": 0.5},
+    {"prefer": [1, 0], "family": "control", "control": 2},
+    {"prefer": np.array([1, 0]), "family": "control", "control": np.int64(2)},
+    {"prefer": {"a": 1, "b": 2.5}, "rope": 0.1, "missing": "drop"},
+    {"prefer": {0: 3, 1: 2}, "random_state": None},
+    {"prefer": "fit_time", "procedure": "cheapest-adequate", "margin": 1},
+    {"prefer": MeasuredCosts(what="complexity", costs={"a": 3.0, "b": 70.5})},
+    {"prefer": PanelOrder(names=("max", "nmc"))},
     {"test": "use-all-data", "df": 10, "random_state": 7},
     {"test": "use-all-data", "df": 7.5},
     {"test": "use-all-data", "df": "calibrated"},
@@ -49,30 +49,30 @@ GIVEN = [
 
 @pytest.mark.parametrize("given", GIVEN, ids=str)
 def test_written_down_and_read_back(given):
-    asked = Decision(**given)
+    asked = Settings(**given)
     text = json.dumps(asked.to_dict(), allow_nan=False)
-    assert Decision.from_dict(json.loads(text)) == asked
+    assert Settings.from_dict(json.loads(text)) == asked
     # options of a later version are left out
-    assert Decision.from_dict({**json.loads(text), "flavour": "mild"}) == asked
-    assert set(asked.to_dict()) == {one.name for one in fields(Decision)}
+    assert Settings.from_dict({**json.loads(text), "flavour": "mild"}) == asked
+    assert set(asked.to_dict()) == {one.name for one in fields(Settings)}
     assert set(asked.given()) == set(given)
-    assert Decision(**asked.given()) == asked
+    assert Settings(**asked.given()) == asked
     assert "  " not in asked.describe()
 
 
 def test_it_is_frozen_and_keeps_copies():
     prices = {"a": 1.0, "b": 2.0}
-    asked = Decision(prior=prices)
+    asked = Settings(prefer=prices)
     prices["a"] = 9.0
-    assert asked.prior == {"a": 1.0, "b": 2.0}
+    assert asked.prefer == {"a": 1.0, "b": 2.0}
     with pytest.raises(FrozenInstanceError):
         asked.alpha = 0.5
 
 
 def test_in_a_line():
-    assert Decision().describe() == "procedure multitest, test auto, alpha 0.05, no preference"
-    asked = Decision(
-        prior={"a": 1, "b": 2.5}, family="control", control="a", margin=0.1, guard=False
+    assert Settings().describe() == "procedure multitest, test auto, alpha 0.05, no preference"
+    asked = Settings(
+        prefer={"a": 1, "b": 2.5}, family="control", control="a", margin=0.1, guard=False
     )
     assert asked.describe() == (
         "procedure multitest, test auto, alpha 0.05, preference by price (a 1, b 2.5), all "
@@ -92,7 +92,7 @@ def test_in_a_line():
         ({"correction": "sidak"}, "correction must be one of"),
         ({"family": "some"}, "family must be one of 'all', 'prior', 'control'; got 'some'"),
         ({"control": "a"}, "control applies to family='control'"),
-        ({"family": "prior", "correction": "shaffer"}, "for the two-sided tests of all pairs"),
+        ({"family": "preference", "correction": "shaffer"}, "for the two-sided tests of all pairs"),
         ({"margin": 0}, "margin must be a number above 0"),
         ({"rope": -1}, "rope must be a number of at least 0"),
         ({"guard": "yes"}, "guard must be True or False; got 'yes'"),
@@ -100,9 +100,9 @@ def test_in_a_line():
         ({"df": "nowhere.json"}, "nowhere.json: the calibration cannot be read"),
         ({"missing": "ignore"}, "missing must be one of 'refuse', 'drop'"),
         ({"random_state": -1}, "random_state must be at least 0"),
-        ({"prior": "price"}, "prior must be one of 'listed', 'fit_time'"),
-        ({"prior": 3}, "prior must be a list of learners"),
-        ({"prior": {"a": "cheap"}}, "prior must give a number for 'a'; got 'cheap'"),
+        ({"prefer": "price"}, "prefer must be one of 'listed', 'fit_time'"),
+        ({"prefer": 3}, "prefer must be a list of learners"),
+        ({"prefer": {"a": "cheap"}}, "prefer must give a number for 'a'; got 'cheap'"),
         ({"procedure": "anova-choice", "guard": True}, "guard does not apply to procedure"),
         ({"procedure": "anova-choice", "test": "sign"}, "test does not apply to procedure"),
         ({"procedure": "test-first", "family": "all"}, "family does not apply to procedure"),
@@ -110,34 +110,34 @@ def test_in_a_line():
 )
 def test_what_is_refused_when_it_is_made(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
-        Decision(**given)
+        Settings(**given)
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"prior": ["a", "c"]}, "'c', which is none of those compared: a, b"),
-        ({"prior": ["a", "a"]}, "prior names 'a' twice"),
-        ({"prior": {"a": 1}}, "prior must give a price for each of them; got none for 'b'"),
+        ({"prefer": ["a", "c"]}, "'c', which is none of those compared: a, b"),
+        ({"prefer": ["a", "a"]}, "prefer names 'a' twice"),
+        ({"prefer": {"a": 1}}, "prefer must give a price for each of them; got none for 'b'"),
         ({"family": "control", "control": "aa"}, "There is no learner 'aa'"),
     ],
 )
 def test_what_is_refused_when_the_learners_are_known(given, words):
     with pytest.raises(bk.BestOfKError, match=re.escape(words)):
-        Decision(**given).check_learners(["a", "b"])
+        Settings(**given).check_learners(["a", "b"])
 
 
 def test_what_cannot_be_written_down_says_so():
     with pytest.raises(bk.ArgumentError, match="random_state must be a whole number"):
-        Decision(random_state=np.random.default_rng(0)).to_dict()
+        Settings(random_state=np.random.default_rng(0)).to_dict()
     with pytest.raises(bk.ArgumentError, match="weights must be a number or a word"):
-        Decision(test_arguments={"weights": np.zeros(3)}).to_dict()
+        Settings(test_arguments={"weights": np.zeros(3)}).to_dict()
 
 
 def test_a_test_of_the_callers_is_known_by_name_and_source():
     held = StoredTest.of(a_test)
     assert held.name.endswith("test_decision.a_test")
-    read = Decision.from_dict(json.loads(json.dumps(Decision(test=a_test).to_dict())))
+    read = Settings.from_dict(json.loads(json.dumps(Settings(test=a_test).to_dict())))
     assert read.test == held
     assert StoredTest.of(partial(a_test, alternative="less")).name == held.name
     assert StoredTest.of(partial(a_test, alternative="less")) != held
@@ -148,8 +148,8 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
 
 def test_an_order_knows_what_was_asked():
     losses = np.random.default_rng(0).random((3, 8))
-    found = bk.order(losses, prior="listed", alpha=0.2)
-    assert found.options == Decision(prior="listed", alpha=0.2)
+    found = bk.order(losses, prefer="listed", alpha=0.2)
+    assert found.options == Settings(prefer="listed", alpha=0.2)
     assert decide(losses, found.options).explain() == found.explain()
 
 
@@ -162,22 +162,22 @@ def test_the_procedure_can_always_be_changed(old, new):
     entry = PROCEDURES[old]
     given = {name: value for name, value in values.items() if name in entry.options}
     given |= {"test": "use-all-data", "df": 9} if entry.takes_test else {}
-    changed = Decision(prior="listed", procedure=old, alpha=0.1, **given).changed(procedure=new)
-    assert (changed.procedure, changed.alpha, changed.prior) == (new, 0.1, "listed")
+    changed = Settings(prefer="listed", procedure=old, alpha=0.1, **given).changed(procedure=new)
+    assert (changed.procedure, changed.alpha, changed.prefer) == (new, 0.1, "listed")
     if old == new:
-        assert changed == Decision(prior="listed", procedure=old, alpha=0.1, **given)
+        assert changed == Settings(prefer="listed", procedure=old, alpha=0.1, **given)
 
 
 def test_changes():
-    asked = Decision(family="control", control="a", test="use-all-data", df=9, alpha=0.1)
+    asked = Settings(family="control", control="a", test="use-all-data", df=9, alpha=0.1)
     assert asked.changed() == asked
     assert asked.changed(control="b").control == "b"
-    assert asked.changed(family=None) == Decision(test="use-all-data", df=9, alpha=0.1)
+    assert asked.changed(family=None) == Settings(test="use-all-data", df=9, alpha=0.1)
     assert asked.changed(test="wilcoxon").df is None
     assert asked.changed(test="runs", df=4).df == 4
-    shaffer = Decision(correction="shaffer")
-    assert shaffer.changed(family="prior", prior="listed").correction is None
+    shaffer = Settings(correction="shaffer")
+    assert shaffer.changed(family="preference", prefer="listed").correction is None
     with pytest.raises(bk.ArgumentError, match="for the two-sided tests"):
-        shaffer.changed(family="prior", prior="listed", correction="shaffer")
+        shaffer.changed(family="preference", prefer="listed", correction="shaffer")
     with pytest.raises(bk.UnknownNameError, match="did you mean 'margin'"):
         asked.changed(margins=1)

@@ -10,10 +10,10 @@ DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 
 
 @pytest.mark.parametrize("prior", [None, ["x", "y"]])
-def test_json_is_strict_and_holds_the_promised_keys(prior):
+def test_json_is_strict_and_holds_the_promised_keys(prefer):
     constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
     table = bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"])
-    decision = bk.order(table, prior=prior)
+    decision = bk.order(table, prefer=prefer)
     text = decision.to_json()
     held = json.loads(text, parse_constant=pytest.fail)
     assert {
@@ -27,9 +27,9 @@ def test_json_is_strict_and_holds_the_promised_keys(prior):
         "a", "b", "estimate", "low", "high", "standard_error", "statistic", "pvalue_greater",
         "pvalue_less", "pvalue", "adjusted_pvalue", "rejected", "better",
     }  # fmt: skip
-    assert row["estimate"] == (-0.25 if prior is None else 0.25)
+    assert row["estimate"] == (-0.25 if prefer is None else 0.25)
     assert held["recommended"] == held["best"] == held["smallest_mean"] == "y"
-    assert held["preference"] == ("none" if prior is None else "stated")
+    assert held["preference"] == ("none" if prefer is None else "stated")
     assert held["metric"] == {"name": "loss", "higher_is_better": False}
 
 
@@ -45,7 +45,7 @@ def test_missing_cells_are_refused_or_dropped():
     )
     with pytest.raises(DesignError, match=r"lack 1 of 24 cells, 'b' on '3'"):
         bk.order(table)
-    decision = bk.order(table, missing="drop", prior="listed")
+    decision = bk.order(table, missing="drop", prefer="listed")
     assert "1 of 8 data sets was left out" in decision.explain()
     kept = np.delete(values, 3, axis=1)
     np.testing.assert_allclose(list(decision.means.values()), kept.mean(axis=1))
@@ -60,7 +60,7 @@ def test_two_complete_parts_are_enough_and_one_is_not():
         gone[:2] = np.nan
         gone[0, 0] = 0.5
         table = bk.Losses(values, dims=DIMS, missing="allow")
-        decision = bk.order(table, missing="drop", prior="listed")
+        decision = bk.order(table, missing="drop", prefer="listed")
         assert f"2 of 4 {what} were left out" in decision.explain()
         kept = np.moveaxis(gone[2:], 0, axis).reshape(2, -1).mean(axis=1)
         np.testing.assert_allclose(list(decision.means.values()), kept)
@@ -80,7 +80,7 @@ def test_data_sets_with_unequal_numbers_of_folds_are_compared_by_their_means():
     values = np.random.default_rng(3).random((3, 4, 1, 5, 1))
     values[:, 2, :, 3:] = np.nan
     table = bk.Losses(values, dims=DIMS, algorithms=list("abc"), missing="allow")
-    decision = bk.order(table, prior="listed")
+    decision = bk.order(table, prefer="listed")
     assert not decision.notes
     by_set = [values[:, d, 0, : 3 if d == 2 else 5, 0].mean(axis=1) for d in range(4)]
     np.testing.assert_allclose(list(decision.means.values()), np.mean(by_set, axis=0))
@@ -171,20 +171,20 @@ def test_unknown_procedure_offers_the_nearest(cross_validated):
 
 
 @pytest.mark.parametrize("prior", [None, "listed", ["c"]])
-def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prior):
+def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prefer):
     table = cross_validated()
     table.to_csv(tmp_path / "losses.csv")
-    expected = bk.order(table, prior=prior)
+    expected = bk.order(table, prefer=prefer)
     for same in (tmp_path / "losses.csv", str(tmp_path / "losses.csv"), table.to_frame()):
-        found = bk.order(same, prior=prior)
-        assert (found.order, found.prior) == (expected.order, expected.prior)
+        found = bk.order(same, prefer=prefer)
+        assert (found.ranking, found.by_preference) == (expected.ranking, expected.by_preference)
         assert str(found.preference) == str(expected.preference)
 
 
 def test_hostile_names_pass_through(cross_validated):
     names = ('"; DROP TABLE', "<script>alert(1)</script>", "line\nbreak")
     decision = bk.order(cross_validated(names=names))
-    assert set(decision.order) == set(names)
+    assert set(decision.ranking) == set(names)
     assert json.loads(decision.to_json())["best"] in names
 
 
@@ -195,8 +195,8 @@ def test_every_procedure_of_losses_runs_by_name(cross_validated):
         assert entry.load() is getattr(bk.decide, name.replace("-", "_"))
         if entry.takes_losses:
             asked = {"margin": 0.01} if entry.decides_by == "adequacy" else {}
-            decision = bk.order(cross_validated(), procedure=name, prior="listed", **asked)
+            decision = bk.order(cross_validated(), procedure=name, prefer="listed", **asked)
             assert decision.procedure == name
             assert decision.explain()
             json.loads(decision.to_json())
-            assert repr(decision).startswith("Order(")
+            assert repr(decision).startswith("Decision(")

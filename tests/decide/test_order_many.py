@@ -81,9 +81,9 @@ def assert_same(many, decisions):
         number = -1 if one.recommended is None else place[one.recommended]
         assert many.recommended[at] == number
         assert many.smallest_mean[at] == place[one.smallest_mean]
-        kept = [k for k in many.order[at].tolist() if k >= 0]
-        assert kept == [place[name] for name in one.order]
-        assert many.prior[at].tolist() == [place[name] for name in one.prior]
+        kept = [k for k in many.ranking[at].tolist() if k >= 0]
+        assert kept == [place[name] for name in one.ranking]
+        assert many.by_preference[at].tolist() == [place[name] for name in one.by_preference]
         for found, pairs in ((many.claims, one.claims), (many.edges, one.edges)):
             said = {(place[i], place[j]) for i, j in pairs}
             assert set(map(tuple, np.argwhere(found[at]).tolist())) == said
@@ -127,7 +127,7 @@ def check_same(values, parts, design, **options):
 def test_every_procedure_on_every_design(procedure, design):
     made = DESIGNS[design]
     margin = {"margin": 0.05} if "margin" in PROCEDURES[procedure].options else {}
-    found = check_same(*drawn(*made), made[0], procedure=procedure, prior=["c", "b"], **margin)
+    found = check_same(*drawn(*made), made[0], procedure=procedure, prefer=["c", "b"], **margin)
     assert found is not None
 
 
@@ -137,9 +137,9 @@ def test_every_test(test):
     design, datasets = DESIGNS[entry.covers[0]]
     made = drawn(design, datasets, zero_one=entry.zero_one, seed=3)
     few = {"samples": 500} if test == "signed-rank-bayes" else {}
-    family = {"family": "prior"} if "greater" in entry.sides else {}
+    family = {"family": "preference"} if "greater" in entry.sides else {}
     for more in ({}, family, {"procedure": "cheapest-adequate", "margin": 0.1}):
-        found = check_same(*made, design, test=test, prior="listed", **few, **more)
+        found = check_same(*made, design, test=test, prefer="listed", **few, **more)
         if found is not None:
             assert found.tests == (test,)
 
@@ -160,7 +160,7 @@ def test_the_law(data):
     )  # fmt: skip
     priors = [None, "listed", names[::-1], names[1:2], dict.fromkeys(names, 1.0)]
     options = {
-        "prior": pick(st.sampled_from(priors)),
+        "prefer": pick(st.sampled_from(priors)),
         "alpha": pick(st.sampled_from([0.01, 0.05, 0.3])),
     }
     offered = {
@@ -183,9 +183,9 @@ def test_bare_arrays(shape):
     losses = rng.normal(0.3, 0.03, (6, 3, *shape)) + np.linspace(0.1, 0, 3).reshape(
         3, *(1,) * len(shape)
     )
-    for procedure, prior in product(("multitest", "test-first", "newman-keuls-choice"),
+    for procedure, prefer in product(("multitest", "test-first", "newman-keuls-choice"),
                                     (None, "listed")):  # fmt: skip
-        asked = {"procedure": procedure, "prior": prior}
+        asked = {"procedure": procedure, "prefer": prefer}
         assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
 
 
@@ -195,13 +195,13 @@ def test_tables_of_very_different_sizes_do_not_mix():
     losses = rng.random((4, 3, 10)) * np.array([1.0, 1e-170, 1e160, 0.0])[:, None, None]
     losses[0, 1] *= 1e-140
     for procedure in ("multitest", "test-first"):
-        asked = {"procedure": procedure, "prior": "listed", "test": "kfold-t"}
+        asked = {"procedure": procedure, "prefer": "listed", "test": "kfold-t"}
         assert_same(order_many(losses, **asked), [bk.order(one, **asked) for one in losses])
 
 
 def test_a_generator_is_drawn_from_table_by_table():
     losses = np.random.default_rng(2).exponential(1.0, (3, 3, 60))
-    asked = {"test": "permutation", "prior": "listed", "method": "resample", "resamples": 99}
+    asked = {"test": "permutation", "prefer": "listed", "method": "resample", "resamples": 99}
     design = Design(kind="test-set", folds=60)
     one_by_one, at_once = np.random.default_rng(9), np.random.default_rng(9)
     decisions = [
@@ -224,7 +224,7 @@ def test_a_function_as_test_is_called_once():
         return corrected_repeated_kfold_t(a, b, alternative=alternative)
 
     losses = np.random.default_rng(1).random((50, 4, 1, 10))
-    order_many(losses, test=test, prior="listed")
+    order_many(losses, test=test, prefer="listed")
     # one call for the first table, which shows what is refused, and one for all of them
     assert [np.prod(shape[:-2]) for shape in calls][1:] == [50 * 6]
     assert len(calls) == 2
@@ -234,11 +234,11 @@ def test_a_procedure_without_a_rule_for_many_is_asked_table_by_table(monkeypatch
     from dataclasses import replace
 
     losses = np.random.default_rng(4).random((5, 3, 8)) + np.array([0.5, 0.0, 0.3])[:, None]
-    expected = order_many(losses, prior="listed")
+    expected = order_many(losses, prefer="listed")
     entries = {**PROCEDURES._entries, "multitest": replace(PROCEDURES["multitest"], many="")}
     monkeypatch.setattr(PROCEDURES, "_entries", entries)
-    found = order_many(losses, prior="listed")
-    assert (found.order == expected.order).all()
+    found = order_many(losses, prefer="listed")
+    assert (found.ranking == expected.ranking).all()
     assert (found.claims == expected.claims).all()
 
 
@@ -263,9 +263,9 @@ def test_by_hand():
     noise = np.random.default_rng(0).normal(0, 1e-3, (4, 5, 2))
     clear = np.array([0.4, 0.3, 0.2, 0.3])[:, None, None] + noise
     stack = np.stack([clear, np.full((4, 5, 2), 0.25)])
-    found = order_many(stack, prior="listed", test="5x2cv-f")
-    assert found.order.tolist() == [[2, 1, 3, 0], [0, 1, 2, 3]]
-    assert multitest(clear, test="5x2cv-f").order == (2, 1, 3, 0)
+    found = order_many(stack, prefer="listed", test="5x2cv-f")
+    assert found.ranking.tolist() == [[2, 1, 3, 0], [0, 1, 2, 3]]
+    assert multitest(clear, test="5x2cv-f").ranking == (2, 1, 3, 0)
     edges = [[0, 1], [0, 2], [0, 3], [1, 2]]
     assert np.argwhere(found.edges[0]).tolist() == edges
     assert not found.claims[1].any()

@@ -12,8 +12,8 @@ NAMES = ("a", "b", "c", "d")
 MEANS = np.array([0.4, 0.2, 0.3, 0.1])
 
 
-def prior_of(prior, means=MEANS, names=NAMES):
-    places, preference, _ = arrange(names, prior, np.asarray(means, dtype=float))
+def prior_of(prefer, means=MEANS, names=NAMES):
+    places, preference, _ = arrange(names, prefer, np.asarray(means, dtype=float))
     return "".join(names[k] for k in places), str(preference)
 
 
@@ -43,8 +43,8 @@ def test_none_goes_by_the_means():
         ),
     ],
 )
-def test_every_kind_of_preference(prior, order, words):
-    assert prior_of(prior) == (order, words)
+def test_every_kind_of_preference(prefer, order, words):
+    assert prior_of(prefer) == (order, words)
 
 
 @pytest.mark.parametrize(
@@ -60,17 +60,17 @@ def test_every_kind_of_preference(prior, order, words):
         ({"a": 1, "b": 2, "c": 3, "x": 4}, "'x', which is none"),
     ],
 )
-def test_bad_priors(cross_validated, prior, words):
+def test_bad_priors(cross_validated, prefer, words):
     with pytest.raises(ArgumentError, match=words):
-        bk.order(cross_validated(), prior=prior)
+        bk.order(cross_validated(), prefer=prefer)
 
 
 def test_what_the_preference_is_reaches_the_result(cross_validated):
     table = cross_validated()
-    for prior, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
-        decision = bk.order(table, prior=prior)
+    for prefer, words in ((None, "none"), ("listed", "stated"), (["c"], "stated")):
+        decision = bk.order(table, prefer=prefer)
         assert str(decision.preference) == decision.to_dict()["preference"] == words
-    assert "names 1 of 3; the others follow" in bk.order(table, prior=["c"]).explain()
+    assert "names 1 of 3; the others follow" in bk.order(table, prefer=["c"]).explain()
 
 
 def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
@@ -80,12 +80,12 @@ def test_without_a_preference_the_smallest_mean_is_recommended(cross_validated):
         decision = bk.order(table)
         smallest = min(decision.means, key=decision.means.get)
         assert decision.recommended == decision.smallest_mean == smallest
-        assert decision.order == tuple(sorted(decision.means, key=decision.means.get))
+        assert decision.ranking == tuple(sorted(decision.means, key=decision.means.get))
         assert decision.steps == decision.candidates == ()
         # MultiTest with the means as the preference gives the same
-        as_prior = bk.order(table, prior=list(decision.order))
+        as_prior = bk.order(table, prefer=list(decision.ranking))
         if not as_prior.edges:
-            assert as_prior.order == decision.order
+            assert as_prior.ranking == decision.ranking
 
 
 def test_adequate_are_those_not_shown_to_be_worse(cross_validated):
@@ -124,11 +124,11 @@ def test_the_order_of_listing_does_not_matter_for_measured_costs(values, seed):
     rng = np.random.default_rng(seed)
     names = [f"l{k}" for k in range(len(values))]
     means = rng.permutation(len(values)).astype(float)
-    prior = MeasuredCosts(what="size", costs=dict(zip(names, values, strict=True)))
-    here = [names[k] for k in arrange(names, prior, means)[0]]
+    prefer = MeasuredCosts(what="size", costs=dict(zip(names, values, strict=True)))
+    here = [names[k] for k in arrange(names, prefer, means)[0]]
     shuffled = rng.permutation(len(values)).tolist()
     there = [names[k] for k in shuffled]
-    found, _, _ = arrange(there, prior, means[shuffled])
+    found, _, _ = arrange(there, prefer, means[shuffled])
     assert [there[k] for k in found] == here
 
 
@@ -142,8 +142,8 @@ def test_noise_of_the_clock_decides_nothing(levels, seed):
     orders = set()
     for _ in range(5):
         noisy = [4.0**level * rng.uniform(1.0, 1.9) for level in levels]
-        prior = MeasuredCosts(what="fit_time", costs=dict(zip(names, noisy, strict=True)))
-        orders.add(tuple(arrange(names, prior, means)[0]))
+        prefer = MeasuredCosts(what="fit_time", costs=dict(zip(names, noisy, strict=True)))
+        orders.add(tuple(arrange(names, prefer, means)[0]))
     assert len(orders) == 1
 
 

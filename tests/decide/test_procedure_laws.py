@@ -23,9 +23,9 @@ def table(names=NAMES, unit=1.0):
     return bk.Losses(unit * values[places], algorithms=list(names))
 
 
-def decide(entry, losses, unit=1.0, prior=NAMES):
+def decide(entry, losses, unit=1.0, prefer=NAMES):
     asked = {"margin": 0.02 * unit} if entry.decides_by == "adequacy" else {}
-    return bk.order(losses, procedure=entry.name, prior=list(prior), **asked)
+    return bk.order(losses, procedure=entry.name, prefer=list(prefer), **asked)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
@@ -33,25 +33,25 @@ def test_it_decides_by_its_name_and_says_why(entry):
     decision = decide(entry, table())
     assert decision.procedure == entry.name
     assert {decision.recommended} <= {None, *NAMES}
-    assert len(set(decision.order)) == len(decision.order)
-    assert set(decision.order) <= set(NAMES)
+    assert len(set(decision.ranking)) == len(decision.ranking)
+    assert set(decision.ranking) <= set(NAMES)
     assert decision.headline()
     assert decision.explain()
     json.loads(decision.to_json())
-    assert repr(decision).startswith("Order(")
+    assert repr(decision).startswith("Decision(")
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 def test_the_order_of_the_rows_does_not_matter(entry):
     one, other = decide(entry, table()), decide(entry, table(NAMES[::-1]))
-    assert (one.recommended, one.order) == (other.recommended, other.order)
+    assert (one.recommended, one.ranking) == (other.recommended, other.ranking)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("unit", [100.0, 2.0**-20])
 def test_the_unit_of_the_loss_does_not_matter(entry, unit):
     one, other = decide(entry, table()), decide(entry, table(unit=unit), unit)
-    assert (one.recommended, one.order) == (other.recommended, other.order)
+    assert (one.recommended, one.ranking) == (other.recommended, other.ranking)
 
 
 @pytest.mark.parametrize("entry", ENTRIES)

@@ -19,8 +19,8 @@ def wrongly_claiming(losses, true_means, **options):
 
     That many studies at once are decided as each of them is a law of test_order_many.py.
     """
-    prior = "listed" if options["family"] == "prior" else None
-    claims = ordering.order_many(losses, prior=prior, **options).claims
+    prefer = "listed" if options["family"] == "prior" else None
+    claims = ordering.order_many(losses, prefer=prefer, **options).claims
     false = ~(true_means[:, np.newaxis] < true_means)
     return int((claims & false).any(axis=(1, 2)).sum())
 
@@ -61,14 +61,14 @@ def test_independent_folds_by_their_t_test(case, K, family):
 
 
 @pytest.mark.parametrize("prior", [None, "listed"])
-def test_what_the_text_calls_significant_is_a_claim(prior):
+def test_what_the_text_calls_significant_is_a_claim(prefer):
     """No sentence calls a learner worse or better that the claims do not hold."""
     rng = np.random.default_rng(11)
     names = ["ada", "bob", "cat", "dan", "eve"]
     for _ in range(60):
         means = rng.normal(0.3, 0.03, (5, 1))
         table = bk.Losses(means + rng.normal(0, 0.03, (5, 10)), algorithms=names)
-        order = bk.order(table, prior=prior, test="kfold-t")
+        order = bk.order(table, prefer=prefer, test="kfold-t")
         for line in order.explain().splitlines():
             for words, verdict in (
                 ("Shown to be worse", "worse"),

@@ -23,7 +23,7 @@ def believed(*means: float) -> lab.Simulation:
 
 
 def test_true_claims_are_no_error() -> None:
-    found = lab.false_claims(simulation=CLEAR, prior=list(CLEAR.learners))
+    found = lab.false_claims(simulation=CLEAR, prefer=list(CLEAR.learners))
     assert (found.rate.count, found.rate.n, found.reversed_rate.count) == (0, 5, 0)
     assert (found.equal_pairs, found.different_pairs) == (0, 3)
     assert found.found is not None
@@ -63,7 +63,7 @@ def test_what_cannot_be_decided_is_refused_before_the_work() -> None:
         lab.worst_chosen(problem="network(paper=2)", sets=10**6)
 
 
-@pytest.mark.parametrize("family", ["all", "prior", "control"])
+@pytest.mark.parametrize("family", ["all", "preference", "control"])
 @pytest.mark.parametrize("procedure", ["multitest", "most-wins", "test-first"])
 def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: str) -> None:
     from bestofk.decide.order import order
@@ -73,7 +73,7 @@ def test_what_is_counted_is_all_that_a_decision_claims(family: str, procedure: s
         asked["control"] = "learner 2"
     made = lab.simulate(problem="many-data-sets(means=(0.3, 0.25, 0.27, 0.2), sds=0.05)", sets=20)
     for one in range(20):
-        decision = order(made.table(one), prior=list(made.learners), procedure=procedure, **asked)
+        decision = order(made.table(one), prefer=list(made.learners), procedure=procedure, **asked)
         claims = set(decision.claims)
         assert len(claims) == len(decision.claims)
         assert {(better, worse) for worse, better in decision.edges} <= claims
@@ -106,7 +106,7 @@ def test_false_claims_keep_to_alpha(K: int, shape: str) -> None:
 
 
 def test_the_guard_keeps_the_noisy_worst_from_being_chosen() -> None:
-    asked = {"sets": 300, "by": 0.1, "prior": "listed"}
+    asked = {"sets": 300, "by": 0.1, "prefer": "listed"}
     without = lab.worst_chosen(guard=False, **asked)
     guarded = lab.worst_chosen(**asked)
     assert without.worst.value > 0.4
@@ -140,8 +140,8 @@ def test_nothing_recommended_is_counted() -> None:
 
 
 def test_the_published_procedure_is_blind_to_a_noisy_learner() -> None:
-    found = lab.worst_chosen(sets=200, by=0.1, test="permutation", guard=False, family="prior",
-                             prior="listed")  # fmt: skip
+    found = lab.worst_chosen(sets=200, by=0.1, test="permutation", guard=False, family="preference",
+                             prefer="listed")  # fmt: skip
     # verdict of an independent simulation of this case: 53 percent
     assert stats.binomtest(found.worst.count, 200, 0.53).pvalue > 1e-4
     assert found.beyond.count == found.worst.count
@@ -166,8 +166,8 @@ def test_many_learners_in_the_lab(K: int) -> None:
     swapped[0, 0, [0, 1]] = swapped[0, 0, [1, 0]]
     other = replace(made, losses=swapped)
     found = lab.outcomes(other, "permutation", procedure="most-wins", alpha=0.9)
-    assert found.order is not None
-    assert found.order.shape == (2, 3, 1)
+    assert found.ranking is not None
+    assert found.ranking.shape == (2, 3, 1)
     assert lab.false_claims(simulation=made).rate.count == 0
 
 
@@ -178,8 +178,8 @@ def test_orders_have_the_same_number_only_if_they_are_the_same() -> None:
     )
     made = replace(CLEAR, losses=losses)
     found = lab.outcomes(made, "permutation", procedure="multitest", alpha=0.05,
-                         prior=["learner 3", "learner 2", "learner 1"])  # fmt: skip
-    assert found.order is not None
-    codes = found.order[:, 0, 0]
+                         prefer=["learner 3", "learner 2", "learner 1"])  # fmt: skip
+    assert found.ranking is not None
+    codes = found.ranking[:, 0, 0]
     assert codes[0] == codes[2]
     assert len({codes[0], codes[1], codes[3]}) == 3

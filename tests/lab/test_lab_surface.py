@@ -91,12 +91,12 @@ def test_losses_are_those_of_compare() -> None:
     """One path: the same data set in the same splits gives the same losses."""
     made = lab.simulate(["naive-bayes", "c4.5", "nn"], SMALL, "2x4", sets=2, repeats=2)
     from bestofk.lab.simulation import SimulationTask
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     work = SimulationTask(
         problem=lab.problem(SMALL),
-        contenders=as_contenders(["naive-bayes", "c4.5", "nn"]),
+        contenders=named_estimators(["naive-bayes", "c4.5", "nn"]),
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,

@@ -48,8 +48,8 @@ def test_scores_come_back_as_they_were(name):
 
 @pytest.mark.parametrize("prior", [None, "listed", ["c", "b", "a"]])
 @pytest.mark.parametrize("name", UP)
-def test_json_is_in_the_users_metric(name, prior):
-    held = json.loads(bk.order(table(name), prior=prior, margin=0.01).to_json())
+def test_json_is_in_the_users_metric(name, prefer):
+    held = json.loads(bk.order(table(name), prefer=prefer, margin=0.01).to_json())
     means = dict(zip("abc", scores(name).mean(axis=1), strict=True))
     assert held["metric"] == {"name": name, "higher_is_better": True}
     assert held["means"] == pytest.approx(means)
@@ -70,8 +70,8 @@ def test_json_is_in_the_users_metric(name, prior):
 
 @pytest.mark.parametrize("prior", [None, "listed"])
 @pytest.mark.parametrize("name", UP)
-def test_every_number_of_the_text_is_one_the_user_knows(name, prior):
-    decision = bk.order(table(name), prior=prior)
+def test_every_number_of_the_text_is_one_the_user_knows(name, prefer):
+    decision = bk.order(table(name), prefer=prefer)
     text = decision.explain()
     assert f"largest mean {name}" in text
     assert "smallest" not in text.replace("the smallest adjusted", "")
@@ -98,9 +98,9 @@ def test_losses_keep_their_names():
 
 @pytest.mark.parametrize("name", UP)
 def test_flipping_by_hand_decides_the_same(name):
-    up = bk.order(table(name), prior="listed")
+    up = bk.order(table(name), prefer="listed")
     _, offset, _ = UP[name]
-    down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prior="listed")
+    down = bk.order(bk.Losses(offset - scores(name), algorithms=["a", "b", "c"]), prefer="listed")
     assert up.order == down.order
     assert up.claims == down.claims
     np.testing.assert_allclose(up.evidence.pvalue, down.evidence.pvalue, rtol=1e-6)

@@ -32,7 +32,7 @@ def table(learners, *units, seed=1, gap=0.2, dims=("algorithm", "run", "fold"), 
 
 
 def one_data_set():
-    return bk.compare(PANEL, data="wine", prior="listed", **QUICK)
+    return bk.compare(PANEL, data="wine", prefer="listed", **QUICK)
 
 
 def several_data_sets():
@@ -49,7 +49,7 @@ def regression():
 
 
 def from_a_table():
-    return bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed")
+    return bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed")
 
 
 def race():
@@ -70,7 +70,7 @@ def twenty():
 
 
 def sixty():
-    return bk.order(table(60, 10, 10), prior="listed")
+    return bk.order(table(60, 10, 10), prefer="listed")
 
 
 def failures():
@@ -94,7 +94,7 @@ def language_models():
 
 
 def margin():
-    return bk.order(table(5, 10, 10, gap=0.05), prior="listed", margin=0.02)
+    return bk.order(table(5, 10, 10, gap=0.05), prefer="listed", margin=0.02)
 
 
 def undecidable():

@@ -26,7 +26,7 @@ def test_without_a_preference_the_gap_is_that_to_the_next(monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     order = bk.order(table(4, 5, 10, names=["a", "b", "c", "d"]))
     found = rows(order)
-    best, second = order.order[:2]
+    best, second = order.ranking[:2]
     one = order.standings[0]
     assert list(found) == ["Recommended", "Smallest mean error", "Gap", "Preference", "Left out",
                            "Based on", "Date"]  # fmt: skip
@@ -47,15 +47,18 @@ def test_without_a_preference_the_gap_is_that_to_the_next(monkeypatch):
 
 def test_with_a_preference_the_gap_is_that_to_the_smallest_mean():
     losses = table(3, 5, 10, gap=0.005, names=["a", "b", "c"])
-    by_mean = bk.order(losses).order
-    order = bk.order(losses, prior=list(reversed(by_mean)))
+    by_mean = bk.order(losses).ranking
+    order = bk.order(losses, prefer=list(reversed(by_mean)))
     assert order.recommended != order.smallest_mean
     found = rows(order)
     assert found["Smallest mean error"].startswith(f"{by_mean[0]} (0.")
     gap = order.means[order.recommended] - order.means[by_mean[0]]
     assert found["Gap"].startswith(f"{gap:.2g} to {by_mean[0]} | 95 % interval ")
     assert found["Gap"].endswith("no evidence of a difference")
-    assert found["Preference"] == f"stated, the most preferred first | {', '.join(order.prior)}"
+    assert (
+        found["Preference"]
+        == f"stated, the most preferred first | {', '.join(order.by_preference)}"
+    )
 
 
 def test_scores_keep_their_name_and_direction():

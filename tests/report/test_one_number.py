@@ -129,15 +129,15 @@ def random_order(rng):
     options = {"alpha": float(rng.choice([0.05, 0.05, 0.2, 0.01]))}
     if lacks:
         options["missing"] = "drop"
-    prior = rng.choice(["none", "none", "listed", "list", "some", "prices"])
-    if prior == "listed":
-        options["prior"] = "listed"
-    elif prior in ("list", "some"):
-        keep = len(names) if prior == "list" else max(1, len(names) - 2)
-        options["prior"] = rng.permutation(names).tolist()[:keep]
-    elif prior == "prices":
-        options["prior"] = {name: float(rng.integers(1, 4)) for name in names}
-    family = rng.choice(["all", "all", "all", "prior" if prior != "none" else "all", "control"])
+    prefer = rng.choice(["none", "none", "listed", "list", "some", "prices"])
+    if prefer == "listed":
+        options["prefer"] = "listed"
+    elif prefer in ("list", "some"):
+        keep = len(names) if prefer == "list" else max(1, len(names) - 2)
+        options["prefer"] = rng.permutation(names).tolist()[:keep]
+    elif prefer == "prices":
+        options["prefer"] = {name: float(rng.integers(1, 4)) for name in names}
+    family = rng.choice(["all", "all", "all", "prior" if prefer != "none" else "all", "control"])
     if family != "all":
         options["family"] = str(family)
     if family == "control":
@@ -263,7 +263,7 @@ def text_said(order):
                 said.low[ends], said.high[ends] = both[1], both[2]
             if start.startswith("Shown"):
                 said.claims.add((best, name) if " worse " in start else (name, best))
-    assert sorted(listed) == sorted(name for name in order.prior if name != best)
+    assert sorted(listed) == sorted(name for name in order.by_preference if name != best)
     return said
 
 
@@ -331,8 +331,8 @@ def terminal_said(order):
     columns = {column.key: column.cells for column in shown_columns(order, 160)}
     said = Said(where="terminal")
     best = order.recommended
-    assert len(columns["learner"]) == len(order.prior)
-    blank = [""] * len(order.prior)
+    assert len(columns["learner"]) == len(order.by_preference)
+    blank = [""] * len(order.by_preference)
     rows = (columns.get(key, blank) for key in ("learner", "verdict", "p", "interval"))
     for name, verdict, p, interval in zip(*rows, strict=True):
         assert verdict.startswith("recommended") == (name == best)
@@ -353,7 +353,7 @@ def terminal_said(order):
 class Truth:
     """The evidence of the JSON, by pair."""
 
-    order: bk.decide.Order
+    order: bk.decide.Decision
     told: dict
     rows: dict
     claims: set
@@ -450,7 +450,7 @@ def check_json(truth):
         claimed = [verdict[claim] for claim in verdict if claim in truth.claims]
         assert standing["verdict"] in (claimed or ["no evidence", "not tested"])
     worse = {s["name"] for s in told["standings"] if s["verdict"] == "worse"}
-    assert set(told["adequate"]) == set(told["prior"]) - worse
+    assert set(told["adequate"]) == set(told["prefer"]) - worse
     for i, j in told["edges"]:
         assert (j, i) in truth.claims
 
@@ -490,7 +490,7 @@ def check_figures(truth):
             assert ends == pytest.approx(truth.worse_by(name, best))
         assert (verdict == "worse") == ((best, name) in truth.claims)
         assert (verdict == "better") == ((name, best) in truth.claims)
-    if len(truth.rows) != len(order.prior) * (len(order.prior) - 1) // 2:
+    if len(truth.rows) != len(order.by_preference) * (len(order.by_preference) - 1) // 2:
         return
     pairs = comparisons_of(order)
     claims = set()

@@ -30,7 +30,7 @@ def decision():
 
 def test_frame_holds_all_digits_and_the_very_names(decision):
     frame = decision.to_frame()
-    assert list(frame["learner"]) == list(decision.order)
+    assert list(frame["learner"]) == list(decision.ranking)
     assert dict(zip(frame["learner"], frame["mean_loss"], strict=True)) == dict(decision.means)
     assert frame["verdict"].iloc[0] == "recommended"
     with pytest.warns(DeprecationWarning, match="to_frame"):
@@ -41,8 +41,10 @@ def test_csv_reads_back(decision):
     from bestofk.report.tables import table_of
 
     rows = list(csv.DictReader(io.StringIO(table_of(decision).to_csv(), newline="")))
-    assert [row["learner"] for row in rows] == list(decision.order)
-    assert [float(row["mean_loss"]) for row in rows] == [decision.means[n] for n in decision.order]
+    assert [row["learner"] for row in rows] == list(decision.ranking)
+    assert [float(row["mean_loss"]) for row in rows] == [
+        decision.means[n] for n in decision.ranking
+    ]
 
 
 def test_markdown_keeps_its_columns_whatever_the_names(decision):

@@ -71,7 +71,7 @@ def test_bibtex_is_well_formed():
 
 
 def test_methods_paragraph_cites_what_was_done():
-    order = two(test="use-all-data", correction="hochberg", prior="listed")
+    order = two(test="use-all-data", correction="hochberg", prefer="listed")
     methods = methods_of(order, order.problem.losses)
     assert "Bouckaert, 2003" in methods.plain_text
     assert "Hochberg, 1988" in methods.plain_text
@@ -89,9 +89,9 @@ def test_the_page_has_the_p_values_of_every_correction():
         again = two(test="use-all-data", correction=correction)
         assert adjusted.tolist() == again.evidence.adjusted_pvalue.tolist()
     assert live_data(two(procedure="most-wins")) is None
-    assert live_data(two(prior="listed", family="prior")) is None
+    assert live_data(two(prefer="listed", family="preference")) is None
     assert live_data(order)["stated"] is False
-    assert live_data(two(prior="listed"))["stated"] is True
+    assert live_data(two(prefer="listed"))["stated"] is True
 
 
 @pytest.mark.parametrize(
@@ -160,13 +160,13 @@ BANNED = re.compile(
 
 OPTIONS = (
     {},
-    {"prior": "listed"},
-    {"prior": ["c", "a"], "margin": 0.05},
-    {"prior": "listed", "family": "prior"},
+    {"prefer": "listed"},
+    {"prefer": ["c", "a"], "margin": 0.05},
+    {"prefer": "listed", "family": "preference"},
     {"family": "control", "control": "b"},
     {"correction": "none"},
     {"procedure": "most-wins"},
-    {"procedure": "test-first", "prior": "listed"},
+    {"procedure": "test-first", "prefer": "listed"},
     {"procedure": "anova-choice"},
 )
 
@@ -202,7 +202,7 @@ def test_other_procedures_and_bare_arrays_have_reports(procedure):
     values = np.random.default_rng(1).random((3, 5, 2))
     page = render_report(bk.order(values, procedure=procedure, alpha=0.2))
     assert '<section id="what-if"' not in page
-    assert '"names":["0","1","2"]' in render_report(bk.order(values, prior="listed"))
+    assert '"names":["0","1","2"]' in render_report(bk.order(values, prefer="listed"))
 
 
 def test_no_password_is_ever_written(tmp_path):

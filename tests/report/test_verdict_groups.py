@@ -8,7 +8,9 @@ import bestofk as bk
 from bestofk.report.verdict_groups import SHOWN, forest_of, groups_of
 
 
-@pytest.mark.parametrize("options", [{}, {"prior": "listed"}, {"margin": 0.02, "prior": "listed"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"prefer": "listed"}, {"margin": 0.02, "prefer": "listed"}]
+)
 def test_bars_stand_where_the_numbers_say(options):
     """Places are linear in the numbers: two of them fix the axis, and all others must agree."""
     order = bk.order(table(6, 5, 10), **options)

@@ -34,7 +34,7 @@ def decision(names=NAMES, seed=3, gap=0.02, **options):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     """With a stated preference."""
-    order = decision(prior="listed")
+    order = decision(prefer="listed")
     return order, order.report(tmp_path_factory.mktemp("page") / "report.html")
 
 
@@ -58,8 +58,8 @@ READ = """
         changes: Object.fromEntries(all(box, ".changes li").map(
             (li) => [li.dataset.kind, all(li, ".entry").map(entry)])),
         lines: all(box, ".changes li").map((li) => li.textContent),
-        prior: all(box, ".prior .learner").map((one) => one.title || one.textContent),
-        marked: all(box, ".prior .recommended .learner").map((one) => one.title || one.textContent),
+        prefer: all(box, ".preference .learner").map((one) => one.title || one.textContent),
+        marked: all(box, ".preference .recommended .learner").map((one) => one.title || one.textContent),
         words: all(box, ".live-words p").map((one) => one.textContent),
         state: box.querySelector(".state").textContent,
         none: document.getElementById("no-preference").checked,
@@ -90,9 +90,9 @@ def changes(decided, now):
         for kind in kinds:
             found.setdefault(kind, []).append([one.name, *with_p(one.name, now.recommended)])
     places = [
-        [name, f" {to} (was {decided.order.index(name) + 1})"]
-        for to, name in enumerate(now.order, 1)
-        if decided.order[to - 1] != name
+        [name, f" {to} (was {decided.ranking.index(name) + 1})"]
+        for to, name in enumerate(now.ranking, 1)
+        if decided.ranking[to - 1] != name
     ]
     found |= {"places": places} if places else {}
     for kind, claims, others in (("more", now, decided), ("fewer", decided, now)):
@@ -130,7 +130,7 @@ def test_opens_quietly_and_asks_for_nothing(browser, page):
     browser.open(path)
     assert order.recommended in browser.find("#verdict .lead").text
     assert browser.find("#verdict .lead").text == order.headline()
-    assert [item.text for item in browser.all("#verdict .order bdi")] == list(order.order)
+    assert [item.text for item in browser.all("#verdict .order bdi")] == list(order.ranking)
     assert browser.find("#what-if").is_displayed()
     assert browser.find(".state").text == f"As it was decided: {order.recommended}."
     check(read(browser), order, order)
@@ -160,9 +160,9 @@ def test_alpha_correction_and_reset_are_followed(browser, page):
     for alpha in (0.001, 0.05, 0.2, 0.5):
         for correction in CORRECTIONS:
             settle(browser, alpha, correction)
-            expected = bk.order(problem, prior="listed", alpha=alpha, correction=correction)
+            expected = bk.order(problem, prefer="listed", alpha=alpha, correction=correction)
             check(read(browser), order, expected)
-            seen.add(expected.order)
+            seen.add(expected.ranking)
     assert len(seen) > 1
     browser.find("#reset").click()
     assert browser.find(".state").text == f"As it was decided: {order.recommended}."
@@ -188,7 +188,7 @@ def prefer(browser, names):
         document.getElementById("own-preference").click();
         const end = { key: "End", bubbles: true, cancelable: true };
         for (const name of wanted) {
-            const row = [...document.querySelectorAll(".prior li")].find((li) => {
+            const row = [...document.querySelectorAll(".preference li")].find((li) => {
                 const label = li.querySelector(".learner");
                 return (label.title || label.textContent) === name;
             });
@@ -208,13 +208,13 @@ def test_forty_states_are_those_of_python(browser, page, plain_page, stated):
     for turn in range(20):
         alpha = float(rng.choice([0.001, 0.01, 0.05, 0.1, 0.3, round(rng.uniform(0.001, 0.9), 4)]))
         correction = str(rng.choice(list(CORRECTIONS)))
-        prior = None if turn % 4 == 3 else rng.permutation(NAMES).tolist()
+        prefer = None if turn % 4 == 3 else rng.permutation(NAMES).tolist()
         settle(browser, alpha, correction)
-        prefer(browser, prior)
-        expected = multitest(losses, prior=prior, alpha=alpha, correction=correction)
+        prefer(browser, prefer)
+        expected = multitest(losses, prefer=prefer, alpha=alpha, correction=correction)
         found = read(browser)
         check(found, order, expected)
-        assert found["prior"] == list(expected.prior)
+        assert found["prefer"] == list(expected.by_preference)
         recommended.add(expected.recommended)
     assert len(recommended) > 2
     assert browser.complaints() == []
@@ -223,7 +223,7 @@ def test_forty_states_are_those_of_python(browser, page, plain_page, stated):
 def test_the_box_says_what_changes_and_nothing_else(browser, plain_page):
     order, path = plain_page
     browser.open(path)
-    best, second = order.order[:2]
+    best, second = order.ranking[:2]
     said = browser.find(".state")
     browser.find(".preferred summary").click()
     browser.find(f'[aria-label="Move {second} up"]').click()
@@ -243,7 +243,7 @@ def test_the_box_says_what_changes_and_nothing_else(browser, plain_page):
     lines = [line.text for line in browser.all(".changes li")]
     assert any(line.startswith(f"{more} more pairs differ significantly: ") for line in lines)
     browser.find("#own-preference").click()
-    assert read(browser)["prior"] == list(order.order)
+    assert read(browser)["prefer"] == list(order.ranking)
 
 
 def test_a_wrong_alpha_is_marked_and_changes_nothing(browser, page):
@@ -270,7 +270,7 @@ def test_the_guard_is_followed_and_named(browser, tmp_path):
     without = bk.order(losses)
     assert without.recommended == "C"
     for guard, best in ((True, "C"), (False, "B")):
-        order = bk.order(losses, prior="listed", guard=guard)
+        order = bk.order(losses, prefer="listed", guard=guard)
         assert order.recommended == best
         browser.open(order.report(tmp_path / f"{best}.html"))
         prefer(browser, None)
@@ -279,7 +279,7 @@ def test_the_guard_is_followed_and_named(browser, tmp_path):
     browser.open(without.report(tmp_path / "none.html"))
     prefer(browser, ["A", "B", "C"])
     found = read(browser)
-    check(found, without, bk.order(losses, prior="listed"))
+    check(found, without, bk.order(losses, prefer="listed"))
     assert found["state"].startswith("With this preference: the same decision")
 
 
@@ -314,7 +314,7 @@ def test_the_slider_is_moved_by_keys(browser, page):
     assert browser.find("#alpha-number").get_attribute("value") == "0.001"
     slider.send_keys(Keys.END)
     assert browser.find("#alpha-number").get_attribute("value") == "0.5"
-    check(read(browser), page[0], bk.order(page[0].problem.losses, prior="listed", alpha=0.5))
+    check(read(browser), page[0], bk.order(page[0].problem.losses, prefer="listed", alpha=0.5))
 
 
 def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
@@ -323,11 +323,11 @@ def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
     order, path = page
     browser.open(path)
 
-    def prior():
-        return [item.text for item in browser.all(".prior .learner")]
+    def prefer():
+        return [item.text for item in browser.all(".preference .learner")]
 
     browser.find(".preferred summary").click()
-    rows = browser.all(".prior li")
+    rows = browser.all(".preference li")
     browser.run("arguments[0].scrollIntoView({block: 'center'})", rows[2])
     target = rows[0].location["y"] - rows[4].location["y"]
     handle = rows[4].find_element("css selector", ".handle")
@@ -335,13 +335,13 @@ def test_the_prior_is_dragged_and_moved_by_buttons(browser, page):
         0, target // 2
     ).move_by_offset(0, target - target // 2).release().perform()
     moved = [NAMES[4], *NAMES[:4], NAMES[5]]
-    assert prior() == moved
-    check(read(browser), order, bk.order(order.problem.losses, prior=moved))
+    assert prefer() == moved
+    check(read(browser), order, bk.order(order.problem.losses, prefer=moved))
     down = browser.find(f'[aria-label="Move {NAMES[4]} down"]')
     down.click()
-    assert prior() == [NAMES[0], NAMES[4], *NAMES[1:4], NAMES[5]]
+    assert prefer() == [NAMES[0], NAMES[4], *NAMES[1:4], NAMES[5]]
     assert browser.run("return document.activeElement.ariaLabel") == f"Move {NAMES[4]} down"
-    check(read(browser), order, bk.order(order.problem.losses, prior=prior()))
+    check(read(browser), order, bk.order(order.problem.losses, prefer=prefer()))
 
 
 def test_tables_are_copied(browser, page):
@@ -373,7 +373,7 @@ def test_prints_to_paper(browser, page):
 
 @pytest.mark.parametrize("names", [HOSTILE, ["n" * 200, "m" * 200], [str(i) for i in range(30)]])
 def test_a_phone_never_scrolls_sideways(browser, names, tmp_path):
-    path = decision(names, prior="listed").report(tmp_path / "phone.html")
+    path = decision(names, prefer="listed").report(tmp_path / "phone.html")
     browser.devtools(
         "Emulation.setDeviceMetricsOverride",
         width=360,
@@ -406,7 +406,7 @@ def test_dark_pages_are_dark_with_their_figures(browser, page):
 
 
 def test_names_are_data(browser, tmp_path):
-    order = decision(HOSTILE, prior="listed")
+    order = decision(HOSTILE, prefer="listed")
     path = order.report(tmp_path / "hostile.html", title=HOSTILE[0])
     browser.open(path)
     assert browser.run("return [window.hacked ?? null, document.images.length]") == [None, 0]
@@ -419,19 +419,19 @@ def test_names_are_data(browser, tmp_path):
     held = browser.run(
         "return JSON.parse(document.getElementById('evidence-data').textContent).names"
     )
-    assert held == [one_line(name) for name in order.prior]
-    assert len(set(held)) == len(order.prior)
+    assert held == [one_line(name) for name in order.by_preference]
+    assert len(set(held)) == len(order.by_preference)
     shown = browser.run(
-        "return [...document.querySelectorAll('.prior .learner')].map((node) => node.textContent)"
+        "return [...document.querySelectorAll('.preference .learner')].map((node) => node.textContent)"
     )
     assert shown[4] == "שלום עולם (אחת)"
     assert shown[6] == "two lines and a tab"
     assert len(shown[7]) == 60
-    assert "49" not in browser.run("return document.querySelector('.prior').textContent")
+    assert "49" not in browser.run("return document.querySelector('.preference').textContent")
     # the page still works
-    browser.run("document.querySelector('.prior .down').click()")
-    prior = [HOSTILE[1], HOSTILE[0], *HOSTILE[2:]]
-    expected = bk.order(order.problem.losses, prior=prior)
+    browser.run("document.querySelector('.preference .down').click()")
+    prefer = [HOSTILE[1], HOSTILE[0], *HOSTILE[2:]]
+    expected = bk.order(order.problem.losses, prefer=prefer)
     marked = read(browser)["marked"]
     assert marked == [" ".join(str(expected.recommended).split())]
 
@@ -467,18 +467,18 @@ def test_the_page_computes_what_python_computes(browser, page):
             values[-1] = values[0]
         names = [f"learner {i}" for i in range(K)]
         losses = bk.Losses(values, dims=dims, algorithms=names)
-        first = multitest(losses, test=test, prior="listed", guard=bool(case % 3))
+        first = multitest(losses, test=test, prefer="listed", guard=bool(case % 3))
         alpha = float(rng.choice([0.01, 0.05, 0.2]))
         correction = str(rng.choice(list(CORRECTIONS)))
         places = None if case % 7 == 0 else rng.permutation(K).tolist()
         again = multitest(losses, test=test, alpha=alpha, correction=correction,
-                          prior=None if places is None else [names[i] for i in places],
+                          prefer=None if places is None else [names[i] for i in places],
                           guard=bool(case % 3))  # fmt: skip
-        state = {"prior": places, "alpha": alpha, "correction": correction}
+        state = {"prefer": places, "alpha": alpha, "correction": correction}
         cases.append([live_data(first), state])
         expected.append(
             {
-                "order": list(again.order),
+                "order": list(again.ranking),
                 "edges": [list(edge) for edge in again.edges],
                 "claims": sorted([list(claim) for claim in again.claims]),
                 "passed": [list(step.passed_over) for step in again.steps],
@@ -525,15 +525,15 @@ def test_p_values_are_printed_as_python_prints_them(browser, page):
 
 
 def test_sixty_learners_stay_usable(browser, tmp_path):
-    order = decision([f"learner {i}" for i in range(60)], gap=0.004, prior="listed")
+    order = decision([f"learner {i}" for i in range(60)], gap=0.004, prefer="listed")
     path = order.report(tmp_path / "sixty.html")
     browser.open(path)
     took = browser.run(
         """const begin = performance.now();
-        document.querySelectorAll(".prior .down")[0].click();
+        document.querySelectorAll(".preference .down")[0].click();
         document.body.getBoundingClientRect();
         return performance.now() - begin"""
     )
     assert took < 500  # milliseconds; about a tenth of it is usual
-    listed = browser.run("return document.querySelectorAll('.prior li').length")
+    listed = browser.run("return document.querySelectorAll('.preference li').length")
     assert listed == 60

@@ -12,7 +12,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.metrics import as_loss
 from bestofk.run.store.store import open_store
 
@@ -191,7 +191,7 @@ def experiment(request):
     depths = (None, 1, 2, None)
     return Experiment(
         contenders=tuple(
-            Contender.of(name, DecisionTreeClassifier(max_depth=depth))
+            NamedLearner.of(name, DecisionTreeClassifier(max_depth=depth))
             for name, depth in zip(WEIRD_NAMES, depths, strict=True)
         ),
         datasets=datasets,

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 import bestofk as bk
 from bestofk.data import as_dataset
 from bestofk.run.experiment import Experiment
-from bestofk.run.inputs import as_contenders
+from bestofk.run.inputs import named_estimators
 from bestofk.run.metrics import as_loss
 
 
@@ -27,7 +27,7 @@ def make_experiment(learners, datasets, plan="kfold:3", *, loss=None, random_sta
     classes = made[0].classes if made[0].task == "classification" else None
     default = "squared" if classes is None else "zero-one"
     return Experiment(
-        contenders=as_contenders(learners),
+        contenders=named_estimators(learners),
         datasets=tuple(made),
         splits=tuple(
             bk.plan(plan, random_state=random_state).materialise(data.n, data.y) for data in made

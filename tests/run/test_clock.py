@@ -41,7 +41,7 @@ def run(engine, folder):
     )
     return {
         "losses": [value.hex() for value in study.losses.values.ravel().tolist()],
-        "order": study.order,
+        "order": study.ranking,
         "failures": len(study.failures),
         "notes": study.notes,
         "shortest": min(min(c.fit_time, c.predict_time) for c in study.costs.values()),

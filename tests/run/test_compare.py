@@ -39,7 +39,7 @@ def test_a_study_holds_what_the_contract_promises(capsys):
     # no preference: the smallest mean, and beside it those that are not shown to be worse
     assert study.best == study.recommended == study.decision.smallest_mean
     assert set(study.decision.adequate) == {"nmc", "nn"}
-    assert set(study.order) == {"max", "nmc", "nn"}
+    assert set(study.ranking) == {"max", "nmc", "nn"}
     assert study.losses.algorithms == ("max", "nmc", "nn")
     assert list(study.evidence.to_frame().columns[:2]) == ["a", "b"]
     assert len(study.evidence) == 3
@@ -69,15 +69,15 @@ def test_the_same_twice_to_the_bit():
 def test_priors_given_priced_and_measured():
     X, y = labels()
     learners = {"a": GaussianNB(), "b": LogisticRegression(), "c": DummyClassifier()}
-    assert bk.compare(learners, X, y, prior=["c", "b", "a"], **QUICK).decision.prior == (
+    assert bk.compare(learners, X, y, prefer=["c", "b", "a"], **QUICK).decision.by_preference == (
         "c", "b", "a",
     )  # fmt: skip
-    priced = bk.compare(learners, X, y, prior={"a": 3, "b": 1, "c": 2}, **QUICK)
-    assert priced.decision.prior == ("b", "c", "a")
+    priced = bk.compare(learners, X, y, prefer={"a": 3, "b": 1, "c": 2}, **QUICK)
+    assert priced.decision.by_preference == ("b", "c", "a")
     for measured in ("fit_time", "predict_time", "size"):
-        study = bk.compare(learners, X, y, prior=measured, **QUICK)
+        study = bk.compare(learners, X, y, prefer=measured, **QUICK)
         assert str(study.decision.preference) == f"measured: {measured}"
-        costs = [getattr(study.costs[name], measured) for name in study.decision.prior]
+        costs = [getattr(study.costs[name], measured) for name in study.decision.by_preference]
         # never the one that costs twice as much or more first
         for rank, cost in enumerate(costs):
             assert all(cost < 2 * other for other in costs[rank + 1 :])
@@ -85,11 +85,11 @@ def test_priors_given_priced_and_measured():
 
 
 def test_the_number_of_parameters_as_a_prior():
-    study = bk.compare(["nn", "nmc", "max"], data="iris", prior="complexity", **QUICK)
+    study = bk.compare(["nn", "nmc", "max"], data="iris", prefer="complexity", **QUICK)
     # c classes, c d and N d parameters: 3, 12 and 600 on iris
-    assert study.decision.prior == ("max", "nmc", "nn")
+    assert study.decision.by_preference == ("max", "nmc", "nn")
     with pytest.raises(ArgumentError, match="count their parameters; 'GaussianNB' does not"):
-        bk.compare(["max", GaussianNB()], data="iris", prior="complexity", **QUICK)
+        bk.compare(["max", GaussianNB()], data="iris", prefer="complexity", **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -210,8 +210,8 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"plan": "kfold:100"}, "60"),
         ({"repetitions": 0}, "repetitions must be"),
         ({"random_state": -1}, "random_state must be"),
-        ({"prior": ["max", "who"]}, "'who'"),
-        ({"prior": "price"}, "prior must be one of"),
+        ({"prefer": ["max", "who"]}, "'who'"),
+        ({"prefer": "price"}, "prefer must be one of"),
         ({"timeout": 0}, "timeout must be"),
         ({"budget": -1}, "budget must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
@@ -271,7 +271,7 @@ def test_hostile_names_and_two_hundred_learners():
     names = ['"; DROP TABLE cells; --', "<b>bold</b>", "line\nbreak", "ünï", *map(str, range(196))]
     learners = {name: DummyClassifier() for name in names}
     study = bk.compare(learners, X, y, **QUICK)
-    assert study.order == tuple(names)
+    assert study.ranking == tuple(names)
     assert len(study.evidence) == 200 * 199 // 2
     json.loads(study.to_json())
 
@@ -292,7 +292,7 @@ def test_a_learner_that_often_fails_is_left_out_and_said():
     X, y = labels()
     learners = {"unlucky": Unlucky(), "nb": GaussianNB(), "dummy": DummyClassifier()}
     study = bk.compare(learners, X, y, **QUICK)
-    assert set(study.order) == {"nb", "dummy"}
+    assert set(study.ranking) == {"nb", "dummy"}
     assert "2 of 3 fits failed (raised: RuntimeError: this row brings bad luck)" in study.explain()
     assert len(study.failures) == 2
     assert study.failures[0].kind == "raised"

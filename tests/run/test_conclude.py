@@ -145,9 +145,9 @@ ASKED = {
 def test_every_option_reaches_the_decision():
     X, y = rows()
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
-    study = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", prior=["nn", "nmc", "max"],
+    study = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", prefer=["nn", "nmc", "max"],
                        guard=False, **asked, **QUICK)  # fmt: skip
-    direct = bk.order(study.losses, prior=["nn", "nmc", "max"], guard=False, **asked)
+    direct = bk.order(study.losses, prefer=["nn", "nmc", "max"], guard=False, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
     assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")
@@ -163,11 +163,11 @@ def test_the_panel_has_a_preference_and_a_list_has_none():
     X, y = rows()
     panel = bk.compare(None, X, y, plan="kfold:3", **QUICK)
     assert str(panel.decision.preference) == "panel: complexity"
-    assert panel.decision.prior == ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
+    assert panel.decision.by_preference == ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
     assert "The panel comes with a preference, simpler learners first" in panel.explain()
     listed = bk.compare(["max", "nmc", "nn"], X, y, plan="kfold:3", **QUICK)
     assert str(listed.decision.preference) == "none"
-    stated = bk.compare(None, X, y, plan="kfold:3", prior=["nn"], **QUICK)
+    stated = bk.compare(None, X, y, plan="kfold:3", prefer=["nn"], **QUICK)
     assert str(stated.decision.preference) == "stated"
 
 

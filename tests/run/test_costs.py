@@ -22,7 +22,7 @@ def compare(**options):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     X = np.column_stack([y + rng.normal(0, 0.6, 60), rng.normal(size=60)])
-    return bk.compare(LEARNERS, X, y, plan="3x4", progress=False, prior="size", **options)
+    return bk.compare(LEARNERS, X, y, plan="3x4", progress=False, prefer="size", **options)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_the_same_twice_and_whichever_engine(alone):
     assert sizes(compare(engine="serial")) == sizes(alone)
     processes = compare(engine="processes", n_jobs=2)
     assert sizes(processes) == sizes(alone)
-    assert processes.decision.prior == alone.decision.prior
+    assert processes.decision.by_preference == alone.decision.by_preference
 
 
 @pytest.mark.parametrize("gone", ["run = 2", "fold % 2 = 0", "run > 0 or fold > 0", "run = 0"])
@@ -54,7 +54,7 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
     database.close()
     again = compare(engine="serial", store=store)
     assert sizes(again) == sizes(first) == sizes(alone)
-    assert again.decision.prior == alone.decision.prior
+    assert again.decision.by_preference == alone.decision.by_preference
 
 
 def test_the_same_for_whole_plans(monkeypatch):

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import bestofk as bk
 from bestofk.cli import main
-from bestofk.decide import Decision
+from bestofk.decide import Settings
 from bestofk.report.write_report import render_report
 from bestofk.run.store.schema import studies as studies_table
 from bestofk.run.store.store import open_store
@@ -77,25 +77,25 @@ SEVERAL = {"data": ["iris", "wine", "breast-cancer"], "plan": "kfold:3"}
 CASES = {
     "the defaults": on_iris(),
     "the panel": {"data": "iris", "plan": "2x3"},
-    "a list": on_iris(prior=["max", "nn", "nmc"]),
-    "part of a list": on_iris(prior=["max"]),
-    "prices": on_iris(prior={"max": 1, "nmc": 5.5, "nn": 2}),
-    "listed": on_iris(prior="listed", alpha=0.2),
-    "fit time": on_iris(prior="fit_time"),
-    "predict time": on_iris(prior="predict_time"),
-    "size": on_iris(prior="size"),
-    "complexity": on_iris(prior="complexity"),
-    "family prior": on_iris(prior="listed", family="prior", alpha=0.01),
+    "a list": on_iris(prefer=["max", "nn", "nmc"]),
+    "part of a list": on_iris(prefer=["max"]),
+    "prices": on_iris(prefer={"max": 1, "nmc": 5.5, "nn": 2}),
+    "listed": on_iris(prefer="listed", alpha=0.2),
+    "fit time": on_iris(prefer="fit_time"),
+    "predict time": on_iris(prefer="predict_time"),
+    "size": on_iris(prefer="size"),
+    "complexity": on_iris(prefer="complexity"),
+    "family prior": on_iris(prefer="listed", family="preference", alpha=0.01),
     "family control": on_iris(family="control", control="nmc", correction="hochberg"),
     "shaffer": on_iris(correction="shaffer", alpha=0.1),
-    "no guard": on_iris(prior="listed", guard=False),
-    "a margin": on_iris(prior="listed", margin=0.05),
+    "no guard": on_iris(prefer="listed", guard=False),
+    "a margin": on_iris(prefer="listed", margin=0.05),
     "a rope": on_iris(rope=0.02),
     "a test with df": on_iris(test="use-all-data", df=7, plan="3x4"),
-    "cheapest adequate": on_iris(procedure="cheapest-adequate", margin=0.3, prior="size"),
-    "test first": on_iris(procedure="test-first", prior="listed"),
-    "anova choice": on_iris(procedure="anova-choice", prior="fit_time"),
-    "newman-keuls choice": on_iris(procedure="newman-keuls-choice", prior="listed"),
+    "cheapest adequate": on_iris(procedure="cheapest-adequate", margin=0.3, prefer="size"),
+    "test first": on_iris(procedure="test-first", prefer="listed"),
+    "anova choice": on_iris(procedure="anova-choice", prefer="fit_time"),
+    "newman-keuls choice": on_iris(procedure="newman-keuls-choice", prefer="listed"),
     "most wins": on_iris(procedure="most-wins", family="control", control="max"),
     "five by two": on_iris(plan="5x2", test="5x2cv-t"),
     "a seed": on_iris(random_state=11, plan="resample:6:0.2"),
@@ -105,12 +105,12 @@ CASES = {
     "higher is better": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
                                 loss="auc", margin=0.1),
     "a scorer": on_rows({"nb": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2)},
-                        loss="balanced_accuracy", prior=["nb"]),
+                        loss="balanced_accuracy", prefer=["nb"]),
     "several data sets": {"learners": THREE, **SEVERAL},
     "several, permutation": {"learners": THREE, **SEVERAL, "test": "permutation",
                              "random_state": 3},
-    "several, repetitions": {"learners": THREE, **SEVERAL, "repetitions": 2, "prior": "fit_time"},
-    "one failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"}, prior="listed"),
+    "several, repetitions": {"learners": THREE, **SEVERAL, "repetitions": 2, "prefer": "fit_time"},
+    "one failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"}, prefer="listed"),
     "some fits failed": on_rows({"max": "max", "nb": FailsSeldom(X0), "nmc": "nmc"}),
     "the control failed": on_rows({"max": "max", "broken": Fails(), "nmc": "nmc"},
                                   family="control", control="broken"),
@@ -175,7 +175,7 @@ def test_a_budget_that_ended_the_run(tmp_path):
 def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
     store = tmp_path / "study.db"
     first = bk.compare(**on_iris(), store=store, **QUICK)
-    second = bk.compare(**on_iris(prior="listed", alpha=0.01), store=store, **QUICK)
+    second = bk.compare(**on_iris(prefer="listed", alpha=0.01), store=store, **QUICK)
     assert bk.open_study(store).explain() == second.explain() != first.explain()
     assert bk.open_study(store, decision=1).explain() == first.explain()
     assert bk.open_study(store, decision=2).explain() == second.explain()
@@ -192,27 +192,27 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
 
 def test_options_are_changed_one_by_one_without_fits(tmp_path):
     store = tmp_path / "study.db"
-    asked = on_iris(prior="listed", family="control", control="nmc", margin=0.1)
+    asked = on_iris(prefer="listed", family="control", control="nmc", margin=0.1)
     bk.compare(**asked, store=store, **QUICK)
     before = store.read_bytes()
     strict = bk.open_study(store, alpha=0.001)
-    assert strict.options == Decision(
-        prior="listed", family="control", control="nmc", margin=0.1, alpha=0.001
+    assert strict.options == Settings(
+        prefer="listed", family="control", control="nmc", margin=0.1, alpha=0.001
     )
     fresh = bk.compare(**{**asked, "alpha": 0.001}, **QUICK)
     assert strict.explain() == fresh.explain()
     # what does not fit the change is left out
     wins = bk.open_study(store, procedure="test-first")
-    assert wins.options == Decision(prior="listed", procedure="test-first")
+    assert wins.options == Settings(prefer="listed", procedure="test-first")
     assert bk.open_study(store, family="all").options.control is None
-    assert bk.open_study(store, prior=None).decision.preference.kind == "none"
-    assert bk.open_study(store, decision=Decision()).options == Decision()
+    assert bk.open_study(store, prefer=None).decision.preference.kind == "none"
+    assert bk.open_study(store, decision=Settings()).options == Settings()
     with pytest.raises(bk.UnknownNameError, match="did you mean 'alpha'"):
         bk.open_study(store, alfa=0.1)
     with pytest.raises(bk.ArgumentError, match="alpha must be"):
         bk.open_study(store, alpha=2)
     with pytest.raises(bk.ArgumentError, match="'who', which is none"):
-        bk.open_study(store, prior=["who"])
+        bk.open_study(store, prefer=["who"])
     assert store.read_bytes() == before
 
 
@@ -247,13 +247,13 @@ def test_a_store_without_decisions_opens_with_the_defaults(tmp_path):
         database.execute(f"update {name} set specification = ?", (json.dumps(held),))
     database.close()
     again = bk.open_study(store)
-    assert again.options == Decision()
+    assert again.options == Settings()
     assert again.headline() == study.headline()
     with pytest.raises(bk.ArgumentError, match="keeps none of this study"):
         bk.open_study(store, decision=1)
     # the same work is known again, and its decision is kept from now on
     bk.compare(**on_iris(alpha=0.01), store=store, **QUICK)
-    assert bk.open_study(store).options == Decision(alpha=0.01)
+    assert bk.open_study(store).options == Settings(alpha=0.01)
 
 
 def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
@@ -267,7 +267,7 @@ def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):
     database.close()
     with pytest.raises(bk.UnknownNameError, match="tournament"):
         bk.open_study(store)
-    assert bk.open_study(store, decision=Decision()).recommended
+    assert bk.open_study(store, decision=Settings()).recommended
     assert main(["show", str(store)]) == 0
     assert "There is no procedure 'tournament'" in capsys.readouterr().out
 
@@ -310,7 +310,7 @@ def test_the_verbs_tell_the_same_story(run):
     shown = json.loads(run("show", "s.db", "--json").out)["studies"][0]
     assert shown["explanation"] == held["explanation"]
     assert shown["recommended"] == held["recommended"]
-    assert shown["decisions"][0]["options"]["prior"] == "fit_time"
+    assert shown["decisions"][0]["options"]["prefer"] == "fit_time"
     lines = run("show", "s.db").out
     assert "decision   procedure multitest, test auto, alpha 0.02, preference by fit_time" in lines
     for line in held["explanation"].split("\n"):

@@ -52,7 +52,7 @@ def test_what_is_said(study):
     probabilities, times = study.others
     assert probabilities.lacking == ("svc",)
     assert "svc has no value" in probabilities.explain()
-    assert "svc" in study.order
+    assert "svc" in study.ranking
     assert set(times.means) == set(learners())
     assert all(0 < mean < 10 for mean in times.means.values())
     words = study.explain()

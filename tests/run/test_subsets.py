@@ -12,7 +12,7 @@ from bestofk.learners.predict import predict_plan, predict_split_by_split
 from bestofk.learners.registry import LEARNERS, learner
 from bestofk.losses.losses import Losses
 from bestofk.run.evaluation.evaluate import Evaluator, evaluate
-from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import as_datasets
 from bestofk.run.metrics import as_loss
 from bestofk.splits import plan
@@ -34,7 +34,7 @@ def compared(plan, **more):
 def test_every_test_decides(spec, test):
     study = compared(spec, test=test)
     assert study.decision.test == test
-    assert study.best in study.order
+    assert study.best in study.ranking
     assert len(study.evidence) == 3
     assert test in study.explain()
     assert "nan" not in study.to_json().lower()
@@ -102,7 +102,7 @@ def test_resumes_and_shares_cells_with_the_plain_plan(tmp_path, spec, monkeypatc
     second = compared(spec, store=store)
     assert counted == []
     assert second.losses == first.losses
-    assert second.decision.order == first.decision.order
+    assert second.decision.ranking == first.decision.ranking
     assert first.losses.means() == plain.losses.means()
 
 
@@ -142,7 +142,7 @@ def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
     (data,) = as_datasets(None, None, "iris")
     experiment = Experiment(
         contenders=tuple(
-            Contender.of(name, one)
+            NamedLearner.of(name, one)
             for name, one in {
                 "nmc": learner("nmc"),
                 "tree": DecisionTreeClassifier(max_features=1),

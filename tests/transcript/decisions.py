@@ -69,130 +69,133 @@ def no_preference():
 
 
 def stated_preference():
-    prior = list(NAMES[:3])
-    yield "a list: the second beats the first", bk.order(folds(FIRST_LOSES), prior=prior)
+    prefer = list(NAMES[:3])
+    yield "a list: the second beats the first", bk.order(folds(FIRST_LOSES), prefer=prefer)
     yield (
         "a list: the third beats the first two",
-        bk.order(folds((0.30, 0.31, 0.20)), prior=prior),
+        bk.order(folds((0.30, 0.31, 0.20)), prefer=prefer),
     )
     yield (
         "a list: the second beats the first, and is the smallest",
-        bk.order(folds((0.30, 0.20, 0.25)), prior=prior),
+        bk.order(folds((0.30, 0.20, 0.25)), prefer=prefer),
     )
-    yield "a list: the first has the smallest mean", bk.order(folds((0.2, 0.3, 0.21)), prior=prior)
+    yield (
+        "a list: the first has the smallest mean",
+        bk.order(folds((0.2, 0.3, 0.21)), prefer=prefer),
+    )
     yield (
         "a list: the first has the smallest mean, nothing else is shown",
-        bk.order(folds((0.2, 0.201, 0.202), spread=0.02), prior=prior),
+        bk.order(folds((0.2, 0.201, 0.202), spread=0.02), prefer=prefer),
     )
-    yield "a list: the preference decides", bk.order(folds(NOTHING), prior=prior)
-    yield "a list of two: the preference decides", bk.order(folds(NOTHING[1:]), prior=NAMES[:2])
-    yield "a list of two: the second beats the first", bk.order(folds((0.3, 0.2)), prior=NAMES[:2])
-    yield "a list: all means are the same", bk.order(folds((0.2, 0.2, 0.2)), prior=prior)
-    yield "a list: two share the smallest mean", bk.order(folds((0.3, 0.2, 0.2)), prior=prior)
+    yield "a list: the preference decides", bk.order(folds(NOTHING), prefer=prefer)
+    yield "a list of two: the preference decides", bk.order(folds(NOTHING[1:]), prefer=NAMES[:2])
+    yield "a list of two: the second beats the first", bk.order(folds((0.3, 0.2)), prefer=NAMES[:2])
+    yield "a list: all means are the same", bk.order(folds((0.2, 0.2, 0.2)), prefer=prefer)
+    yield "a list: two share the smallest mean", bk.order(folds((0.3, 0.2, 0.2)), prefer=prefer)
     yield (
         "a list: the first shares the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.2)), prior=prior),
+        bk.order(folds((0.2, 0.3, 0.2)), prefer=prefer),
     )
-    yield "as listed: the preference decides", bk.order(folds(NOTHING), prior="listed")
+    yield "as listed: the preference decides", bk.order(folds(NOTHING), prefer="listed")
     yield (
         "a list that leaves out one learner",
-        bk.order(folds(NOTHING), prior=["c4.5", "nmc"]),
+        bk.order(folds(NOTHING), prefer=["c4.5", "nmc"]),
     )
-    yield "a list that leaves out two learners", bk.order(folds(NOTHING), prior=["logistic"])
+    yield "a list that leaves out two learners", bk.order(folds(NOTHING), prefer=["logistic"])
     yield (
         "prices: the preference decides",
-        bk.order(folds(NOTHING), prior={"nmc": 1, "logistic": 2, "c4.5": 3}),
+        bk.order(folds(NOTHING), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
     )
     yield (
         "prices: the dearest beats the two others",
-        bk.order(folds((0.30, 0.31, 0.20)), prior={"nmc": 1, "logistic": 2, "c4.5": 3}),
+        bk.order(folds((0.30, 0.31, 0.20)), prefer={"nmc": 1, "logistic": 2, "c4.5": 3}),
     )
     yield (
         "equal prices",
-        bk.order(folds(NOTHING), prior={"nmc": 1, "logistic": 1, "c4.5": 2}),
+        bk.order(folds(NOTHING), prefer={"nmc": 1, "logistic": 1, "c4.5": 2}),
     )
     for what in ("fit_time", "predict_time", "size", "complexity"):
         yield (
             f"measured, {what}: the preference decides",
-            bk.order(folds(NOTHING), prior=costs(what, 1.0, 3.0, 9.0)),
+            bk.order(folds(NOTHING), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
         yield (
             f"measured, {what}: a dearer one beats a cheaper one",
-            bk.order(folds(FIRST_LOSES), prior=costs(what, 1.0, 3.0, 9.0)),
+            bk.order(folds(FIRST_LOSES), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
         yield (
             f"measured, {what}: the dearest beats the two others",
-            bk.order(folds((0.30, 0.31, 0.20)), prior=costs(what, 1.0, 3.0, 9.0)),
+            bk.order(folds((0.30, 0.31, 0.20)), prefer=costs(what, 1.0, 3.0, 9.0)),
         )
     yield (
         "measured, fit_time: within a factor of two",
-        bk.order(folds(NOTHING), prior=costs("fit_time", 1.0, 1.9, 1.5)),
+        bk.order(folds(NOTHING), prefer=costs("fit_time", 1.0, 1.9, 1.5)),
     )
     panel = PanelOrder(names=NAMES)
-    yield "the panel: the preference decides", bk.order(folds(NOTHING), prior=panel)
-    yield "the panel: evidence decides", bk.order(folds((0.30, 0.31, 0.20)), prior=panel)
-    yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prior="listed")
+    yield "the panel: the preference decides", bk.order(folds(NOTHING), prefer=panel)
+    yield "the panel: evidence decides", bk.order(folds((0.30, 0.31, 0.20)), prefer=panel)
+    yield "a list of eight: evidence decides", bk.order(folds(ABOUT_ALL), prefer="listed")
     yield (
         "a list of eight: the preference decides",
-        bk.order(folds(np.linspace(0.201, 0.2, 8)), prior="listed"),
+        bk.order(folds(np.linspace(0.201, 0.2, 8)), prefer="listed"),
     )
     yield (
         "a list of eight: the last beats all others",
-        bk.order(folds(np.linspace(0.4, 0.2, 8)), prior="listed"),
+        bk.order(folds(np.linspace(0.4, 0.2, 8)), prefer="listed"),
     )
     yield (
         "a list: too few data sets to decide",
-        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon", prior="listed"),
+        bk.order(sets((0.9, 0.5, 0.4, 0.3, 0.1), n=7), test="wilcoxon", prefer="listed"),
     )
     yield (
         "a list: too few data sets to decide, and the first has the smallest mean",
-        bk.order(sets((0.1, 0.5, 0.4, 0.3, 0.9), n=7), test="wilcoxon", prior="listed"),
+        bk.order(sets((0.1, 0.5, 0.4, 0.3, 0.9), n=7), test="wilcoxon", prefer="listed"),
     )
     yield (
         "a list: the test by ranks contradicts the mean",
-        bk.order(by_ranks_and_by_mean(), test="wilcoxon", prior="listed"),
+        bk.order(by_ranks_and_by_mean(), test="wilcoxon", prefer="listed"),
     )
 
 
 def guard():
-    yield "the guard passes over a noisy candidate", bk.order(struck_out(), prior="listed")
+    yield "the guard passes over a noisy candidate", bk.order(struck_out(), prefer="listed")
     yield (
         "without the guard the noisy candidate is taken",
-        bk.order(struck_out(), prior="listed", guard=False),
+        bk.order(struck_out(), prefer="listed", guard=False),
     )
     four = sets((0.27, 0.40, 0.41, 0.25), n=12, spread=(0.002, 0.4, 0.4, 0.002), seed=3)
-    yield "the guard passes over two", bk.order(four, prior="listed")
+    yield "the guard passes over two", bk.order(four, prefer="listed")
     yield (
         "the guard acts on measured costs",
-        bk.order(struck_out(), prior=costs("fit_time", 1.0, 3.0, 9.0)),
+        bk.order(struck_out(), prefer=costs("fit_time", 1.0, 3.0, 9.0)),
     )
     middle = folds((0.27, 0.262, 0.25), spread=(0.01, 0.2, 0.01), seed=4)
-    yield "struck out by another than the recommended one", bk.order(middle, prior="listed")
+    yield "struck out by another than the recommended one", bk.order(middle, prefer="listed")
     several = folds((0.27, 0.271, 0.272, 0.273, 0.262, 0.25),
                     spread=(0.01, 0.01, 0.01, 0.01, 0.2, 0.01), seed=4)  # fmt: skip
-    yield "four are struck out by another", bk.order(several, prior="listed")
+    yield "four are struck out by another", bk.order(several, prefer="listed")
 
     surprising = folds((0.201, 0.26, 0.2005), spread=(0.005, 0.005, 0.2))
-    yield "one that is worse stands before one that is not", bk.order(surprising, prior="listed")
+    yield "one that is worse stands before one that is not", bk.order(surprising, prefer="listed")
 
 
 def families():
-    prior = list(NAMES[:3])
+    prefer = list(NAMES[:3])
     yield (
         "the paper's family: evidence decides",
-        bk.order(folds(FIRST_LOSES), prior=prior, family="prior", guard=False),
+        bk.order(folds(FIRST_LOSES), prefer=prefer, family="preference", guard=False),
     )
     yield (
         "the paper's family: the first has the smallest mean",
-        bk.order(folds((0.2, 0.3, 0.4)), prior=prior, family="prior"),
+        bk.order(folds((0.2, 0.3, 0.4)), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family: the preference decides",
-        bk.order(folds(NOTHING), prior=prior, family="prior"),
+        bk.order(folds(NOTHING), prefer=prefer, family="preference"),
     )
     yield (
         "the paper's family, two learners",
-        bk.order(folds((0.3, 0.2)), prior=prior[:2], family="prior"),
+        bk.order(folds((0.3, 0.2)), prefer=prefer[:2], family="preference"),
     )
     yield (
         "against a control that is worse",
@@ -204,7 +207,7 @@ def families():
     )
     yield (
         "against a control that is preferred, nothing is shown",
-        bk.order(folds(NOTHING), family="control", control="nmc", prior=prior),
+        bk.order(folds(NOTHING), family="control", control="nmc", prefer=prefer),
     )
     yield (
         "against a control, two learners",
@@ -215,34 +218,34 @@ def families():
 
 
 def margins():
-    prior = list(NAMES[:4])
+    prefer = list(NAMES[:4])
     table = folds((0.201, 0.200, 0.26, 0.2005), spread=(0.005, 0.005, 0.005, 0.08))
     yield "a margin, no preference", bk.order(table, margin=0.01)
-    yield "a margin, with a preference", bk.order(table, margin=0.01, prior=prior)
+    yield "a margin, with a preference", bk.order(table, margin=0.01, prefer=prefer)
     yield "a margin, two learners", bk.order(folds((0.201, 0.200)), margin=0.01)
     yield "a margin that nothing reaches", bk.order(folds(NOTHING, spread=0.1), margin=0.001)
     asked = {"procedure": "cheapest-adequate", "margin": 0.01}
     precise = folds((0.201, 0.200, 0.26, 0.2005), spread=0.005)
-    yield "cheapest adequate: the first is adequate", bk.order(precise, prior=prior, **asked)
+    yield "cheapest adequate: the first is adequate", bk.order(precise, prefer=prefer, **asked)
     yield (
         "cheapest adequate of two",
-        bk.order(folds((0.201, 0.200), spread=0.005), prior=prior[:2], **asked),
+        bk.order(folds((0.201, 0.200), spread=0.005), prefer=prefer[:2], **asked),
     )
     yield (
         "cheapest adequate: the second is, and has the smallest mean",
-        bk.order(folds((0.26, 0.200, 0.203)), prior=prior[:3], **asked),
+        bk.order(folds((0.26, 0.200, 0.203)), prefer=prefer[:3], **asked),
     )
     yield (
         "cheapest adequate: none is shown",
-        bk.order(folds(NOTHING, spread=0.1), prior=prior[:3], **asked),
+        bk.order(folds(NOTHING, spread=0.1), prefer=prefer[:3], **asked),
     )
     yield (
         "cheapest adequate: none of two is shown",
-        bk.order(folds(NOTHING[:2], spread=0.1), prior=prior[:2], **asked),
+        bk.order(folds(NOTHING[:2], spread=0.1), prefer=prefer[:2], **asked),
     )
     yield (
         "cheapest adequate by measured cost",
-        bk.order(precise, prior=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
+        bk.order(precise, prefer=costs("predict_time", 1.0, 3.0, 9.0, 30.0), **asked),
     )
     yield "a rope", bk.order(folds(FIRST_LOSES), rope=0.01)
     yield "a rope, eight learners", bk.order(folds(ABOUT_ALL), rope=0.01)
@@ -255,8 +258,8 @@ def margins():
 
 
 def procedures():
-    prior = list(NAMES[:3])
-    asked = {"procedure": "test-first", "prior": prior}
+    prefer = list(NAMES[:3])
+    asked = {"procedure": "test-first", "prefer": prefer}
     yield "TestFirst chooses", bk.order(folds((0.3, 0.31, 0.2)), **asked)
     yield "TestFirst chooses over one", bk.order(folds(FIRST_LOSES), **asked)
     yield "TestFirst finds none", bk.order(folds(NOTHING), **asked)
@@ -270,14 +273,14 @@ def procedures():
         "TestFirst with another correction",
         bk.order(folds((0.3, 0.31, 0.2)), correction="holm", **asked),
     )
-    asked = {"procedure": "anova-choice", "prior": prior}
+    asked = {"procedure": "anova-choice", "prefer": prefer}
     yield "ANOVA sees a difference", bk.order(folds(FIRST_LOSES), **asked)
     yield "ANOVA sees none", bk.order(folds(NOTHING, spread=0.1), **asked)
     yield (
         "ANOVA sees none, no preference",
         bk.order(folds(NOTHING, spread=0.1), procedure="anova-choice"),
     )
-    asked = {"procedure": "newman-keuls-choice", "prior": prior}
+    asked = {"procedure": "newman-keuls-choice", "prefer": prefer}
     yield "Newman-Keuls: one differs from all others", bk.order(folds((0.3, 0.2, 0.25)), **asked)
     yield (
         "Newman-Keuls: no preference",
@@ -299,11 +302,11 @@ def procedures():
     yield (
         "Newman-Keuls: groups that overlap, four learners",
         bk.order(folds((0.2050, 0.2025, 0.2026, 0.2), **wide),
-                 procedure="newman-keuls-choice", prior=list(NAMES[:4])),
+                 procedure="newman-keuls-choice", prefer=list(NAMES[:4])),
     )  # fmt: skip
     yield (
         "Newman-Keuls: two learners",
-        bk.order(folds((0.3, 0.2)), procedure="newman-keuls-choice", prior=prior[:2]),
+        bk.order(folds((0.3, 0.2)), procedure="newman-keuls-choice", prefer=prefer[:2]),
     )
     asked = {"procedure": "most-wins"}
     yield "most wins: one winner", bk.order(folds((0.3, 0.2, 0.25)), **asked)
@@ -334,16 +337,16 @@ def metrics():
     )
     yield (
         "accuracy, the preference decides",
-        bk.order(folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prior="listed"),
+        bk.order(folds((0.80, 0.801, 0.70), loss="accuracy", spread=0.02, **up), prefer="listed"),
     )
     yield (
         "accuracy, the guard acts",
         bk.order(exactly(1 - struck_out().values[:, :, 0, 0, 0], loss="accuracy", **up),
-                 prior="listed"),
+                 prefer="listed"),
     )  # fmt: skip
     yield (
         "accuracy, cheapest adequate",
-        bk.order(folds((0.800, 0.802, 0.70), loss="accuracy", **up), prior="listed",
+        bk.order(folds((0.800, 0.802, 0.70), loss="accuracy", **up), prefer="listed",
                  procedure="cheapest-adequate", margin=0.01),
     )  # fmt: skip
     yield (

@@ -4,7 +4,7 @@ import numpy as np
 from exact_tables import NAMES, folds, instances, sets
 
 import bestofk as bk
-from bestofk.decide.sensitivity import orders_by_alpha, orders_by_prior
+from bestofk.decide.sensitivity import decisions_by_alpha, decisions_by_preference
 
 TABLE = folds((0.3, 0.2, 0.21))
 MEANS = sets((0.3, 0.2, 0.21))
@@ -19,10 +19,13 @@ def paths():
         ("two levels change the order", folds((0.24, 0.2, 0.22), spread=0.02, runs=1)),
         ("eight learners", folds(np.linspace(0.24, 0.2, 8), spread=0.02, runs=1)),
     ):
-        decision = bk.order(table, prior="listed")
-        yield f"by alpha: {heading}", orders_by_alpha(decision).explain()
-        for name in decision.prior[:3]:
-            yield f"by preference, {name}: {heading}", orders_by_prior(decision, name).explain()
+        decision = bk.order(table, prefer="listed")
+        yield f"by alpha: {heading}", decisions_by_alpha(decision).explain()
+        for name in decision.by_preference[:3]:
+            yield (
+                f"by preference, {name}: {heading}",
+                decisions_by_preference(decision, name).explain(),
+            )
 
 
 def refused():
@@ -36,16 +39,16 @@ def refused():
             "control": "nmc",
             "correction": "shaffer",
         },
-        "family='prior' without a preference": {"family": "prior"},
+        "family='preference' without a preference": {"family": "preference"},
         "an unknown correction": {"correction": "sidak"},
         "most wins in one direction": {
             "procedure": "most-wins",
-            "family": "prior",
-            "prior": "listed",
+            "family": "preference",
+            "prefer": "listed",
         },
         "cheapest adequate without a margin": {
             "procedure": "cheapest-adequate",
-            "prior": "listed",
+            "prefer": "listed",
         },
         "cheapest adequate without a preference": {
             "procedure": "cheapest-adequate",
@@ -60,11 +63,11 @@ def refused():
         "a test that does not cover the design": {"test": "5x2cv-t"},
         "a test of all learners": {"test": "friedman"},
         "df for a test without": {"test": "correlated-t", "df": 3},
-        "an unknown learner in the preference": {"prior": ["nmc", "tree"]},
-        "a learner twice": {"prior": ["nmc", "nmc"]},
-        "a word as the preference": {"prior": "fit_time"},
-        "a price that is missing": {"prior": {"nmc": 1}},
-        "a price that is no number": {"prior": {"nmc": 1, "logistic": "cheap", "c4.5": 2}},
+        "an unknown learner in the preference": {"prefer": ["nmc", "tree"]},
+        "a learner twice": {"prefer": ["nmc", "nmc"]},
+        "a word as the preference": {"prefer": "fit_time"},
+        "a price that is missing": {"prefer": {"nmc": 1}},
+        "a price that is no number": {"prefer": {"nmc": 1, "logistic": "cheap", "c4.5": 2}},
         "alpha beyond 1": {"alpha": 5},
     }
     for heading, arguments in asked.items():

@@ -206,7 +206,7 @@ def compare(
             plan=_plan(plan, stratify, decision["seed"]),
             repetitions=repetitions,
             loss=_losses(loss, cost),
-            prior=preference(prefer),
+            prefer=preference(prefer),
             **decision_arguments(decision),
             store=store,
             n_jobs=n_jobs,
@@ -232,7 +232,7 @@ def compare(
     if as_json:
         echo_json({**study.to_dict(), **({"report": report_path} if report_path else {})})
     elif quiet:
-        for name in study.order:
+        for name in study.ranking:
             say_name(name)
     else:
         from bestofk.cli.terminal import print_study

@@ -176,7 +176,7 @@ def evals(
             pass_all=pass_all,
             **asked,
         )
-    decision = choice.order
+    decision = choice.decision
     if report_path is not None:
         choice.report(report_path, command=command_line())
     if as_json:
@@ -184,7 +184,7 @@ def evals(
         account = [*choice.account, *choice.left_out]
         echo_json({**choice.to_dict(), "evals": found.to_dict(), "account": account, **more})
     elif quiet:
-        for name in decision.order:
+        for name in decision.ranking:
             say_name(name)
     else:
         from bestofk.cli.terminal import print_order, print_sentences

@@ -127,11 +127,11 @@ def replicability(**given: Any) -> None:
 
 def _decision_options(command: Command) -> Command:
     options = (
-        click.option("--prefer", "prior", metavar="NAMES",
+        click.option("--prefer", metavar="NAMES",
                      help="Learners, most preferred first: a,b,c; or: listed."),
         click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
         click.option("--test", metavar="NAME", help="See: bestofk tests."),
-        click.option("--family", metavar="NAME", help="Pairs that are tested: all, prior, ..."),
+        click.option("--family", metavar="NAME", help="Pairs that are tested: all, preference, ..."),
         click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
         click.option("--margin", type=float, help="A difference that does not matter."),
         click.option("--guard/--no-guard", default=None,
@@ -211,9 +211,9 @@ def _measure_decisions(function: Any, given: dict[str, Any], default: str, **mor
     for name in ("pattern", "smoke", "again"):
         if given[name]:
             raise click.UsageError(f"--{'case' if name == 'pattern' else name} applies to --table.")
-    prior = given["prior"]
+    prefer = given["prefer"]
     options = {
-        "prior": prior if prior in (None, "listed") else [n.strip() for n in prior.split(",")],
+        "prefer": prefer if prefer in (None, "listed") else [n.strip() for n in prefer.split(",")],
         "df": df_value(given["df"]),
         **{name: given[name] for name in
            ("procedure", "test", "family", "correction", "margin", "guard", "alpha")},

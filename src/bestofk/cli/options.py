@@ -117,8 +117,6 @@ def decision_options(command: Command) -> Command:
         (
             click.option(
                 "--prefer",
-                "--prior",
-                "prefer",
                 metavar="NAMES",
                 help="What you prefer, the most preferred first: a,b,c; or listed. compare and "
                 "report also take fit_time, predict_time and size, compare takes complexity. "
@@ -135,7 +133,7 @@ def decision_options(command: Command) -> Command:
             ),
             click.option(
                 "--family",
-                type=click.Choice(["all", "prior", "control"]),
+                type=click.Choice(["all", "preference", "control"]),
                 default=None,
                 help="Test all pairs (default), against the preference only, or one learner "
                 "against the others.",
@@ -206,7 +204,7 @@ def changed_options(options: dict[str, Any], prefer: str | None) -> dict[str, An
     typed = {names.get(name, name) for name in typed}
     found = {name: value for name, value in decision_arguments(options).items() if name in typed}
     if "prefer" in typed:
-        found["prior"] = None if prefer == "none" else preference(prefer)
+        found["prefer"] = None if prefer == "none" else preference(prefer)
     return found
 
 
@@ -316,7 +314,7 @@ _SPECIAL = {
     ("guard", "False"): "--no-guard",
 }
 _NAMES = {
-    "prior": "prefer", "random_state": "seed", "n_jobs": "jobs", "resamples": "samples",
+    "random_state": "seed", "n_jobs": "jobs", "resamples": "samples",
 }  # fmt: skip
 """Keywords whose option has another name."""
 _ADVICE = re.compile(

@@ -58,7 +58,9 @@ def order(
     reading = reading_options(options)
     with warnings_as_lines():
         table = read_table(losses, reading, missing=missing)
-        decision = decide(table, prior=preference(prefer, measured=False), missing=missing, **asked)
+        decision = decide(
+            table, prefer=preference(prefer, measured=False), missing=missing, **asked
+        )
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:
@@ -69,7 +71,7 @@ def order(
             more["report"] = report_path
         echo_json({**decision.to_dict(), "account": list(table.account), **more})
     elif quiet:
-        for name in decision.order:
+        for name in decision.ranking:
             say_name(name)
     else:
         from bestofk.cli.terminal import print_order

@@ -38,7 +38,7 @@ from bestofk.cli.options import (
 @click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test.")
 @click.option(
     "--family",
-    type=click.Choice(["all", "prior", "control"]),
+    type=click.Choice(["all", "preference", "control"]),
     default="all",
     show_default=True,
     help="All pairs; all pairs, one-sided; one learner against the others.",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from bestofk.decide import Order, Standing
+    from bestofk.decide import Decision, Standing
     from bestofk.decide.preference import Name
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.study import Cost, Study
@@ -74,10 +74,10 @@ class TerminalColumn:
         return max(map(_cells_wide, (self.title, *self.cells)))
 
 
-def learner_table(decision: Order, columns: Sequence[TerminalColumn]) -> Table:
+def learner_table(decision: Decision, columns: Sequence[TerminalColumn]) -> Table:
     """The table of a decision with these columns."""
     table = _table(columns)
-    more = len(decision.prior) - len(columns[0].cells)
+    more = len(decision.by_preference) - len(columns[0].cells)
     if more:
         table.add_row("", f"... and {more} more")
     return table
@@ -96,7 +96,7 @@ def _table(columns: Sequence[TerminalColumn]) -> Table:
 
 
 def shown_columns(
-    decision: Order,
+    decision: Decision,
     width: int,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
@@ -121,7 +121,7 @@ def shown_columns(
     ]
 
 
-def other_metrics_table(decision: Order, others: Sequence[OtherMetric]) -> Table:
+def other_metrics_table(decision: Decision, others: Sequence[OtherMetric]) -> Table:
     """The means by other metrics, where the table of the learners has no room for them."""
     names = _shown_names(decision)
     called = [one_line(str(name), NARROW_NAME_WIDTH) for name in names]
@@ -134,7 +134,7 @@ def _taken(columns: Sequence[TerminalColumn]) -> int:
 
 
 def _all_columns(
-    decision: Order,
+    decision: Decision,
     width: int,
     costs: Mapping[str, Cost] | None,
     others: Sequence[OtherMetric],
@@ -147,7 +147,7 @@ def _all_columns(
     runs = [decision.runs_of(name) for name in names]
     # means over different numbers of runs are not to be compared
     stopped = any(count is not None for count in runs)
-    ranked = not stopped or len(decision.order) > 1
+    ranked = not stopped or len(decision.ranking) > 1
     limit = NAME_WIDTH if width >= NARROW else NARROW_NAME_WIDTH
     found = [
         _right("place", "", [str(place) if ranked else "" for place in range(1, len(names) + 1)]),
@@ -201,15 +201,15 @@ def _all_columns(
     return found
 
 
-def _shown_names(decision: Order) -> list[Name]:
-    return list((decision.order if len(decision.order) > 1 else decision.prior)[:ROWS])
+def _shown_names(decision: Decision) -> list[Name]:
+    return list((decision.ranking if len(decision.ranking) > 1 else decision.by_preference)[:ROWS])
 
 
 def _right(key: str, title: str, cells: Sequence[str]) -> TerminalColumn:
     return TerminalColumn(key=key, title=title, cells=cells, justify="right")
 
 
-def _picture(decision: Order, width: int) -> TerminalColumn:
+def _picture(decision: Decision, width: int) -> TerminalColumn:
     """Every mean as a dot on a line; the ends of the line stand above it."""
     metric = decision.metric
     means = np.array([metric.shown(decision.means[name]) for name in _shown_names(decision)])
@@ -276,14 +276,14 @@ def _pvalue(standing: Standing | None, alpha: float) -> str:
     return pvalue_words(standing.adjusted_pvalue, alpha).removeprefix("p ").removeprefix("= ")
 
 
-def _verdict(decision: Order, name: Name, standing: Standing | None) -> str:
+def _verdict(decision: Decision, name: Name, standing: Standing | None) -> str:
     if name == decision.recommended:
         why = why_preferred(decision)
         return f"recommended ({why})" if why else "recommended"
     return "" if standing is None else standing.verdict
 
 
-def why_preferred(decision: Order) -> str:
+def why_preferred(decision: Decision) -> str:
     """Why the recommended one was chosen, where another has a better mean; else nothing.
 
     Returns
@@ -297,7 +297,7 @@ def why_preferred(decision: Order) -> str:
     smallest = decision.smallest_mean
     if smallest == best or smallest in equal_means(decision):
         return ""
-    if decision.prior.index(best) > decision.prior.index(smallest):
+    if decision.by_preference.index(best) > decision.by_preference.index(smallest):
         return ""
     return _PREFERRED.get(preference.words, "you prefer it")
 
@@ -370,7 +370,7 @@ def print_sentences(text: str) -> None:
 
 
 def print_order(
-    decision: Order,
+    decision: Decision,
     account: Sequence[str],
     *,
     headline: str | None = None,
@@ -408,7 +408,7 @@ def print_study(study: Study) -> None:
 
 
 def _print_decision(
-    decision: Order | None,
+    decision: Decision | None,
     first: Sequence[str],
     rest: Sequence[str],
     account: Sequence[str],
@@ -442,16 +442,16 @@ def _print_decision(
         print_prose(out, " ".join(account), style="dim")
 
 
-def _in_the_table(decision: Order, shown: set[str]) -> set[str]:
+def _in_the_table(decision: Decision, shown: set[str]) -> set[str]:
     """Sentences that say no more than the rows of the table do."""
-    if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "prior":
+    if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "preference":
         return set()
-    if len(decision.standings) != len(decision.prior) - 1:
+    if len(decision.standings) != len(decision.by_preference) - 1:
         return set()
     return set(standing_sentences(decision))
 
 
-def print_graph(out: Console, decision: Order) -> None:
+def print_graph(out: Console, decision: Decision) -> None:
     """Where the data override the preference, as a small graph; nothing where they do not."""
     from bestofk.report.figures.kinds.multitest import text_graph
 

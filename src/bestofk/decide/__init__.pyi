@@ -1,9 +1,9 @@
-from .decision import Order as Order, Standing as Standing
+from .decision import Decision as Decision, Standing as Standing
 from .evidence import Evidence as Evidence, Family as Family, Pair as Pair
 from .gather import MarginVerdict as MarginVerdict
 from .order import decide as decide
 from .order_tables import (
-    OrderMany as OrderMany,
+    ManyDecisions as ManyDecisions,
     order_many as order_many,
     stack_tables as stack_tables,
 )
@@ -25,8 +25,8 @@ from .procedures.test_first import test_first as test_first
 from .registry import PROCEDURES as PROCEDURES, Procedure as Procedure
 from .sensitivity import (
     AlphaPath as AlphaPath,
-    PriorPath as PriorPath,
-    orders_by_alpha as orders_by_alpha,
-    orders_by_prior as orders_by_prior,
+    PreferencePath as PreferencePath,
+    decisions_by_alpha as decisions_by_alpha,
+    decisions_by_preference as decisions_by_preference,
 )
-from .settings import Decision as Decision, StoredTest as StoredTest
+from .settings import Settings as Settings, StoredTest as StoredTest

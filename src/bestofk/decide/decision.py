@@ -29,7 +29,7 @@ from bestofk.losses.losses import Metric
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
     from bestofk.decide.gather import MarginVerdict
-    from bestofk.decide.settings import Decision
+    from bestofk.decide.settings import Settings
     from bestofk.losses.losses import Metric
 
 VERDICTS = ("worse", "better", "no evidence", "not tested")
@@ -84,7 +84,7 @@ class Standing(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Order(Reported):
+class Decision(Reported):
     """What a procedure decided.
 
     Attributes
@@ -97,9 +97,9 @@ class Order(Reported):
         The recommended one and those that are not shown to be worse than it.
     decidable : bool
         False where no data could have given an adjusted p-value of at most alpha.
-    order : tuple of names
+    ranking : tuple of names
         Best first. A procedure that only chooses gives the recommended one alone, or nothing.
-    prior : tuple of names
+    by_preference : tuple of names
         The learners by preference, or by their means where none was stated.
     preference : Preference
         ``"none"``, ``"stated"``, ``"measured: fit_time"``, ...
@@ -121,15 +121,15 @@ class Order(Reported):
         Whether candidates are passed over for a struck-out learner with a smaller mean.
     notes : tuple of str
         What a reader must know besides.
-    problem, choice
+    problem, test_choice
         What was decided from: the losses in order of preference, and the pairwise test with all
         it needs but the losses (None for procedures without one).
     """
 
     procedure: str
     recommended: Name | None
-    order: tuple[Name, ...]
-    prior: tuple[Name, ...]
+    ranking: tuple[Name, ...]
+    by_preference: tuple[Name, ...]
     means: Mapping[Name, float]
     evidence: Evidence
     test: str
@@ -153,8 +153,8 @@ class Order(Reported):
     """Result of a test of all learners at once, where one belongs to the verdict."""
     notes: tuple[str, ...] = ()
     problem: Problem | None = field(default=None, repr=False)
-    choice: Choice | None = field(default=None, repr=False)
-    options: Decision | None = field(default=None, repr=False)
+    test_choice: Choice | None = field(default=None, repr=False)
+    settings: Settings | None = field(default=None, repr=False)
     noun: str = field(default="learner", repr=False)
     """What is compared, in a word."""
     n_clusters: int | None = field(default=None, repr=False)
@@ -180,8 +180,8 @@ class Order(Reported):
     @property
     def smallest_mean(self) -> Name:
         """The learner with the smallest mean loss, the first of equal ones."""
-        means = without_noise(np.array([self.means[name] for name in self.prior]))
-        return self.prior[int(np.argmin(means))]
+        means = without_noise(np.array([self.means[name] for name in self.by_preference]))
+        return self.by_preference[int(np.argmin(means))]
 
     @property
     def adequate(self) -> tuple[Name, ...]:
@@ -201,7 +201,7 @@ class Order(Reported):
         """Pairs in which the data override the preference."""
         rows = np.flatnonzero(self.evidence.better > 0)
         first, second = self.evidence.first[rows], self.evidence.second[rows]
-        names = self.prior
+        names = self.by_preference
         return tuple(
             (names[i], names[j]) for i, j in zip(first.tolist(), second.tolist(), strict=True)
         )
@@ -211,7 +211,7 @@ class Order(Reported):
         """Every step of the ordering: the candidates, and the one taken."""
         if decides_by(self.procedure) != "steps" or not self.preference.stated:
             return ()
-        names = self.prior
+        names = self.by_preference
         return tuple(
             Step(
                 candidates=tuple(names[i] for i in found.tolist()),
@@ -231,8 +231,8 @@ class Order(Reported):
         """How every other learner stands to the recommended one, in the order of their means."""
         if self.recommended is None or not len(self.evidence):
             return ()
-        means = without_noise(np.array([self.means[name] for name in self.prior]))
-        by_mean = (self.prior[k] for k in np.argsort(means, kind="stable").tolist())
+        means = without_noise(np.array([self.means[name] for name in self.by_preference]))
+        by_mean = (self.by_preference[k] for k in np.argsort(means, kind="stable").tolist())
         return tuple(self.against(name, self.recommended) for name in by_mean
                      if name != self.recommended)  # fmt: skip
 
@@ -240,7 +240,7 @@ class Order(Reported):
         """The means in order of preference where the guard is on, else None."""
         if not self.guard:
             return None
-        return without_noise(np.array([self.means[name] for name in self.prior]))
+        return without_noise(np.array([self.means[name] for name in self.by_preference]))
 
     def against(self, name: Name, other: Name) -> Standing:
         """How `name` stands to `other`, from the evidence alone."""
@@ -303,7 +303,7 @@ class Order(Reported):
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the order of `prior`.
+            Names of the learners: by number where they are numbers, else in the order of `by_preference`.
         alpha : float, optional
             The level at which it was decided; another one is refused.
         """
@@ -312,9 +312,9 @@ class Order(Reported):
         decided_level(alpha, self.alpha)
         return explain_order(self if names is None else self.renamed(names))
 
-    def renamed(self, names: Sequence[str]) -> Order:
+    def renamed(self, names: Sequence[str]) -> Decision:
         """The same decision with the learners called otherwise; `names` as for `explain`."""
-        called = renamed(names, self.prior)
+        called = renamed(names, self.by_preference)
 
         def keys(values: Mapping[Name, Any]) -> dict[Name, Any]:
             return {called[name]: value for name, value in values.items()}
@@ -323,8 +323,8 @@ class Order(Reported):
         return replace(
             self,
             recommended=None if best is None else called[best],
-            order=tuple(called[name] for name in self.order),
-            prior=tuple(called[name] for name in self.prior),
+            ranking=tuple(called[name] for name in self.ranking),
+            by_preference=tuple(called[name] for name in self.by_preference),
             means=keys(self.means),
             evidence=replace(
                 self.evidence, names=tuple(called[name] for name in self.evidence.names)
@@ -352,6 +352,6 @@ class Order(Reported):
 
     def __repr__(self) -> str:
         return (
-            f"Order(procedure={self.procedure!r}, recommended={self.recommended!r}, "
-            f"order={self.order!r})"
+            f"Decision(procedure={self.procedure!r}, recommended={self.recommended!r}, "
+            f"order={self.ranking!r})"
         )

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bestofk.decide.choose_test import Choice
 
-FAMILIES = ("all", "prior", "control")
+FAMILIES = ("all", "preference", "control")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +36,8 @@ class Family:
 
     Attributes
     ----------
-    name : {"all", "prior", "control"}
-        ``"all"``: every pair, two-sided, the direction by the sign of the statistic. ``"prior"``:
+    name : {"all", "preference", "control"}
+        ``"all"``: every pair, two-sided, the direction by the sign of the statistic. ``"preference"``:
         every pair, one-sided against the preference, as Yildiz and Alpaydin (2006) publish it.
         ``"control"``: one learner against each of the others, two-sided.
     learners : int
@@ -75,7 +75,7 @@ class Family:
     @property
     def alternative(self) -> str:
         """The side of every test."""
-        return "greater" if self.name == "prior" else "two-sided"
+        return "greater" if self.name == "preference" else "two-sided"
 
     def pairs(self) -> tuple[Ints, Ints]:
         """(first, second) of every pair, first before second."""
@@ -232,7 +232,7 @@ class Evidence(Presented):
     estimate, statistic : (P,) arrays
         Mean loss of the first minus that of the second, and the statistic.
     pvalue, adjusted_pvalue : (P,) arrays
-        Of the family: two-sided, or one-sided against the preference in the family ``"prior"``.
+        Of the family: two-sided, or one-sided against the preference in the family ``"preference"``.
     direction : (P,) array of int
         Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int

@@ -129,7 +129,7 @@ def pairs_of_tables(
     """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
 
     Two-sided p-values get their direction from the sign of the statistic. In the family
-    ``"prior"`` only the less preferred learner of a pair can be shown to be better. The results
+    ``"preference"`` only the less preferred learner of a pair can be shown to be better. The results
     of the test go to `keep`, unless all pairs of a table are too many.
     """
     alternative = family.alternative if alternative is None else alternative

@@ -145,7 +145,7 @@ def run_test(
     23.339
     """
     alpha = probability(alpha, "alpha")
-    problem = as_problem(losses, prior=LISTED, missing=missing, arguments=reading)
+    problem = as_problem(losses, prefer=LISTED, missing=missing, arguments=reading)
     refuse_unknown(reading, "run_test")
     if test in PAIRWISE_TESTS:
         if pair is not None:

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from bestofk._base.checks import RandomState
-from bestofk.decide.decision import Order
-from bestofk.decide.preference import Prior
+from bestofk.decide.decision import Decision
+from bestofk.decide.preference import PreferenceLike
 from bestofk.decide.problem import Problem, as_problem, reading_arguments
 from bestofk.decide.registry import PROCEDURES
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.stats.adjust import CORRECTIONS
 
 FOR_LEARNERS = "holm"
@@ -21,7 +21,7 @@ FOR_LEARNERS = "holm"
 def order(
     losses: Any,
     *,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     procedure: str = "multitest",
     test: str | Callable[..., Any] = "auto",
     df: float | str | None = None,
@@ -37,7 +37,7 @@ def order(
     design: Any = None,
     random_state: RandomState = 0,
     **arguments: Any,
-) -> Order:
+) -> Decision:
     """Say which learner to use, how the others rank, and why.
 
     Parameters
@@ -45,7 +45,7 @@ def order(
     losses : Losses, path, data frame or array (K, ...)
         A table of losses with its design; a file or data frame that `read_losses` understands;
         or a bare array.
-    prior : sequence of names, mapping of name to price, or "listed", optional
+    prefer : sequence of names, mapping of name to price, or "listed", optional
         What you prefer before the data speak, most preferred (or cheapest) first. None: no
         preference, and the learner with the smallest mean is recommended.
     procedure : str
@@ -59,7 +59,7 @@ def order(
         Chance of any false claim in the whole result.
     correction : str, optional
         For many pairs: ``"holm"`` by default (``"bonferroni"`` for TestFirst, as published).
-    family : {"all", "prior", "control"}, optional
+    family : {"all", "preference", "control"}, optional
         Which hypotheses are tested together: all pairs, two-sided (the default); all pairs,
         one-sided against the preference, as published; one learner against the others.
     control : name, optional
@@ -86,7 +86,7 @@ def order(
 
     Returns
     -------
-    Order
+    Decision
         With `recommended`, `smallest_mean`, `adequate`, `decidable`, `order`, `claims`,
         `evidence`, `headline()` and `explain()`.
 
@@ -96,22 +96,22 @@ def order(
     >>> table = bk.Losses(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
-    >>> decision = order(table, prior=["small", "medium", "large"])
+    >>> decision = order(table, prefer=["small", "medium", "large"])
     >>> decision.recommended, decision.order
     ('medium', ('medium', 'large', 'small'))
     """
     reading = reading_arguments(arguments)
     reading |= {"higher_is_better": higher_is_better, "design": design}
-    decision = Decision(
-        prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+    decision = Settings(
+        prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
-    problem = as_problem(losses, prior=decision.prior, missing=missing, arguments=reading)
+    problem = as_problem(losses, prefer=decision.prefer, missing=missing, arguments=reading)
     return decide(problem, decision)
 
 
-def decide(losses: Any, decision: Decision) -> Order:
+def decide(losses: Any, decision: Settings) -> Decision:
     """Decide about losses as `decision` asks.
 
     Parameters
@@ -123,20 +123,20 @@ def decide(losses: Any, decision: Decision) -> Order:
 
     Returns
     -------
-    Order
+    Decision
 
     Examples
     --------
     >>> losses = [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22]]
-    >>> decide(losses, Decision(prior="listed")).recommended
+    >>> decide(losses, Settings(prefer="listed")).recommended
     1
     """
-    problem = as_problem(losses, prior=decision.prior, missing=decision.missing)
-    found: Order = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
-    return replace(found, options=decision, bootstrap=_interval_verdict(problem, found))
+    problem = as_problem(losses, prefer=decision.prefer, missing=decision.missing)
+    found: Decision = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
+    return replace(found, settings=decision, bootstrap=_interval_verdict(problem, found))
 
 
-def _interval_verdict(problem: Problem, decided: Order) -> Any:
+def _interval_verdict(problem: Problem, decided: Decision) -> Any:
     """Bootstrap-B as well, for repetitions of stochastic learners on many data sets."""
     losses = problem.losses
     if losses is None or problem.n_datasets < 2 or losses.design.repetitions < 2:

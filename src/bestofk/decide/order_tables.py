@@ -14,9 +14,15 @@ from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
 from bestofk._base.results import Presented, decided_level, renamed
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
-from bestofk.decide.preference import Name, Prior, places_by, preference_ranks, without_noise
+from bestofk.decide.preference import (
+    Name,
+    PreferenceLike,
+    places_by,
+    preference_ranks,
+    without_noise,
+)
 from bestofk.decide.problem import Problem, problem_from_array, problem_from_losses, values_of
 from bestofk.decide.problem_stack import Asked, ProblemStack
 from bestofk.decide.procedures.graph import NOBODY, Decided, untested
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class OrderMany(Presented):
+class ManyDecisions(Presented):
     """What a procedure decided on each of B tables of K learners, by their numbers from 0.
 
     Attributes
@@ -40,9 +46,9 @@ class OrderMany(Presented):
         Mean loss of every learner.
     smallest_mean : (B,) array of int
         The learner with the smallest mean loss, the most preferred of equal ones.
-    order : (B, K) array of int
+    ranking : (B, K) array of int
         Best first; -1 after the last that a procedure orders.
-    prior : (B, K) array of int
+    by_preference : (B, K) array of int
         The learners by preference, or by their means where none was stated.
     claims : (B, K, K) array of bool
         ``claims[b, i, j]``: i is shown to be better than j.
@@ -51,7 +57,7 @@ class OrderMany(Presented):
     adequate : (B, K) array of bool
         The recommended one and those that are not shown to be worse than it.
     pvalue, adjusted_pvalue : (B, K, K) arrays
-        Of every pair, the same both ways round; in the family ``"prior"`` and for TestFirst only
+        Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst only
         of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
     names : tuple
         The learners.
@@ -65,8 +71,8 @@ class OrderMany(Presented):
 
     recommended: Ints
     means: Floats
-    order: Ints
-    prior: Ints
+    ranking: Ints
+    by_preference: Ints
     claims: Bools
     pvalue: Floats
     adjusted_pvalue: Floats
@@ -122,14 +128,14 @@ class OrderMany(Presented):
     @property
     def smallest_mean(self) -> Ints:
         """The learner with the smallest mean loss, the most preferred of equal ones."""
-        means = without_noise(np.take_along_axis(self.means, self.prior, axis=1))
-        smallest: Ints = self.prior[np.arange(len(self)), np.argmin(means, axis=1)]
+        means = without_noise(np.take_along_axis(self.means, self.by_preference, axis=1))
+        smallest: Ints = self.by_preference[np.arange(len(self)), np.argmin(means, axis=1)]
         return smallest
 
     @property
     def adequate(self) -> Bools:
         """The recommended one and those that are not shown to be worse than it."""
-        B, K = self.order.shape
+        B, K = self.ranking.shape
         taken = np.arange(K) == self.recommended[:, np.newaxis]
         worse = self.claims[np.arange(B), np.maximum(self.recommended, 0)]
         untested: Bools = np.logical_and.reduce(np.isnan(self.pvalue), axis=(1, 2))
@@ -141,7 +147,7 @@ class OrderMany(Presented):
     @property
     def edges(self) -> Bools:
         """Pairs in which the data override the preference."""
-        rank = np.argsort(self.prior, axis=1)
+        rank = np.argsort(self.by_preference, axis=1)
         preferred = rank[:, :, np.newaxis] < rank[:, np.newaxis, :]
         edges: Bools = preferred & self.claims.swapaxes(1, 2)
         return edges
@@ -153,7 +159,7 @@ def order_many(
     design: Design | None = None,
     algorithms: Sequence[str] | None = None,
     subset_values: Any = None,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     procedure: str = "multitest",
     test: str | Callable[..., Any] = "auto",
     df: Any = None,
@@ -166,7 +172,7 @@ def order_many(
     guard: bool | None = None,
     random_state: RandomState = 0,
     **test_arguments: Any,
-) -> OrderMany:
+) -> ManyDecisions:
     """Decide on many tables of losses at once: what `order` says of each of them.
 
     Parameters
@@ -174,15 +180,15 @@ def order_many(
     losses : array_like, shape (B, K, ...)
         B tables of complete losses of K learners. Trailing axes: (folds,), (runs, folds) or
         (data sets, runs, folds, repetitions). Or what `stack_tables` made of them, whose design,
-        algorithms and prior then hold.
+        algorithms and preference then hold.
     design : Design, optional
         How the losses of every table came about. None: each table is a bare array.
     algorithms : sequence of str, optional
-        The learners, where the prior or the control names them; by default the integers from 0.
+        The learners, where the preference or the control names them; by default the integers from 0.
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.
-    prior, procedure, test, df, alpha, correction, family, control, rope, guard, random_state, \
+    prefer, procedure, test, df, alpha, correction, family, control, rope, guard, random_state, \
 **test_arguments
         As for `order`. A function given as `test` takes losses with any leading axes.
     margin : float, optional
@@ -190,7 +196,7 @@ def order_many(
 
     Returns
     -------
-    OrderMany
+    ManyDecisions
         Arrays over the tables.
 
     Notes
@@ -202,7 +208,7 @@ def order_many(
     --------
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((100, 3, 5, 2))
-    >>> found = order_many(losses, prior="listed")
+    >>> found = order_many(losses, prefer="listed")
     >>> np.bincount(found.recommended).tolist(), float(found.claims[:, 1, 0].mean())
     ([0, 100], 1.0)
     """
@@ -217,7 +223,7 @@ def order_many(
     stack = losses
     if not isinstance(stack, ProblemStack):
         stack = stack_tables(
-            losses, design=design, algorithms=algorithms, subset_values=subset_values, prior=prior
+            losses, design=design, algorithms=algorithms, subset_values=subset_values, prefer=prefer
         )
     # the first table shows what is refused, and what the procedure's defaults are
     shown = order(stack.one(0), random_state=deepcopy(random_state), **options)
@@ -247,13 +253,13 @@ def stack_tables(
     design: Design | None = None,
     algorithms: Sequence[str] | None = None,
     subset_values: Any = None,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
 ) -> ProblemStack:
     """Many tables with their design and preference, made ready once for several procedures.
 
     Parameters
     ----------
-    losses, design, algorithms, subset_values, prior
+    losses, design, algorithms, subset_values, prefer
         As for `order_many`, which takes the result in place of the losses.
 
     Returns
@@ -276,7 +282,7 @@ def stack_tables(
     flat = array.reshape(B * K, *array.shape[2:])
     values = values_of(flat) if array.ndim == 6 else flat
     values = values.reshape(B, K, *like.values.shape[1:])
-    ranks, preference, notes = preference_ranks(names, prior)
+    ranks, preference, notes = preference_ranks(names, prefer)
     means = values.reshape(B, K, -1).mean(axis=2)
     places = places_by(ranks, means)
     listed = (places == np.arange(K)).all()
@@ -298,7 +304,7 @@ def stack_tables(
 def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any) -> Problem:
     """The problem of the first table, learners as listed."""
     if design is None:
-        return problem_from_array(array[0], prior="listed")
+        return problem_from_array(array[0], prefer="listed")
     from bestofk.losses.losses import Losses
 
     dims = {
@@ -313,7 +319,7 @@ def _first_problem(array: Floats, design: Any, names: Sequence[Any], parts: Any)
         design=design,
         subset_values=None if parts is None else parts[0],
     )
-    return problem_from_losses(table, prior="listed")
+    return problem_from_losses(table, prefer="listed")
 
 
 def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
@@ -322,10 +328,10 @@ def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
     tests: dict[str, None] = {}
     for table in range(len(stack)):
         decision = order(stack.one(table), **options)
-        place = {name: at for at, name in enumerate(decision.prior)}
+        place = {name: at for at, name in enumerate(decision.by_preference)}
         if decision.recommended is not None:
             found.recommended[table] = place[decision.recommended]
-        found.order[table, : len(decision.order)] = [place[name] for name in decision.order]
+        found.order[table, : len(decision.ranking)] = [place[name] for name in decision.ranking]
         evidence = decision.evidence
         found.claims[table] = evidence.shown()
         found.pvalue[table, evidence.first, evidence.second] = evidence.pvalue
@@ -334,7 +340,7 @@ def _one_by_one(stack: ProblemStack, options: dict[str, Any]) -> Decided:
     return found._replace(tests=tuple(tests))
 
 
-def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMany:
+def _by_learner(stack: ProblemStack, decided: Decided, shown: Decision) -> ManyDecisions:
     """From places in the order of preference to the numbers of the learners."""
     B = len(stack)
     every, places = np.arange(B), stack.places
@@ -342,11 +348,11 @@ def _by_learner(stack: ProblemStack, decided: Decided, shown: Order) -> OrderMan
     square: Any = every[:, np.newaxis, np.newaxis], rank[:, :, np.newaxis], rank[:, np.newaxis, :]
     if (rank == np.arange(stack.learners)).all():
         square = ...
-    return OrderMany(
+    return ManyDecisions(
         recommended=_numbered(places, decided.recommended[:, np.newaxis])[:, 0],
         means=np.take_along_axis(stack.means, rank, axis=1),
-        order=_numbered(places, decided.order),
-        prior=places,
+        ranking=_numbered(places, decided.order),
+        by_preference=places,
         claims=decided.claims[square],
         pvalue=decided.pvalue[square],
         adjusted_pvalue=decided.adjusted_pvalue[square],

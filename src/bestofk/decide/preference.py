@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError
 
 Name = int | str
 Ints = npt.NDArray[np.int64]
-Prior = Sequence[str] | Mapping[str, float] | str | None
+PreferenceLike = Sequence[str] | Mapping[str, float] | str | None
 
 LISTED = "listed"
 FACTOR = 2.0
@@ -87,21 +87,21 @@ class MeasuredCosts:
 
 
 def arrange(
-    names: Sequence[Name], prior: Any, means: Floats
+    names: Sequence[Name], prefer: Any, means: Floats
 ) -> tuple[list[int], Preference, tuple[str, ...]]:
     """The places of the learners in the order of preference, and what is to be said of it.
 
-    Without a preference the learner with the smaller mean goes first. A prior may name some
+    Without a preference the learner with the smaller mean goes first. A preference may name some
     learners only: the others follow by their means. Equal prices, and measured costs within a
     factor of two of the cheapest of them, leave it to the means too.
     """
-    ranks, preference, notes = preference_ranks(names, prior)
+    ranks, preference, notes = preference_ranks(names, prefer)
     return places_by(ranks, means).tolist(), preference, notes
 
 
-def alike_ranks(names: Sequence[Name], prior: Any) -> Floats | None:
+def alike_ranks(names: Sequence[Name], prefer: Any) -> Floats | None:
     """What a stated preference says of every learner, where it leaves some alike; else None."""
-    ranks, preference, _ = preference_ranks(names, prior)
+    ranks, preference, _ = preference_ranks(names, prefer)
     return ranks if preference.stated and np.unique(ranks).size < len(ranks) else None
 
 
@@ -115,33 +115,33 @@ def places_by(ranks: Floats, means: Floats) -> Ints:
 
 
 def preference_ranks(
-    names: Sequence[Name], prior: Any
+    names: Sequence[Name], prefer: Any
 ) -> tuple[Floats, Preference, tuple[str, ...]]:
-    """(K,): what the prior alone says of every learner, the smallest preferred; and its words."""
-    if prior is None:
+    """(K,): what the preference alone says of every learner, the smallest preferred; and its words."""
+    if prefer is None:
         return np.zeros(len(names)), NO_PREFERENCE, ()
-    if isinstance(prior, PanelOrder):
-        ranks, _, notes = preference_ranks(names, [name for name in prior.names if name in names])
+    if isinstance(prefer, PanelOrder):
+        ranks, _, notes = preference_ranks(names, [name for name in prefer.names if name in names])
         return ranks, PANEL_PREFERENCE, notes
-    if isinstance(prior, str):
-        if prior == LISTED:
+    if isinstance(prefer, str):
+        if prefer == LISTED:
             return np.arange(float(len(names))), Preference(kind="stated", words="listed"), ()
-        measured = "; costs are measured by compare alone" if prior in MEASURED else ""
+        measured = "; costs are measured by compare alone" if prefer in MEASURED else ""
         raise ArgumentError(
-            "prior must be a list of learners, most preferred first, prices by name, or 'listed'; "
-            f"got the text {prior!r}{measured}."
+            "prefer must be a list of learners, most preferred first, prices by name, or 'listed'; "
+            f"got the text {prefer!r}{measured}."
         )
-    if isinstance(prior, MeasuredCosts):
-        _all_priced(names, prior.costs, prior.what)
-        groups = _cost_groups([float(prior.costs[str(name)]) for name in names])
-        return np.array(groups, dtype=float), Preference(kind="measured", words=prior.what), ()
-    if isinstance(prior, Mapping):
-        prices = prices_of(prior)
+    if isinstance(prefer, MeasuredCosts):
+        _all_priced(names, prefer.costs, prefer.what)
+        groups = _cost_groups([float(prefer.costs[str(name)]) for name in names])
+        return np.array(groups, dtype=float), Preference(kind="measured", words=prefer.what), ()
+    if isinstance(prefer, Mapping):
+        prices = prices_of(prefer)
         _all_known(names, list(prices))
         _all_priced(names, prices, "a price")
         ranks = np.array([prices[name] for name in names])
         return ranks, Preference(kind="stated", words="prices"), ()
-    wanted = list(prior)
+    wanted = list(prefer)
     _all_known(names, wanted)
     place = {name: k for k, name in enumerate(wanted)}
     ranks = np.array([place.get(name, len(wanted)) for name in names], dtype=float)
@@ -153,52 +153,52 @@ def preference_ranks(
     return ranks, Preference(kind="stated", words="part of a list"), (note,)
 
 
-def settled(prior: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
+def settled(prefer: Any, names: Sequence[Name], costs: Mapping[str, Any]) -> Any:
     """A preference among the learners `names`, with measured costs as such.
 
     `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
     """
-    if prior is None or prior == LISTED or isinstance(prior, PanelOrder):
-        return prior
-    if isinstance(prior, MeasuredCosts):
+    if prefer is None or prefer == LISTED or isinstance(prefer, PanelOrder):
+        return prefer
+    if isinstance(prefer, MeasuredCosts):
         return MeasuredCosts(
-            what=prior.what, costs={str(name): prior.costs[str(name)] for name in names}
+            what=prefer.what, costs={str(name): prefer.costs[str(name)] for name in names}
         )
-    if isinstance(prior, str):
+    if isinstance(prefer, str):
         measured: dict[str, Any] = {
-            str(name): getattr(costs[str(name)], prior, None) for name in names
+            str(name): getattr(costs[str(name)], prefer, None) for name in names
         }
         unknown = [name for name, cost in measured.items() if cost is None]
         if unknown:
             raise ArgumentError(
-                f"prior {prior!r} was not measured for {unknown[0]!r}; name the learners instead."
+                f"prefer {prefer!r} was not measured for {unknown[0]!r}; name the learners instead."
             )
-        return MeasuredCosts(what=prior, costs=measured)
-    if isinstance(prior, Mapping):
-        return {name: prior[name] for name in names}
-    return tuple(name for name in prior if name in names)
+        return MeasuredCosts(what=prefer, costs=measured)
+    if isinstance(prefer, Mapping):
+        return {name: prefer[name] for name in names}
+    return tuple(name for name in prefer if name in names)
 
 
-def prior_to_json(prior: Any) -> Any:
-    """A preference as it was given, JSON-ready; `prior_from_json` reads it back."""
-    if prior is None or isinstance(prior, str):
-        return prior
-    if isinstance(prior, PanelOrder):
-        return {"panel": list(prior.names)}
-    if isinstance(prior, MeasuredCosts):
-        return {"measured": prior.what, "costs": dict(prior.costs)}
-    if isinstance(prior, Mapping):
+def preference_to_json(prefer: Any) -> Any:
+    """A preference as it was given, JSON-ready; `preference_from_json` reads it back."""
+    if prefer is None or isinstance(prefer, str):
+        return prefer
+    if isinstance(prefer, PanelOrder):
+        return {"panel": list(prefer.names)}
+    if isinstance(prefer, MeasuredCosts):
+        return {"measured": prefer.what, "costs": dict(prefer.costs)}
+    if isinstance(prefer, Mapping):
         # as pairs: learners of bare arrays are numbers, which no JSON object has for names
-        return {"prices": [[_bare(name), price] for name, price in prices_of(prior).items()]}
-    return [_bare(name) for name in prior]
+        return {"prices": [[_bare(name), price] for name, price in prices_of(prefer).items()]}
+    return [_bare(name) for name in prefer]
 
 
 def _bare(name: Any) -> Any:
     return name.item() if isinstance(name, np.generic) else name
 
 
-def prior_from_json(held: Any) -> Any:
-    """The preference that `prior_to_json` wrote."""
+def preference_from_json(held: Any) -> Any:
+    """The preference that `preference_to_json` wrote."""
     if not isinstance(held, Mapping):
         return held if held is None or isinstance(held, str) else tuple(held)
     if "panel" in held:
@@ -235,20 +235,22 @@ def _all_known(names: Sequence[Name], wanted: Sequence[Any]) -> None:
     for place, name in enumerate(wanted):
         if name not in known:
             some = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
-            raise ArgumentError(f"prior names {name!r}, which is none of those compared: {some}.")
+            raise ArgumentError(f"prefer names {name!r}, which is none of those compared: {some}.")
         if name in wanted[:place]:
-            raise ArgumentError(f"prior names {name!r} twice.")
+            raise ArgumentError(f"prefer names {name!r} twice.")
 
 
 def _all_priced(names: Sequence[Name], prices: Mapping[str, float], what: str) -> None:
     absent = [name for name in names if name not in prices]
     if absent:
-        raise ArgumentError(f"prior must give {what} for each of them; got none for {absent[0]!r}.")
+        raise ArgumentError(
+            f"prefer must give {what} for each of them; got none for {absent[0]!r}."
+        )
 
 
-def prices_of(prior: Mapping[Any, Any]) -> dict[Any, float]:
+def prices_of(prefer: Mapping[Any, Any]) -> dict[Any, float]:
     """Prices by learner, each a number."""
-    return {name: _price(name, price) for name, price in prior.items()}
+    return {name: _price(name, price) for name, price in prefer.items()}
 
 
 def _price(name: Any, price: Any) -> float:
@@ -257,5 +259,5 @@ def _price(name: Any, price: Any) -> float:
     except (TypeError, ValueError):
         number = float("nan")
     if not np.isfinite(number):
-        raise ArgumentError(f"prior must give a number for {name!r}; got {price!r}.")
+        raise ArgumentError(f"prefer must give a number for {name!r}; got {price!r}.")
     return number

@@ -11,7 +11,14 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, finite_array, missing_word
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk._base.formatting import counted
-from bestofk.decide.preference import LISTED, NO_PREFERENCE, Name, Preference, Prior, arrange
+from bestofk.decide.preference import (
+    LISTED,
+    NO_PREFERENCE,
+    Name,
+    Preference,
+    PreferenceLike,
+    arrange,
+)
 from bestofk.losses.losses import Metric
 from bestofk.splits.design import Design
 
@@ -88,7 +95,7 @@ def values_of(losses: Floats) -> Floats:
     return per_fold.mean(axis=(2, 3)) if losses.shape[1] > 1 else per_fold[:, 0]
 
 
-def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
+def problem_from_array(values: Any, *, prefer: Any = None) -> Problem:
     """A bare (K, ...) array: learners are the integers 0..K-1."""
     array = finite_array(values, "losses", min_ndim=2)
     if len(array) < 2:
@@ -115,7 +122,7 @@ def problem_from_array(values: Any, *, prior: Any = None) -> Problem:
         array = array.reshape(len(array), runs, folds)
         kind = "cv" if folds > 1 else "scores"
         design = Design(kind=kind, runs=runs, folds=folds)
-    places, preference, notes = arrange(range(len(array)), prior, _means(array))
+    places, preference, notes = arrange(range(len(array)), prefer, _means(array))
     return Problem(
         values=np.ascontiguousarray(array[places]),
         names=tuple(places),
@@ -132,7 +139,9 @@ def _means(values: Floats) -> Floats:
     return mean
 
 
-def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "refuse") -> Problem:
+def problem_from_losses(
+    losses: Losses, *, prefer: PreferenceLike = None, missing: str = "refuse"
+) -> Problem:
     """A table of losses with its design, put into the order of preference."""
     missing = missing_word(missing)
     names = losses.algorithms
@@ -158,7 +167,7 @@ def problem_from_losses(losses: Losses, *, prior: Prior = None, missing: str = "
         per_fold, design, note = _drop_incomplete(losses)
         said = (note,)
         array = per_fold.mean(axis=(2, 3)) if per_fold.shape[1] > 1 else per_fold[:, 0]
-    places, preference, notes = arrange(names, prior, _means(array))
+    places, preference, notes = arrange(names, prefer, _means(array))
     n_datasets = array.shape[1] if array.ndim == 2 else 1
     ordered = losses.reorder([names[k] for k in places])
     return Problem(
@@ -239,7 +248,7 @@ _OF_ARRAYS = ("higher_is_better", "design")
 def as_problem(
     losses: Any,
     *,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     missing: str = "refuse",
     arguments: MutableMapping[str, Any] | None = None,
 ) -> Problem:
@@ -271,21 +280,21 @@ def as_problem(
     if isinstance(losses, Problem):
         return losses
     if isinstance(losses, Losses):
-        return problem_from_losses(losses, prior=prior, missing=missing)
-    return problem_from_array(losses, prior=prior)
+        return problem_from_losses(losses, prefer=prefer, missing=missing)
+    return problem_from_array(losses, prefer=prefer)
 
 
 def as_ordered(
     losses: Any,
     *,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     missing: str = "refuse",
     arguments: MutableMapping[str, Any] | None = None,
 ) -> Problem:
     """As `as_problem`; a bare array handed to a procedure is in the order of preference."""
-    if prior is None and not isinstance(losses, Problem) and not _is_named(losses):
-        prior = LISTED
-    return as_problem(losses, prior=prior, missing=missing, arguments=arguments)
+    if prefer is None and not isinstance(losses, Problem) and not _is_named(losses):
+        prefer = LISTED
+    return as_problem(losses, prefer=prefer, missing=missing, arguments=arguments)
 
 
 def reading_arguments(arguments: MutableMapping[str, Any] | None) -> dict[str, Any]:

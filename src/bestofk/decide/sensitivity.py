@@ -12,7 +12,7 @@ from bestofk._base.checks import Bools, Ints, probability
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk._base.formatting import number, shortened
 from bestofk._base.results import Presented, decided_level, open_level, renamed
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.preference import Name
 from bestofk.decide.procedures.graph import sort_by_overrides
 from bestofk.decide.registry import decides_by
@@ -95,19 +95,19 @@ class AlphaPath(Presented):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PriorPath(Presented):
-    """The order of MultiTest as one learner moves through the prior.
+class PreferencePath(Presented):
+    """The order of MultiTest as one learner moves through the preference.
 
     Attributes
     ----------
     learner : name
         The one that moves; all others keep their order of preference.
     positions : tuple of int
-        Its place in the prior, 1 the most preferred.
+        Its place in the preference, 1 the most preferred.
     orders : tuple of tuple of names
         The order found for each, best first.
     position : int
-        Its place in the prior of the decision.
+        Its place in the preference of the decision.
     """
 
     learner: Name
@@ -152,12 +152,12 @@ class PriorPath(Presented):
         )
 
 
-def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> AlphaPath:
+def decisions_by_alpha(order: Decision, *, low: float = 0.001, high: float = 0.5) -> AlphaPath:
     """Every order that MultiTest finds for a level between `low` and `high`, exactly.
 
     Parameters
     ----------
-    order : Order
+    order : Decision
         A decision of MultiTest.
     low, high : float
         The levels to look between.
@@ -174,7 +174,7 @@ def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> A
     --------
     >>> from bestofk.decide import multitest
     >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
-    >>> path = orders_by_alpha(multitest(losses, test="kfold-t"))
+    >>> path = decisions_by_alpha(multitest(losses, test="kfold-t"))
     >>> [round(level, 4) for level in path.breaks], path.orders
     ([0.0228, 0.0343], ((0, 1, 2), (2, 0, 1), (2, 1, 0)))
     """
@@ -189,7 +189,7 @@ def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> A
         column[against] for column in (evidence.adjusted_pvalue, evidence.first, evidence.second)
     )
     levels = np.unique(p[(p > low) & (p <= high)])
-    names, means = order.prior, order.guarded_means()
+    names, means = order.by_preference, order.guarded_means()
     overrides = np.zeros((len(names),) * 2, dtype=bool)
     breaks: list[float] = []
     orders: list[tuple[Name, ...]] = []
@@ -207,12 +207,12 @@ def orders_by_alpha(order: Order, *, low: float = 0.001, high: float = 0.5) -> A
     )
 
 
-def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
-    """The order that MultiTest finds as one learner moves from last to first in the prior.
+def decisions_by_preference(order: Decision, learner: Name | None = None) -> PreferencePath:
+    """The order that MultiTest finds as one learner moves from last to first in the preference.
 
     Parameters
     ----------
-    order : Order
+    order : Decision
         A decision of MultiTest.
     learner : name, optional
         Who moves; by default the least preferred one.
@@ -230,12 +230,12 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     --------
     >>> from bestofk.decide import multitest
     >>> losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
-    >>> path = orders_by_prior(multitest(losses, test="kfold-t", alpha=0.03), 1)
+    >>> path = decisions_by_preference(multitest(losses, test="kfold-t", alpha=0.03), 1)
     >>> path.orders
     ((2, 1, 0), (2, 0, 1), (2, 0, 1))
     """
     _must_be_multitest(order, "orders_by_prior")
-    names = order.prior
+    names = order.by_preference
     learner = names[-1] if learner is None else learner
     if learner not in names:
         raise UnknownNameError("learner", learner, [str(name) for name in names])
@@ -247,13 +247,13 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     means = order.guarded_means()
     orders = []
     for place in range(K):
-        prior = np.array([*others[:place], at, *others[place:]])
+        prefer = np.array([*others[:place], at, *others[place:]])
         overrides: Bools = np.zeros((K, K), dtype=bool)
-        overrides[i, j] = shown(prior[i], prior[j])
-        guarded = None if means is None else means[prior]
-        order_found = prior[sort_by_overrides(overrides, guarded)]
+        overrides[i, j] = shown(prefer[i], prefer[j])
+        guarded = None if means is None else means[prefer]
+        order_found = prefer[sort_by_overrides(overrides, guarded)]
         orders.append(tuple(names[k] for k in order_found.tolist()))
-    return PriorPath(
+    return PreferencePath(
         learner=learner,
         positions=tuple(range(1, K + 1)),
         orders=tuple(orders),
@@ -261,15 +261,15 @@ def orders_by_prior(order: Order, learner: Name | None = None) -> PriorPath:
     )
 
 
-def _shown_better(order: Order) -> Callable[[Ints, Ints], Bools]:
+def _shown_better(order: Decision) -> Callable[[Ints, Ints], Bools]:
     """A function of pairs (preferred, other): is the other shown to be better?
 
     In the family of all pairs the claims do not depend on the preference. In the family
-    ``"prior"`` each preference has its own one-sided p-values, adjusted anew.
+    ``"preference"`` each preference has its own one-sided p-values, adjusted anew.
     """
     evidence = order.evidence
-    square = np.ones((len(order.prior),) * 2)
-    if evidence.family.name != "prior":
+    square = np.ones((len(order.by_preference),) * 2)
+    if evidence.family.name != "preference":
         claimed: Bools = np.zeros(square.shape, dtype=bool)
         ahead, behind = evidence.better > 0, evidence.better < 0
         claimed[evidence.first[ahead], evidence.second[ahead]] = True
@@ -280,7 +280,7 @@ def _shown_better(order: Order) -> Callable[[Ints, Ints], Bools]:
     return lambda i, j: evidence.family.adjust(square[i, j]) <= order.alpha
 
 
-def _must_be_multitest(order: Order, where: str) -> None:
+def _must_be_multitest(order: Decision, where: str) -> None:
     if decides_by(order.procedure) != "steps":
         raise ArgumentError(
             f"{where}: the order must come from 'multitest'; got one from {order.procedure!r}."
@@ -288,5 +288,5 @@ def _must_be_multitest(order: Order, where: str) -> None:
     if not order.preference.stated:
         raise ArgumentError(
             f"{where}: without a preference the smallest mean is recommended at every level; state "
-            "one with prior=."
+            "one with prefer=."
         )

@@ -29,9 +29,9 @@ from bestofk.decide.preference import (
     Name,
     PanelOrder,
     arrange,
+    preference_from_json,
+    preference_to_json,
     prices_of,
-    prior_from_json,
-    prior_to_json,
     settled,
 )
 from bestofk.decide.registry import PROCEDURES, Procedure
@@ -80,7 +80,7 @@ OPTIONAL = ("correction", "family", "control", "margin", "rope", "guard")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Settings:
     """Everything that is asked of a decision about losses; see `bestofk.order`.
 
     All that can be checked without the losses is checked when it is made; the rest is in
@@ -88,7 +88,7 @@ class Decision:
 
     Attributes
     ----------
-    prior : None, "listed", the name of a cost, tuple of names, mapping, MeasuredCosts, PanelOrder
+    prefer : None, "listed", the name of a cost, tuple of names, mapping, MeasuredCosts, PanelOrder
         What is preferred before the data speak, as it was given.
     procedure, test, df, alpha, correction, family, control, margin, rope, guard, missing
         As for `bestofk.order`; a file with a calibration is read at once.
@@ -99,16 +99,16 @@ class Decision:
 
     Examples
     --------
-    >>> asked = Decision(prior=["small", "large"], alpha=0.01)
+    >>> asked = Settings(prefer=["small", "large"], alpha=0.01)
     >>> asked.describe()
     'procedure multitest, test auto, alpha 0.01, preference small before large'
-    >>> Decision.from_dict(asked.to_dict()) == asked
+    >>> Settings.from_dict(asked.to_dict()) == asked
     True
     >>> asked.changed(alpha=0.05).given()
-    {'prior': ('small', 'large')}
+    {'prefer': ('small', 'large')}
     """
 
-    prior: Any = None
+    prefer: Any = None
     procedure: str = "multitest"
     test: str | Callable[..., Any] | StoredTest = "auto"
     df: float | str | Calibration | None = None
@@ -131,7 +131,7 @@ class Decision:
                 "from losses: call "
                 f"bestofk.decide.{self.procedure.replace('-', '_')} with them."
             )
-        self._set("prior", _checked_prior(self.prior))
+        self._set("prefer", _checked_preference(self.prefer))
         self._set("df", _checked_df(self.df))
         self._set("alpha", probability(self.alpha, "alpha"))
         self._set("test_arguments", dict(self.test_arguments))
@@ -191,9 +191,9 @@ class Decision:
 
     def check_learners(self, names: Sequence[Name]) -> None:
         """Refuse a preference or a control that names none of these learners."""
-        measured = isinstance(self.prior, PanelOrder | MeasuredCosts)
-        if self.prior is not None and not measured and not isinstance(self.prior, str):
-            arrange(names, self.prior, np.zeros(len(names)))
+        measured = isinstance(self.prefer, PanelOrder | MeasuredCosts)
+        if self.prefer is not None and not measured and not isinstance(self.prefer, str):
+            arrange(names, self.prefer, np.zeros(len(names)))
         if self.control is not None and self.control not in names:
             raise UnknownNameError("learner", self.control, [str(name) for name in names])
 
@@ -209,20 +209,20 @@ class Decision:
         asked = {name: getattr(self, name) for name in OPTIONAL}
         return found | {name: value for name, value in asked.items() if value is not None}
 
-    def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Decision:
+    def settled(self, names: Sequence[Name], costs: Mapping[str, Any]) -> Settings:
         """The same among the learners `names`, with measured costs looked up in `costs`.
 
         `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
         """
-        return replace(self, prior=settled(self.prior, names, costs))
+        return replace(self, prefer=settled(self.prefer, names, costs))
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""
-        plain = Decision()
+        plain = Settings()
         held = {one.name: getattr(self, one.name) for one in fields(self)}
         return {name: value for name, value in held.items() if value != getattr(plain, name)}
 
-    def changed(self, **changes: Any) -> Decision:
+    def changed(self, **changes: Any) -> Settings:
         """The same decision with some options changed.
 
         What was asked of the old procedure, test or family and does not fit the new one is left
@@ -260,7 +260,7 @@ class Decision:
             )
         state = self.random_state
         return {
-            "prior": prior_to_json(self.prior),
+            "prefer": preference_to_json(self.prefer),
             "procedure": self.procedure,
             "test": _test_to_json(self.test),
             "df": self.df.to_dict() if isinstance(self.df, Calibration) else self.df,
@@ -279,11 +279,11 @@ class Decision:
         }
 
     @classmethod
-    def from_dict(cls, held: Mapping[str, Any]) -> Decision:
+    def from_dict(cls, held: Mapping[str, Any]) -> Settings:
         """The decision that `to_dict` wrote; options of later versions are left out."""
         known = {one.name for one in fields(cls)}
         found = {name: value for name, value in held.items() if name in known}
-        found["prior"] = prior_from_json(found.get("prior"))
+        found["prefer"] = preference_from_json(found.get("prefer"))
         if isinstance(found.get("test"), Mapping):
             found["test"] = StoredTest(**found["test"])
         if isinstance(found.get("df"), Mapping):
@@ -293,7 +293,7 @@ class Decision:
     def describe(self) -> str:
         """What was asked, in a line."""
         parts = [f"procedure {self.procedure}", f"test {self.test_name}", f"alpha {self.alpha:g}"]
-        parts.append(_preference_words(self.prior))
+        parts.append(_preference_words(self.prefer))
         if self.family == "control":
             parts.append(f"all learners against {self.control}")
         elif self.family is not None:
@@ -325,23 +325,25 @@ def _ask_for(test: StoredTest) -> str:
     )
 
 
-def _checked_prior(prior: Any) -> Any:
-    if isinstance(prior, str):
+def _checked_preference(prefer: Any) -> Any:
+    if isinstance(prefer, str):
         words = (LISTED, *MEASURED)
-        if prior not in words:
+        if prefer not in words:
             listed = ", ".join(map(repr, words))
             raise ArgumentError(
-                f"prior must be one of {listed}, a list of learners, most preferred first, or "
-                f"prices by name; got the text {prior!r}."
+                f"prefer must be one of {listed}, a list of learners, most preferred first, or "
+                f"prices by name; got the text {prefer!r}."
             )
-        return prior
-    if prior is None or isinstance(prior, PanelOrder | MeasuredCosts):
-        return prior
-    if isinstance(prior, Mapping):
-        return prices_of(prior)
-    if not isinstance(prior, Iterable):
-        raise refuse("prior", "a list of learners, most preferred first, or prices by name", prior)
-    return tuple(prior)
+        return prefer
+    if prefer is None or isinstance(prefer, PanelOrder | MeasuredCosts):
+        return prefer
+    if isinstance(prefer, Mapping):
+        return prices_of(prefer)
+    if not isinstance(prefer, Iterable):
+        raise refuse(
+            "prefer", "a list of learners, most preferred first, or prices by name", prefer
+        )
+    return tuple(prefer)
 
 
 def _checked_df(df: Any) -> Any:
@@ -370,16 +372,16 @@ def _plain(name: str, value: Any) -> Any:
     raise ArgumentError(f"{name} must be a number or a word to be written down; got {value!r:.80}.")
 
 
-def _preference_words(prior: Any) -> str:
-    if prior is None:
+def _preference_words(prefer: Any) -> str:
+    if prefer is None:
         return "no preference"
-    if isinstance(prior, PanelOrder):
+    if isinstance(prefer, PanelOrder):
         return "the panel's preference"
-    if isinstance(prior, MeasuredCosts):
-        return f"preference by {prior.what}"
-    if isinstance(prior, str):
-        return "preference as listed" if prior == LISTED else f"preference by {prior}"
-    if isinstance(prior, Mapping):
-        prices = ", ".join(f"{name} {price:g}" for name, price in prior.items())
+    if isinstance(prefer, MeasuredCosts):
+        return f"preference by {prefer.what}"
+    if isinstance(prefer, str):
+        return "preference as listed" if prefer == LISTED else f"preference by {prefer}"
+    if isinstance(prefer, Mapping):
+        prices = ", ".join(f"{name} {price:g}" for name, price in prefer.items())
         return f"preference by price ({prices})"
-    return f"preference {' before '.join(map(str, prior))}"
+    return f"preference {' before '.join(map(str, prefer))}"

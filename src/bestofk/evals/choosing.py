@@ -13,7 +13,7 @@ from bestofk._base.checks import Floats, RandomState, one_of, positive
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
 from bestofk.decide.choose_test import Choice, automatic_tests, smallest_pvalue
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.order import order as decide
 from bestofk.decide.preference import MeasuredCosts
 from bestofk.decide.registry import PROCEDURES, decides_by
@@ -84,7 +84,7 @@ def choose_model(
     ----------
     evals : Evals
         What `read_evals` gives; its clusters are the units of the test where there are any.
-    prefer : {"cost", "tokens", "latency"}, or as `prior` of `order`, optional
+    prefer : {"cost", "tokens", "latency"}, or as `prefer` of `order`, optional
         What you prefer before the scores speak: the cheaper by the logs, or names or prices. None:
         no preference.
     margin : float, optional
@@ -141,7 +141,7 @@ def choose_model(
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-             "prior": _prior(prefer, evals), "random_state": random_state, **options}  # fmt: skip
+             "prefer": _prior(prefer, evals), "random_state": random_state, **options}  # fmt: skip
     decision, table, said, unit = _decided(scores, **asked)
     bounds = None
     if missing == "bounds" and decision.recommended is not None:
@@ -151,7 +151,7 @@ def choose_model(
     bound, rival = _bound(decision, scores, losses, unit)
     plan = _plan(decision, scores, losses, held, unit)
     return ModelChoice(
-        order=decision,
+        decision=decision,
         scores=scores,
         weights="macro" if macro else "micro",
         costs={of: evals.costs(of) for of in MEASURES},
@@ -173,7 +173,7 @@ def choose_model(
 
 def _decided(
     scores: ItemScores, *, test: Any, macro: bool, procedure: str, **options: Any
-) -> tuple[Order, Losses, list[str], float]:
+) -> tuple[Decision, Losses, list[str], float]:
     """The decision, the losses that it was made from, sentences on them, the largest difference."""
     table, said = _weighted(scores, macro=macro)
     unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
@@ -186,16 +186,16 @@ def _decided(
     decision = decide(table, procedure=procedure, test=asked, **arguments, **options)
     items = counted(len(scores.items), "item")
     decision = replace(decision, noun="model", design=items)
-    if reason and decision.choice is not None:
-        entry = asked.entry if isinstance(asked, ClusteredTest) else decision.choice.entry
-        chosen = replace(decision.choice, entry=entry, reason=reason)
-        decision = replace(decision, choice=chosen, test_reason=reason)
-    if isinstance(asked, ClusteredTest) and decision.choice is not None:
-        decision = _with_units(decision, decision.choice, scores)
+    if reason and decision.test_choice is not None:
+        entry = asked.entry if isinstance(asked, ClusteredTest) else decision.test_choice.entry
+        chosen = replace(decision.test_choice, entry=entry, reason=reason)
+        decision = replace(decision, test_choice=chosen, test_reason=reason)
+    if isinstance(asked, ClusteredTest) and decision.test_choice is not None:
+        decision = _with_units(decision, decision.test_choice, scores)
     return decision, table, said, unit
 
 
-def _with_units(decision: Order, choice: Choice, scores: ItemScores) -> Order:
+def _with_units(decision: Decision, choice: Choice, scores: ItemScores) -> Decision:
     """Whether so many clusters, or items, could have decided anything."""
     count = len(np.unique(scores.cluster))
     least = decision.evidence.family.smallest_adjusted(smallest_pvalue(choice, count))
@@ -208,7 +208,7 @@ def _with_units(decision: Order, choice: Choice, scores: ItemScores) -> Order:
 
 
 def _missing_bounds(
-    evals: Evals, decision: Order, asked: dict[str, Any], counting: dict[str, Any]
+    evals: Evals, decision: Decision, asked: dict[str, Any], counting: dict[str, Any]
 ) -> MissingBounds:
     """The worst cases over all items."""
     low, high, lacking = score_ranges(evals, **counting)
@@ -353,7 +353,7 @@ def _largest_weight(scores: ItemScores) -> float:
 
 
 def _bound(
-    decision: Order, scores: ItemScores, losses: dict[str, Floats], unit: float
+    decision: Decision, scores: ItemScores, losses: dict[str, Floats], unit: float
 ) -> tuple[float | None, str | None]:
     """How much worse the recommended one may be than the best, and than whom; one-sided.
 
@@ -380,13 +380,13 @@ def _bound(
     return (float(max(high[at], 0.0)) if isfinite(high[at]) else None), others[at]
 
 
-def _level(decision: Order) -> float:
+def _level(decision: Decision) -> float:
     """The level of one pair, after correction."""
     return 1.0 - decision.evidence.family.interval_level()
 
 
 def _plan(
-    decision: Order, scores: ItemScores, losses: dict[str, Floats], held: Clusters, unit: float
+    decision: Decision, scores: ItemScores, losses: dict[str, Floats], held: Clusters, unit: float
 ) -> ItemPlan | None:
     """For the recommended one and the best mean, or the next best where they are the same."""
     who = decision.recommended
@@ -401,7 +401,7 @@ def _plan(
     )  # fmt: skip
 
 
-def _margin_verdict(decision: Order, bound: float | None, margin: float | None) -> str | None:
+def _margin_verdict(decision: Decision, bound: float | None, margin: float | None) -> str | None:
     if margin is None or decision.recommended is None:
         return None
     if bound is not None and bound < margin:
@@ -411,7 +411,7 @@ def _margin_verdict(decision: Order, bound: float | None, margin: float | None) 
 
 
 def _items_for_margin(
-    decision: Order,
+    decision: Decision,
     losses: dict[str, Floats],
     held: Clusters,
     bound: float | None,
@@ -427,16 +427,16 @@ def _items_for_margin(
 
 
 def _unattainable(
-    decision: Order, losses: dict[str, Floats], held: Clusters
+    decision: Decision, losses: dict[str, Floats], held: Clusters
 ) -> tuple[tuple[str, int, float], ...]:
     """Rivals that so few clusters tell from the recommended one that no p-value could be small."""
-    who, choice = decision.recommended, decision.choice
+    who, choice = decision.recommended, decision.test_choice
     if who is None or choice is None or choice.entry is None or not choice.entry.discrete:
         return ()
     found = []
     mine = held.totals(losses[str(who)])
     told_apart = {name for claim in decision.claims if who in claim for name in claim}
-    for name in decision.order if len(decision.order) > 1 else decision.prior:
+    for name in decision.ranking if len(decision.ranking) > 1 else decision.by_preference:
         if name == who or name in told_apart:
             continue
         count = int(differing(mine, held.totals(losses[str(name)])))

@@ -18,7 +18,7 @@ from bestofk._base.results import (
     renamed,
     renamed_text,
 )
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.power.advice import expectation
 from bestofk.decide.statements.explain import called
 from bestofk.decide.statements.headline import headline_parts
@@ -68,7 +68,7 @@ def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str |
 
 def headline_with_cost(choice: ModelChoice) -> list[str]:
     """Which model to use, with its score and cost and why; then what else there is to know."""
-    order, who = choice.order, choice.recommended
+    order, who = choice.decision, choice.recommended
     parts = headline_parts(order)
     of = main_cost(choice.costs, choice.cost_of)
     if who is None or of is None:
@@ -94,7 +94,7 @@ def headline_with_cost(choice: ModelChoice) -> list[str]:
 
 def _against(choice: ModelChoice, of: str, cost: float) -> str:
     """What the one with the best mean costs, or the cheapest that is not shown to be worse."""
-    order, who = choice.order, choice.recommended
+    order, who = choice.decision, choice.recommended
     costs = choice.costs[of]
     best: Any = order.smallest_mean
     if best == who:
@@ -142,8 +142,8 @@ class ModelChoice(Presented):
 
     Attributes
     ----------
-    order : Order
-        The decision: recommended, order, evidence.
+    decision : Decision
+        The recommended model, the ranking and the evidence.
     scores : ItemScores
         What it was decided from: one score per model and item.
     weights : {"micro", "macro"}
@@ -177,7 +177,7 @@ class ModelChoice(Presented):
         What the verdict could be whatever the missing scores are, where that was asked for.
     """
 
-    order: Order
+    decision: Decision
     scores: ItemScores = field(repr=False)
     weights: str
     costs: Mapping[str, Mapping[str, float]] = field(repr=False)
@@ -198,7 +198,7 @@ class ModelChoice(Presented):
     @property
     def recommended(self) -> Name | None:
         """The model to use; None where the procedure cannot tell."""
-        return self.order.recommended
+        return self.decision.recommended
 
     def headline(self) -> str:
         """Which model to use, its score, what it costs, and why; in one or two lines."""
@@ -210,7 +210,7 @@ class ModelChoice(Presented):
         who = self.recommended
         if who is not None:
             if not self.scores.clusters:
-                said += expectation(self.order)
+                said += expectation(self.decision)
             said.append(self._bound_sentence())
             if self.margin is not None:
                 said.append(self._margin_sentence())
@@ -223,18 +223,18 @@ class ModelChoice(Presented):
         return tuple(said)
 
     def _bound_sentence(self) -> str:
-        sure = f"{100 * (1 - self.order.alpha):g} % confidence"
+        sure = f"{100 * (1 - self.decision.alpha):g} % confidence"
         if self.bound is None:
             return f"How much worse than the best of them {self.recommended} may be is not bounded."
-        than = "the best of the others" if len(self.order.prior) > 2 else self.rival
+        than = "the best of the others" if len(self.decision.by_preference) > 2 else self.rival
         if self.bound == 0.0:
             return (
                 f"{self.recommended} is not worse than {than} in "
-                f"{self.order.metric.mean}{self._weight_words()} ({sure})."
+                f"{self.decision.metric.mean}{self._weight_words()} ({sure})."
             )
         return (
             f"{self.recommended} is worse than {than} by at most {number(self.bound)} in "
-            f"{self.order.metric.mean}{self._weight_words()} ({sure})."
+            f"{self.decision.metric.mean}{self._weight_words()} ({sure})."
         )
 
     def _margin_sentence(self) -> str:
@@ -264,28 +264,28 @@ class ModelChoice(Presented):
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the models, in the order of `order.prior`.
+            Names of the models, in the order of `order.prefer`.
         alpha : float, optional
             The level at which it was decided; another one is refused.
         """
-        decided_level(alpha, self.order.alpha)
-        called = renamed(names, self.order.prior)
+        decided_level(alpha, self.decision.alpha)
+        called = renamed(names, self.decision.by_preference)
         head, beside = (
             renamed_text(text, called) for text in (self.headline(), "\n".join(self.beside()))
         )
-        rest = self.order.explain(names=names).split("\n")[1:]
+        rest = self.decision.explain(names=names).split("\n")[1:]
         return "\n".join([head, *rest, beside]).rstrip()
 
     def _columns(self) -> dict[str, Any]:
         """The leaderboard: one row per model."""
-        names = [str(name) for name in self.order.order] or list(self.scores.learners)
+        names = [str(name) for name in self.decision.ranking] or list(self.scores.learners)
         if len(names) < len(self.scores.learners):
-            names = [str(name) for name in self.order.prior]
-        standings = {str(one.name): one.verdict for one in self.order.standings}
-        metric = self.order.metric
+            names = [str(name) for name in self.decision.by_preference]
+        standings = {str(one.name): one.verdict for one in self.decision.standings}
+        metric = self.decision.metric
         return {
             "learner": names,
-            "mean": [metric.shown(self.order.means[name]) for name in names],
+            "mean": [metric.shown(self.decision.means[name]) for name in names],
             "low": [self.intervals[name][0] for name in names],
             "high": [self.intervals[name][1] for name in names],
             **{
@@ -327,7 +327,7 @@ class ModelChoice(Presented):
                 else self.missing_bounds.to_dict(),
             }
         )
-        held = self.order.to_dict()
+        held = self.decision.to_dict()
         return {**held, "explanation": self.explain(), "choice": found}
 
     def report(
@@ -337,12 +337,12 @@ class ModelChoice(Presented):
         title: str | None = None,
         command: Sequence[str] = (),
     ) -> Path:
-        """Write one self-contained HTML file, and return its path; see `Order.report`."""
+        """Write one self-contained HTML file, and return its path; see `Decision.report`."""
         written: Path = present("report", self, path, title=title, command=command)
         return written
 
     def __repr__(self) -> str:
-        return f"ModelChoice(recommended={self.recommended!r}, order={self.order.order!r})"
+        return f"ModelChoice(recommended={self.recommended!r}, order={self.decision.ranking!r})"
 
 
 def _known(cost: float) -> float | None:

@@ -12,9 +12,9 @@ import numpy as np
 from bestofk._base.checks import refuse
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented, decided_level
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
-from bestofk.decide.order_tables import OrderMany
+from bestofk.decide.order_tables import ManyDecisions
 from bestofk.lab.error_rates import rate_columns, setting
 from bestofk.lab.rates import Rate
 from bestofk.lab.simulation import Simulation, rehearse, simulate
@@ -122,7 +122,7 @@ class FalseClaims(Presented):
         }
 
 
-def misses(decision: Order, true: Mapping[Any, float]) -> bool:
+def misses(decision: Decision, true: Mapping[Any, float]) -> bool:
     """Whether any interval of the evidence misses the true difference of its two learners."""
     evidence = decision.evidence
     means = np.array([true[str(name)] for name in evidence.names])
@@ -163,7 +163,7 @@ def false_claims(
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **options
-        For `order`: `prior`, `procedure`, `test`, `family`, `correction`, `alpha`, ... Its
+        For `order`: `prefer`, `procedure`, `test`, `family`, `correction`, `alpha`, ... Its
         defaults hold for what is left out.
 
     Returns
@@ -221,14 +221,14 @@ def false_claims(
     )
 
 
-def decided(simulation: Simulation, options: Mapping[str, Any]) -> OrderMany:
+def decided(simulation: Simulation, options: Mapping[str, Any]) -> ManyDecisions:
     """What `order` decides on every table of a simulation."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return simulation.first_repeat().decided(**options)
 
 
-def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Order]:
+def decisions(simulation: Simulation, options: Mapping[str, Any]) -> Iterator[Decision]:
     """The same one by one, with intervals."""
     arguments = {"random_state": simulation.random_state, **options}
     for one in range(simulation.sets):
@@ -382,7 +382,7 @@ def worst_chosen(
         Count as good enough what is worse than the truly best by at most this; of those the most
         preferred should be found. Preference is as listed.
     **options
-        For `order`: `prior`, `procedure`, `margin`, `guard`, `test`, ...
+        For `order`: `prefer`, `procedure`, `margin`, `guard`, `test`, ...
 
     Returns
     -------

@@ -130,7 +130,7 @@ def outcomes(
     procedure : str, optional
         A name of ``bestofk procedures``, which uses the test.
     alpha, alternative, df, correction, **arguments
-        As for `order`. The preference is as listed unless `prior` says otherwise.
+        As for `order`. The preference is as listed unless `prefer` says otherwise.
     """
     alphas = levels(alpha)
     side(alternative)
@@ -212,7 +212,7 @@ def _pairwise(
 def _choice(
     simulation: Simulation, test: Test, asked: dict[str, Any], one: int = 0, repeat: int = 0
 ) -> Choice:
-    problem = problem_from_losses(simulation.table(one, repeat), prior=simulation.learners)
+    problem = problem_from_losses(simulation.table(one, repeat), prefer=simulation.learners)
     return choose_test(problem, test, random_state=simulation.random_state, **asked)
 
 
@@ -333,11 +333,11 @@ def _by_procedure(
 ) -> Outcomes:  # fmt: skip
     shape = (simulation.sets, simulation.repeats)
     # learners are listed with the most preferred first
-    asked = {"prior": list(simulation.learners), "procedure": procedure, "test": test, "df": df,
+    asked = {"prefer": list(simulation.learners), "procedure": procedure, "test": test, "df": df,
              "correction": correction, **arguments}  # fmt: skip
     found = [simulation.decided(alpha=alpha, **asked) for alpha in alphas]
     verdict = np.stack([1 + many.recommended.reshape(shape) for many in found], axis=-1)
-    orders = np.concatenate([many.order for many in found])
+    orders = np.concatenate([many.ranking for many in found])
     # any number of learners: orders are numbered
     numbers = np.unique(orders, axis=0, return_inverse=True)[1]
     whole = np.moveaxis(numbers.reshape(len(alphas), *shape), 0, -1)

@@ -27,7 +27,7 @@ from bestofk.learners.predict import (
 )
 from bestofk.run.cells import Failure
 from bestofk.run.evaluation.evaluate import Evaluator
-from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.task import ItemEvaluator, caught_warnings
 from bestofk.splits.splits import Splits
 
@@ -140,7 +140,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return self.work.problem.draw(self.work.rng(DATA, number), name=name)
 
     def _fitted(
-        self, number: int, data: DataSet, splits: Splits, contenders: list[Contender]
+        self, number: int, data: DataSet, splits: Splits, contenders: list[NamedLearner]
     ) -> Floats:
         """Losses of learners that are fitted split by split, as `compare` does it."""
         work = self.work
@@ -174,7 +174,7 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         self,
         place: int,
         number: int,
-        seen: list[tuple[Contender, Encoded]],
+        seen: list[tuple[NamedLearner, Encoded]],
         splits: Splits,
         marks: SplitMarks,
     ) -> PlanErrors:
@@ -216,13 +216,15 @@ class SetEvaluator(ItemEvaluator[SplitSet, SetLosses]):
         return np.stack(tables[::-1] if work.problem.best_last else tables)
 
 
-def _plan_shares(contender: Contender, rows: Encoded, splits: Splits, marks: SplitMarks) -> Floats:
+def _plan_shares(
+    contender: NamedLearner, rows: Encoded, splits: Splits, marks: SplitMarks
+) -> Floats:
     errors = plan_errors(contender.estimator, rows, splits, marks)
     assert errors is not None
     return _shares(errors, splits)
 
 
-def _subset_shares(contender: Contender, rows: Encoded, splits: Splits) -> Floats:
+def _subset_shares(contender: NamedLearner, rows: Encoded, splits: Splits) -> Floats:
     """Share of wrong answers by fold of the runs on parts of the rows."""
     runs = range(splits.runs, splits.runs + splits.subset_runs)
     tested = [splits.test(run, fold) for run in runs for fold in range(splits.folds_in(run))]

@@ -17,7 +17,7 @@ from bestofk._base.errors import ArgumentError, RunError, StoreError
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import Presented, json_ready, open_level, renamed
 from bestofk.data.schema import Encoded
-from bestofk.decide.order_tables import OrderMany, order_many
+from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
 from bestofk.lab.one_data_set import DATA, SPLITS, SetEvaluator, SetLosses, SplitSet
 from bestofk.lab.problems.drawn_losses import TableProblem
@@ -30,7 +30,7 @@ from bestofk.renamed import renamed_arguments
 from bestofk.run.cells import Failure
 from bestofk.run.engines.engine import Engine
 from bestofk.run.evaluation.models import is_trusted
-from bestofk.run.experiment import Contender
+from bestofk.run.experiment import NamedLearner
 from bestofk.run.metrics import Loss, as_loss
 from bestofk.run.progress import Progress, observer
 from bestofk.run.run_task import run_task
@@ -153,7 +153,7 @@ class Simulation(Presented):
             subset_values=None if self.subset_losses is None else self.subset_losses[one, repeat],
         )
 
-    def decided(self, **options: Any) -> OrderMany:
+    def decided(self, **options: Any) -> ManyDecisions:
         """What `order` decides on every table, all repeats of the first data set first."""
         parts = self.subset_losses
         return order_many(
@@ -231,7 +231,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
     unit: ClassVar[str] = "data sets"
 
     problem: DataProblem
-    contenders: tuple[Contender, ...]
+    contenders: tuple[NamedLearner, ...]
     plan: Plan
     loss: Loss
     seed: int
@@ -316,7 +316,7 @@ class SimulationTask(Task[SplitSet, SetLosses]):
                  for one in range(problem.copies)]  # fmt: skip
         return (*worse[::-1], *names) if problem.best_last else (*names, *worse)
 
-    def seen(self, encoded: Encoded) -> list[tuple[Contender, Encoded]]:
+    def seen(self, encoded: Encoded) -> list[tuple[NamedLearner, Encoded]]:
         """Who learns from what: all from the same data, or each from its own columns."""
         problem = self.problem
         if isinstance(problem, ColumnBlocks):
@@ -483,7 +483,7 @@ def _tables(problem: TableProblem, sets: int, repeats: int, seed: int) -> Simula
 
 def _task(learners: Any, problem: DataProblem, plan: Any, loss: Any, seed: int) -> SimulationTask:
     named = named_learners(learners)
-    contenders = tuple(Contender.of(name, estimator) for name, estimator in named.items())
+    contenders = tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
     if isinstance(problem, Degraded | ColumnBlocks):
         if len(contenders) != 1:
             name, meets = (

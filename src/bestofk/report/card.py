@@ -10,11 +10,11 @@ from datetime import UTC, datetime
 from markupsafe import Markup
 
 from bestofk._base.formatting import counted, interval_words, number, pvalue_words
-from bestofk.decide.decision import Order, Standing
+from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.explain import LISTED, chain, level_words
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
-from bestofk.decide.stopping.stopped_order import StoppedOrder
+from bestofk.decide.stopping.stopped_order import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.figures.comparisons import minus
@@ -51,7 +51,7 @@ class Row:
 
 
 def card_of(
-    order: Order | None,
+    order: Decision | None,
     losses: Losses | None,
     study: Study | None,
     models: ModelChoice | None,
@@ -78,7 +78,7 @@ def card_of(
     return tuple(rows)
 
 
-def _decision(order: Order) -> list[Row]:
+def _decision(order: Decision) -> list[Row]:
     metric, best = order.metric, order.recommended
     rows = []
     if best is None:
@@ -86,20 +86,20 @@ def _decision(order: Order) -> list[Row]:
     else:
         shown = (
             mean_and_runs(order, best)
-            if isinstance(order, StoppedOrder)
+            if isinstance(order, StoppedDecision)
             else number(metric.shown(order.means[best]))
         )
         notes = (f"{metric.mean} {shown}", *_unproved(order))
         rows.append(Row(label="Recommended", value=html_name(best), notes=notes))
-    if not (isinstance(order, StoppedOrder) and len(set(order.race.runs.values())) > 1):
+    if not (isinstance(order, StoppedDecision) and len(set(order.race.runs.values())) > 1):
         # means over different numbers of runs are not to be ranked
         rows += _means(order)
-    preferred = tuple(html_sentence(line, order.prior) for line in _preference(order))
+    preferred = tuple(html_sentence(line, order.by_preference) for line in _preference(order))
     rows.append(Row(label="Preference", notes=preferred))
     return rows
 
 
-def _means(order: Order) -> list[Row]:
+def _means(order: Decision) -> list[Row]:
     """Who has the smallest mean, and how far it is from there to the recommended learner."""
     metric, smallest = order.metric, order.smallest_mean
     who: Markup | str = "the recommended one"
@@ -111,12 +111,12 @@ def _means(order: Order) -> list[Row]:
     return rows if gap is None else [*rows, gap]
 
 
-def _unproved(order: Order) -> tuple[str, ...]:
+def _unproved(order: Decision) -> tuple[str, ...]:
     """A recommendation that nothing could have supported says so."""
     return () if order.decidable else ("only if you must choose now",)
 
 
-def _gap(order: Order) -> Row | None:
+def _gap(order: Decision) -> Row | None:
     """From the recommended learner to the one with the smallest mean, or to the next one."""
     if order.recommended is None or not order.standings:
         return None
@@ -129,14 +129,14 @@ def _gap(order: Order) -> Row | None:
     if other.difference == 0:
         value = Markup("none: {} has the same mean").format(name)
     elif own:
-        than = "the other" if len(order.prior) == 2 else "the next"
+        than = "the other" if len(order.by_preference) == 2 else "the next"
         value = Markup("{} to {}, {}").format(two_digits(abs(other.difference)), than, name)
     else:
         value = Markup("{} to {}").format(two_digits(abs(other.difference)), name)
     return Row(label="Gap", notes=(value, _how_sure(order, other)))
 
 
-def _how_sure(order: Order, standing: Standing) -> str:
+def _how_sure(order: Decision, standing: Standing) -> str:
     """``95 % interval -0.06 to 0.07, p = 0.71: no evidence of a difference``."""
     if standing.verdict == "not tested":
         return "not tested"
@@ -154,14 +154,14 @@ def _how_sure(order: Order, standing: Standing) -> str:
     return minus(f"{', '.join(parts)}: {verdict}".removeprefix(": "))
 
 
-def _preference(order: Order) -> tuple[str, ...]:
+def _preference(order: Decision) -> tuple[str, ...]:
     preference = order.preference
     if not preference.stated:
         by = "wins" if decides_by(order.procedure) == "wins" else "mean"
         return (f"none: the {by} {'decide' if by == 'wins' else 'decides'}",)
-    listed = chain(order.prior[:LISTED])
-    if len(order.prior) > LISTED:
-        listed += f", ... ({len(order.prior)} in all)"
+    listed = chain(order.by_preference[:LISTED])
+    if len(order.by_preference) > LISTED:
+        listed += f", ... ({len(order.by_preference)} in all)"
     if preference.kind == "measured":
         what = _MEASURED.get(preference.words, f"{preference.words}, the cheapest first")
         return (f"measured: {what}", listed)
@@ -174,7 +174,7 @@ def _preference(order: Order) -> tuple[str, ...]:
     return ("stated, the most preferred first", listed)
 
 
-def _based_on(order: Order | None, losses: Losses | None, models: ModelChoice | None) -> str:
+def _based_on(order: Decision | None, losses: Losses | None, models: ModelChoice | None) -> str:
     if models is not None:
         scores = models.scores
         parts = [counted(len(scores.items), "item")]
@@ -182,7 +182,7 @@ def _based_on(order: Order | None, losses: Losses | None, models: ModelChoice | 
             parts.append(counted(len(scores.tasks), "task"))
         if scores.clusters:
             parts.append(counted(len(scores.clusters), "cluster"))
-        return f"{' in '.join(parts)}, scored by {models.order.metric.name}"
+        return f"{' in '.join(parts)}, scored by {models.decision.metric.name}"
     design = order.design if order is not None else losses.design.describe() if losses else ""
     if losses is None or len(losses.datasets) > 1 or losses.datasets == ("data",):
         return design

@@ -14,11 +14,11 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, number, shortened
 from bestofk._base.registry import Assumption, Check
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.problem import Problem
 from bestofk.decide.registry import decides_by
 from bestofk.decide.stopping.races import Race
-from bestofk.decide.stopping.stopped_order import StoppedOrder
+from bestofk.decide.stopping.stopped_order import StoppedDecision
 from bestofk.losses.losses import Losses
 from bestofk.report.names import latex_text
 from bestofk.run.study import Study
@@ -156,7 +156,7 @@ class CheckedAssumption:
         )
 
 
-def assumptions_of(order: Order) -> tuple[CheckedAssumption, ...]:
+def assumptions_of(order: Decision) -> tuple[CheckedAssumption, ...]:
     """The assumptions of the test and of the correction, with their state."""
     found = []
     if order.problem is not None:
@@ -166,7 +166,7 @@ def assumptions_of(order: Order) -> tuple[CheckedAssumption, ...]:
         if equal is not None:
             found.append(equal)
     found.append(_correction(order))
-    if isinstance(order, StoppedOrder):
+    if isinstance(order, StoppedDecision):
         found.append(_as_planned(order.race))
     if not order.decidable:
         found.append(
@@ -177,7 +177,7 @@ def assumptions_of(order: Order) -> tuple[CheckedAssumption, ...]:
                 f"above alpha = {order.alpha:g}.",
             )
         )
-    if order.choice is not None and order.choice.posterior:
+    if order.test_choice is not None and order.test_choice.posterior:
         found.append(
             CheckedAssumption(
                 claim="What stands for a p-value is a posterior probability.",
@@ -188,16 +188,16 @@ def assumptions_of(order: Order) -> tuple[CheckedAssumption, ...]:
     return tuple(found)
 
 
-def _of_test(order: Order, problem: Problem) -> list[CheckedAssumption]:
+def _of_test(order: Decision, problem: Problem) -> list[CheckedAssumption]:
     """What the entry of the test states, as it stands here; an unknown test states nothing."""
     entry: PairwiseTest | MultipleTest | None = None
-    if order.choice is not None:
-        entry = order.choice.entry
+    if order.test_choice is not None:
+        entry = order.test_choice.entry
     elif order.test in MULTIPLE_TESTS:
         entry = MULTIPLE_TESTS[order.test]
     if entry is None or not entry.assumptions:
         return [_unstated(order, given=entry is None)]
-    df = None if order.choice is None else order.choice.arguments.get("df")
+    df = None if order.test_choice is None else order.test_choice.arguments.get("df")
     holds = {
         "always": True,
         "one data set": problem.n_datasets == 1 and problem.design.kind != "time",
@@ -229,7 +229,7 @@ def _units(problem: Problem) -> str:
     return "windows" if problem.design.kind == "time" else "instances"
 
 
-def _same_splits(order: Order, problem: Problem) -> CheckedAssumption:
+def _same_splits(order: Decision, problem: Problem) -> CheckedAssumption:
     blocks = "data sets" if problem.n_datasets > 1 else "splits"
     if problem.design.kind == "test-set":
         blocks = "items" if order.noun == "model" else "test instances"
@@ -299,7 +299,7 @@ _CHECKS: dict[Check, Callable[[str, str, Assumption, Problem], CheckedAssumption
 }
 
 
-def _unstated(order: Order, *, given: bool) -> CheckedAssumption:
+def _unstated(order: Decision, *, given: bool) -> CheckedAssumption:
     return CheckedAssumption(
         claim=f"What the test {order.test!r} assumes.",
         state="cannot be checked",
@@ -326,7 +326,7 @@ def _as_planned(race: Race) -> CheckedAssumption:
     )
 
 
-def _correction(order: Order) -> CheckedAssumption:
+def _correction(order: Decision) -> CheckedAssumption:
     pairs = counted(len(order.evidence), "comparison")
     claim = "Alpha is the error of the whole result, in every claim."
     if len(order.evidence) == 0:
@@ -400,7 +400,9 @@ class Methods:
     bibtex: str
 
 
-def methods_of(order: Order | None, losses: Losses | None, study: Study | None = None) -> Methods:
+def methods_of(
+    order: Decision | None, losses: Losses | None, study: Study | None = None
+) -> Methods:
     """The paragraph for a decision."""
     cited = Bibliography()
     sentences = [_what(order, losses, study)]
@@ -438,8 +440,8 @@ def _cite(one: Cited, cited: Bibliography) -> str:
     return f"{one.words}{_MARK}{','.join(one.keys)}{_MARK}"
 
 
-def _what(order: Order | None, losses: Losses | None, study: Study | None) -> str:
-    names = [str(name) for name in order.prior] if order else list(losses.algorithms)  # type: ignore[union-attr]
+def _what(order: Decision | None, losses: Losses | None, study: Study | None) -> str:
+    names = [str(name) for name in order.by_preference] if order else list(losses.algorithms)  # type: ignore[union-attr]
     who = f"{counted(len(names), order.noun if order else 'learner')} ({shortened(names, 12)})"
     if losses is None:
         return f"We compared {who}."
@@ -481,16 +483,16 @@ def _judge_of_repetitions() -> Cited:
     )
 
 
-def _how(order: Order, cited: Bibliography) -> list[str]:
+def _how(order: Decision, cited: Bibliography) -> list[str]:
     procedure = _cite(cited_procedure(order.procedure), cited)
     test = _cite(cited_test(order.test), cited)
-    prior = "without a preference"
+    prefer = "without a preference"
     if order.preference.stated:
-        prior = f"with the preference {shortened([str(name) for name in order.prior], 12)}"
+        prefer = f"with the preference {shortened([str(name) for name in order.by_preference], 12)}"
     evidence = order.evidence
     if not len(evidence):
         return [
-            f"The choice was made by {procedure} with {test} at level {order.alpha:g}, {prior}."
+            f"The choice was made by {procedure} with {test} at level {order.alpha:g}, {prefer}."
         ]
     sides = "one-sided" if evidence.alternative != "two-sided" else "two-sided"
     family = counted(len(evidence), "comparison")
@@ -508,9 +510,9 @@ def _how(order: Order, cited: Bibliography) -> list[str]:
             f"recommended; claims of significance are at level {order.alpha:g} over all of them."
         )
     else:
-        verb = "ordered" if len(order.order) > 1 else "chosen from"
+        verb = "ordered" if len(order.ranking) > 1 else "chosen from"
         sentences.append(
-            f"The {order.noun}s were {verb} by {procedure} at level {order.alpha:g} {prior}."
+            f"The {order.noun}s were {verb} by {procedure} at level {order.alpha:g} {prefer}."
         )
         if decides_by(order.procedure) == "steps" and order.guard:
             sentences.append(

@@ -35,7 +35,7 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
     """Every model with its mean, interval, group, costs and verdict."""
     columns = choice._columns()
     names: list[str] = columns["learner"]
-    metric = choice.order.metric
+    metric = choice.decision.metric
     letters = _letters(choice)
     found = [
         Column(key="learner", title="Model", kind="name", cells=names),
@@ -58,7 +58,7 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
     found.append(
         Column(key="verdict", title="Verdict", kind="text", cells=columns["verdict"])
     )  # fmt: skip
-    level = f"{100 * (1 - choice.order.alpha):g} %"
+    level = f"{100 * (1 - choice.decision.alpha):g} %"
     return OutputTable(
         name="leaderboard",
         caption=f"The models, with {level} intervals of each mean alone"
@@ -69,8 +69,8 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
 
 def _letters(choice: ModelChoice) -> dict[str, str]:
     """Groups of models that are not shown to differ, where all pairs were tested both ways."""
-    order = choice.order
-    names = [str(name) for name in order.prior]
+    order = choice.decision
+    names = [str(name) for name in order.by_preference]
     K = len(names)
     if len(order.evidence) != K * (K - 1) // 2 or order.evidence.alternative != "two-sided":
         return {}
@@ -78,7 +78,7 @@ def _letters(choice: ModelChoice) -> dict[str, str]:
     for winner, loser in order.claims:
         i, j = names.index(str(winner)), names.index(str(loser))
         different[i, j] = different[j, i] = True
-    by_mean = tuple(int(k) for k in np.argsort([order.means[name] for name in order.prior]))
+    by_mean = tuple(int(k) for k in np.argsort([order.means[name] for name in order.by_preference]))
     letters = compact_letters(different, order=by_mean)
     return {name: "".join(letters.of(k)) for k, name in enumerate(names)}
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from bestofk._base.errors import BestOfKError
 from bestofk._base.registry import resolve
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
 from bestofk.losses.losses import Losses
 from bestofk.report.figures.output import svg
@@ -60,32 +60,32 @@ class _Figure:
     title: str
     caption: str
     layout: str
-    belongs: Callable[[Order, Losses], bool]
+    belongs: Callable[[Decision, Losses], bool]
     takes_losses: bool = False
 
 
-def _stopped(order: Order, _: Losses) -> bool:
-    return order.runs_of(order.prior[0]) is not None
+def _stopped(order: Decision, _: Losses) -> bool:
+    return order.runs_of(order.by_preference[0]) is not None
 
 
-def _funnelled(order: Order, losses: Losses) -> bool:
+def _funnelled(order: Decision, losses: Losses) -> bool:
     """Over data sets there is no one statistic whose band could be shown."""
     return _stopped(order, losses) and len(losses.datasets) == 1
 
 
-def _graph(order: Order, _: Losses) -> bool:
+def _graph(order: Decision, _: Losses) -> bool:
     return decides_by(order.procedure) == "steps" and order.preference.stated
 
 
-def _multitest(order: Order, losses: Losses) -> bool:
+def _multitest(order: Decision, losses: Losses) -> bool:
     return _graph(order, losses) and not _stopped(order, losses)
 
 
-def _few(order: Order, losses: Losses) -> bool:
-    return _multitest(order, losses) and len(order.prior) <= FEW
+def _few(order: Decision, losses: Losses) -> bool:
+    return _multitest(order, losses) and len(order.by_preference) <= FEW
 
 
-def _spread(order: Order, losses: Losses) -> bool:
+def _spread(order: Decision, losses: Losses) -> bool:
     return (
         not _stopped(order, losses)
         and losses.values[0].size > 1
@@ -93,21 +93,21 @@ def _spread(order: Order, losses: Losses) -> bool:
     )
 
 
-def _pairs(order: Order, losses: Losses) -> bool:
+def _pairs(order: Decision, losses: Losses) -> bool:
     return len(order.evidence) > 0 and not _stopped(order, losses)
 
 
-def _several_sets(order: Order, losses: Losses) -> bool:
+def _several_sets(order: Decision, losses: Losses) -> bool:
     return _pairs(order, losses) and len(losses.datasets) > 1
 
 
-def _some_sets(order: Order, losses: Losses) -> bool:
+def _some_sets(order: Decision, losses: Losses) -> bool:
     """Several, not so many that nobody reads them one by one."""
     cells = len(losses.datasets) * len(losses.algorithms)
     return _several_sets(order, losses) and cells <= MOST_MEANS
 
 
-def _beside(order: Order, _: Losses) -> bool:
+def _beside(order: Decision, _: Losses) -> bool:
     return order.bootstrap is not None
 
 
@@ -204,7 +204,7 @@ FIGURES = (
 )
 
 
-def dot_plot_of(order: Order, losses: Losses) -> str:
+def dot_plot_of(order: Decision, losses: Losses) -> str:
     """The losses as dots in plain colours, for a page that is not ours; empty where none fits."""
     from bestofk.report.figures.kinds.loss_points import layout_losses
 
@@ -216,7 +216,7 @@ def dot_plot_of(order: Order, losses: Losses) -> str:
         return ""
 
 
-def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
+def layouts_of(order: Decision, losses: Losses) -> list[tuple[_Figure, Picture]]:
     """The figures that say something of this decision, laid out."""
     found = []
     for figure in FIGURES:
@@ -232,7 +232,7 @@ def layouts_of(order: Order, losses: Losses) -> list[tuple[_Figure, Picture]]:
     return found
 
 
-def figures_of(order: Order | None, losses: Losses | None) -> list[DrawnFigure]:
+def figures_of(order: Decision | None, losses: Losses | None) -> list[DrawnFigure]:
     """The figures as SVG for a page."""
     if order is None or losses is None:
         return []

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 
 from bestofk._base.formatting import counted
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.preference import MeasuredCosts, PanelOrder
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.races import Race
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.learners.preparation import sentences as preparation_sentences
@@ -25,7 +25,7 @@ from bestofk.version import __version__
 
 
 def left_out_of(
-    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> list[str]:
     """Failures first, then what was dropped, then what a reader must know besides."""
     said = [] if study is None else _failed(study)
@@ -81,7 +81,7 @@ class Repeat:
 
 
 def facts_of(
-    order: Order | None,
+    order: Decision | None,
     losses: Losses | None,
     study: Study | None,
     models: ModelChoice | None = None,
@@ -132,12 +132,12 @@ def _preparation(study: Study) -> str:
     return said.replace("Preparation inside the folds: ", "") or "none."
 
 
-def _arguments(order: Order) -> str:
-    if order.choice is None:
+def _arguments(order: Decision) -> str:
+    if order.test_choice is None:
         return ""
     return ", ".join(
         f"{name} = {value}"
-        for name, value in order.choice.arguments.items()
+        for name, value in order.test_choice.arguments.items()
         if isinstance(value, str | int | float | bool)
     )
 
@@ -161,7 +161,7 @@ def _listed(versions: dict[str, str]) -> str:
     return ", ".join(f"{name} {number}" for name, number in sorted(versions.items()))
 
 
-def repeat_of(order: Order | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
+def repeat_of(order: Decision | None, study: Study | None, command: Sequence[str] = ()) -> Repeat:
     """The command line, if there was one; else the call."""
     words = list(command)
     if not words and study is not None and study.spec is not None:
@@ -177,39 +177,39 @@ def repeat_of(order: Order | None, study: Study | None, command: Sequence[str] =
     return Repeat(heading=heading, text=_order_call(order))
 
 
-def _decision_arguments(order: Order) -> list[str]:
-    if order.options is not None:
-        return _given_arguments(order.options)
+def _decision_arguments(order: Decision) -> list[str]:
+    if order.settings is not None:
+        return _given_arguments(order.settings)
     named = (
         []
         if order.problem is not None and order.problem.bare
-        else [f"prior={[str(name) for name in order.prior]!r}"]
+        else [f"prefer={[str(name) for name in order.by_preference]!r}"]
     )
-    with_test = order.choice is not None
+    with_test = order.test_choice is not None
     return [
         *named,
         f"procedure={order.procedure!r}",
         *([f"test={order.test!r}", f"correction={order.correction!r}"] if with_test else []),
         *(
-            [f"df={order.choice.arguments['df']!r}"]
-            if order.choice is not None and "df" in order.choice.arguments
+            [f"df={order.test_choice.arguments['df']!r}"]
+            if order.test_choice is not None and "df" in order.test_choice.arguments
             else []
         ),
         f"alpha={order.alpha!r}",
     ]
 
 
-def _given_arguments(options: Decision) -> list[str]:
+def _given_arguments(options: Settings) -> list[str]:
     """The options that differ from their defaults, as they are typed."""
     given = options.given()
     shown = {name: repr(value) for name, value in given.items() if name != "test_arguments"}
-    prior = given.get("prior")
-    if isinstance(prior, MeasuredCosts):
-        shown["prior"] = repr(prior.what)
-    elif isinstance(prior, PanelOrder):
-        shown["prior"] = repr(list(prior.names))
-    elif isinstance(prior, tuple):
-        shown["prior"] = repr(list(prior))
+    prefer = given.get("prefer")
+    if isinstance(prefer, MeasuredCosts):
+        shown["prefer"] = repr(prefer.what)
+    elif isinstance(prefer, PanelOrder):
+        shown["prefer"] = repr(list(prefer.names))
+    elif isinstance(prefer, tuple):
+        shown["prefer"] = repr(list(prefer))
     if not isinstance(options.test, str):
         shown["test"] = options.test_name.rpartition(".")[2]
     if isinstance(options.df, Calibration):
@@ -223,11 +223,11 @@ def _call(function: str, arguments: list[str]) -> str:
     return f"import bestofk as bk\n\n{function}(\n{lines})"
 
 
-def _order_call(order: Order) -> str:
+def _order_call(order: Decision) -> str:
     return _call("order = bk.order", ["losses", *_decision_arguments(order)])
 
 
-def _compare_call(order: Order | None, study: Study) -> str:
+def _compare_call(order: Decision | None, study: Study) -> str:
     spec = study.spec
     if spec is None:
         return _call("study = bk.compare", [f"plan={study.plan!r}"])
@@ -240,8 +240,8 @@ def _compare_call(order: Order | None, study: Study) -> str:
         f"loss={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
-    if study.options is not None:
-        asked = _given_arguments(replace(study.options, random_state=0))
+    if study.settings is not None:
+        asked = _given_arguments(replace(study.settings, random_state=0))
     else:
         asked = [] if order is None else _decision_arguments(order)
     return _call("study = bk.compare", [*arguments, *asked, *_stopping(study.race)])

@@ -17,7 +17,7 @@ from bestofk._base.checks import one_of
 from bestofk._base.formatting import duration, escaped, number
 from bestofk._base.results import Result
 from bestofk.data.tables.workbooks import as_text_cell
-from bestofk.decide.decision import Order, Standing
+from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.one_test import TestReport
 from bestofk.decide.statements.explain import level_words
@@ -328,13 +328,13 @@ _COLUMNS: dict[str, Columns] = {
 
 
 def learners_table(
-    order: Order,
+    order: Decision,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
 ) -> OutputTable:
     """Every learner: its place, its mean, how it stands to the recommended one, and its cost."""
-    names = list(order.order if len(order.order) > 1 else order.prior)
-    ranked = len(order.order) > 1
+    names = list(order.ranking if len(order.ranking) > 1 else order.by_preference)
+    ranked = len(order.ranking) > 1
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
@@ -364,13 +364,13 @@ def learners_table(
         places = list(range(1, len(names) + 1))
         columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))
     if order.preference.stated:
-        prior = {name: place for place, name in enumerate(order.prior, 1)}
+        prefer = {name: place for place, name in enumerate(order.by_preference, 1)}
         columns.append(
             Column(
                 key="preference",
                 title="Preference",
                 kind="count",
-                cells=[prior[name] for name in names],
+                cells=[prefer[name] for name in names],
             )
         )
     if order.counts is not None:
@@ -576,7 +576,7 @@ def table_of(value: Result) -> OutputTable:
         if value.decision is None:
             return costs_table(value.costs)
         return learners_table(value.decision, value.costs, value.others)
-    if isinstance(value, Order):
+    if isinstance(value, Decision):
         return learners_table(value)
     if isinstance(value, TestReport):
         return table_of(value.result)
@@ -622,8 +622,8 @@ def html_of(value: Result) -> str:
 def _names(value: Result) -> tuple[object, ...]:
     if isinstance(value, Study):
         return value.losses.algorithms
-    if isinstance(value, Order):
-        return value.prior
+    if isinstance(value, Decision):
+        return value.by_preference
     return value.names if isinstance(value, TestReport | Evidence) else ()
 
 

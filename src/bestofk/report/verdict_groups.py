@@ -8,7 +8,7 @@ from math import floor, isfinite, log10
 from markupsafe import Markup
 
 from bestofk._base.formatting import counted, interval_words as ends_words, pvalue_words
-from bestofk.decide.decision import Order, Standing
+from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.preference import Name
 from bestofk.decide.statements.explain import level_words
 from bestofk.decide.statements.stopped import NOT_SETTLED
@@ -129,7 +129,7 @@ class Forest:
     note: str
 
 
-def forest_of(order: Order | None) -> Forest | None:
+def forest_of(order: Decision | None) -> Forest | None:
     """The groups of a decision with their axis; None where nobody is recommended by pairs."""
     if order is None or order.recommended is None or not order.standings:
         return None
@@ -160,13 +160,13 @@ def forest_of(order: Order | None) -> Forest | None:
     )
 
 
-def groups_of(order: Order | None) -> tuple[Group, ...]:
+def groups_of(order: Decision | None) -> tuple[Group, ...]:
     """The groups that have members, in the order of `GROUPS`; none where nobody is recommended."""
     forest = forest_of(order)
     return () if forest is None else forest.groups
 
 
-def _groups(order: Order, scale: Scale | None) -> tuple[Group, ...]:
+def _groups(order: Decision, scale: Scale | None) -> tuple[Group, ...]:
     best, means = order.recommended, _means(order)
     assert best is not None
     zero = None if scale is None else _percent(scale, 0.0)
@@ -188,7 +188,7 @@ def _groups(order: Order, scale: Scale | None) -> tuple[Group, ...]:
 
 
 def _member(
-    order: Order, standing: Standing, scale: Scale | None, means: dict[Name, str]
+    order: Decision, standing: Standing, scale: Scale | None, means: dict[Name, str]
 ) -> Member:
     tested = standing.verdict != "not tested"
     p = standing.adjusted_pvalue
@@ -203,9 +203,9 @@ def _member(
     )
 
 
-def _scale(order: Order) -> Scale | None:
+def _scale(order: Decision) -> Scale | None:
     """The axis of the figure; none for a race, whose learners ran differently far."""
-    if order.runs_of(order.prior[0]) is not None:
+    if order.runs_of(order.by_preference[0]) is not None:
         return None
     return layout_forest(order).picture.x_scale
 
@@ -228,9 +228,9 @@ def _bar(standing: Standing, scale: Scale, *, tested: bool) -> Whisker:
     )
 
 
-def _means(order: Order) -> dict[Name, str]:
+def _means(order: Decision) -> dict[Name, str]:
     """``0.1657`` by learner, or of a race that was stopped ``0.1657 over 2 runs``."""
-    names = order.prior
+    names = order.by_preference
     shown = equal_decimals([order.metric.shown(order.means[name]) for name in names])
     runs = [order.runs_of(name) for name in names]
     return {

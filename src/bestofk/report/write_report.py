@@ -21,13 +21,13 @@ from bestofk._base.atomic_write import write_text
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, BestOfKError, RunError
 from bestofk._base.formatting import counted, number, without_controls
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.power.advice import advice, expectation
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
 from bestofk.decide.statements.explain import called, chain, standing_sentences
 from bestofk.decide.statements.stopped import standings_of
-from bestofk.decide.stopping.stopped_order import StoppedOrder
+from bestofk.decide.stopping.stopped_order import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.card import card_of
@@ -56,14 +56,14 @@ MOST_PAIRS = 5_000
 """Of more pairs, the page holds the p-values of the decision alone."""
 
 
-def live_data(order: Order) -> dict[str, object] | None:
-    """The object that the page's script reads; learners are counted in the order of `prior`.
+def live_data(order: Decision) -> dict[str, object] | None:
+    """The object that the page's script reads; learners are counted in the order of `prefer`.
 
     None where the page cannot decide as Python does: procedures other than MultiTest, families
     other than all pairs, p-values that are not numbers, and races that were stopped.
     """
     evidence = order.evidence
-    if isinstance(order, StoppedOrder):
+    if isinstance(order, StoppedDecision):
         return None
     if decides_by(order.procedure) != "steps" or evidence.family.name != "all":
         return None
@@ -72,9 +72,11 @@ def live_data(order: Order) -> dict[str, object] | None:
     metric = order.metric
     adjusted = adjusted_by_all(order)
     return {
-        "names": [one_line(name) for name in order.prior],
-        "means": without_noise(np.array([order.means[name] for name in order.prior])).tolist(),
-        "shown": [number(metric.shown(order.means[name])) for name in order.prior],
+        "names": [one_line(name) for name in order.by_preference],
+        "means": without_noise(
+            np.array([order.means[name] for name in order.by_preference])
+        ).tolist(),
+        "shown": [number(metric.shown(order.means[name])) for name in order.by_preference],
         "metric": f"{metric.smallest} {metric.mean}",
         "stated": order.preference.stated,
         "guard": order.guard,
@@ -86,7 +88,7 @@ def live_data(order: Order) -> dict[str, object] | None:
     }
 
 
-def adjusted_by_all(order: Order) -> dict[str, Floats]:
+def adjusted_by_all(order: Decision) -> dict[str, Floats]:
     """Adjusted p-values of the pairs by every correction that the page offers.
 
     In the family of all pairs they depend neither on alpha nor on the preference.
@@ -96,12 +98,12 @@ def adjusted_by_all(order: Order) -> dict[str, Floats]:
     found = {order.correction: evidence.adjusted_pvalue}
     for name in names:
         most = CORRECTIONS[name].most_learners
-        if name not in found and (most is None or len(order.prior) <= most):
+        if name not in found and (most is None or len(order.by_preference) <= most):
             found[name] = replace(evidence.family, correction=name).adjust(evidence.pvalue)
     return found
 
 
-def corrections(order: Order) -> list[tuple[str, str]]:
+def corrections(order: Decision) -> list[tuple[str, str]]:
     """Name and words of every correction that the page offers, as a list to choose from."""
     words = {name: CORRECTIONS[name].words for name in adjusted_by_all(order)}
     return [(name, text[:1].upper() + text[1:]) for name, text in words.items()]
@@ -148,7 +150,7 @@ class ShownTable:
 
 
 def write_report(
-    value: Order | Study | ModelChoice,
+    value: Decision | Study | ModelChoice,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -167,13 +169,15 @@ def write_report(
 
 
 def render_report(
-    value: Order | Study | ModelChoice, *, title: str | None = None, command: Sequence[str] = ()
+    value: Decision | Study | ModelChoice, *, title: str | None = None, command: Sequence[str] = ()
 ) -> str:
     """The page as text; the same for the same value."""
     study = value if isinstance(value, Study) else None
     models = value if isinstance(value, ModelChoice) else None
-    order = study.decision if study is not None else models.order if models is not None else value
-    assert order is None or isinstance(order, Order)
+    order = (
+        study.decision if study is not None else models.decision if models is not None else value
+    )
+    assert order is None or isinstance(order, Decision)
     losses = study.losses if study is not None else _losses_of(order)
     if order is not None:
         order = _with_text_names(order)
@@ -231,7 +235,7 @@ def render_report(
     return without_controls(_template().render(parts))
 
 
-def _losses_of(order: Order | None) -> Losses | None:
+def _losses_of(order: Decision | None) -> Losses | None:
     """The table that an order was decided from; made of the array where there was none."""
     problem = None if order is None else order.problem
     if problem is None:
@@ -242,15 +246,15 @@ def _losses_of(order: Order | None) -> Losses | None:
     return Losses(problem.values, dims=dims, algorithms=[str(name) for name in problem.names])
 
 
-def _with_text_names(order: Order) -> Order:
+def _with_text_names(order: Decision) -> Decision:
     """Learners of bare arrays are numbers; in a report they are names as others."""
-    if all(isinstance(name, str) for name in order.prior):
+    if all(isinstance(name, str) for name in order.by_preference):
         return order
     return replace(
         order,
         recommended=None if order.recommended is None else str(order.recommended),
-        order=tuple(map(str, order.order)),
-        prior=tuple(map(str, order.prior)),
+        ranking=tuple(map(str, order.ranking)),
+        by_preference=tuple(map(str, order.by_preference)),
         means={str(name): mean for name, mean in order.means.items()},
         evidence=replace(order.evidence, names=tuple(map(str, order.evidence.names))),
         margins={str(name): one for name, one in order.margins.items()},
@@ -260,8 +264,8 @@ def _with_text_names(order: Order) -> Order:
     )
 
 
-def _names(order: Order | None, study: Study | None) -> set[object]:
-    names: set[object] = set() if order is None else set(order.prior)
+def _names(order: Decision | None, study: Study | None) -> set[object]:
+    names: set[object] = set() if order is None else set(order.by_preference)
     if study is not None:
         names |= {*study.costs, *study.left_out, *study.losses.algorithms, *study.losses.datasets}
     elif order is not None and order.problem is not None and order.problem.losses is not None:
@@ -270,9 +274,9 @@ def _names(order: Order | None, study: Study | None) -> set[object]:
 
 
 def _title(
-    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> str:
-    learners = len(order.prior) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
+    learners = len(order.by_preference) if order is not None else len(losses.algorithms)  # type: ignore[union-attr]
     if study is not None:
         learners += len(study.left_out)
     who = counted(learners, "learner" if models is None else "model")
@@ -284,7 +288,7 @@ def _title(
 
 
 def _verdict(
-    order: Order | None, study: Study | None, names: set[object], models: ModelChoice | None
+    order: Decision | None, study: Study | None, names: set[object], models: ModelChoice | None
 ) -> list[str]:
     """What was decided, without what other sections say."""
     if order is None:
@@ -292,7 +296,9 @@ def _verdict(
         return paragraphs(study.explain(), names)[:1]
     # notes come under what was left out; the order and the groups are shown as lists
     said = paragraphs(replace(order, notes=()).explain(), names)
-    standing = standings_of(order) if isinstance(order, StoppedOrder) else standing_sentences(order)
+    standing = (
+        standings_of(order) if isinstance(order, StoppedDecision) else standing_sentences(order)
+    )
     elsewhere = set(paragraphs("\n".join([*standing, *_stops(order)]), names))
     by_mean = f"Order by {order.metric.mean}: "
     lines = [
@@ -313,12 +319,12 @@ def _verdict(
     return lines
 
 
-def _stops(order: Order | None) -> list[str]:
+def _stops(order: Decision | None) -> list[str]:
     """When every learner of a race was stopped, and why."""
-    return order.race.reasons() if isinstance(order, StoppedOrder) else []
+    return order.race.reasons() if isinstance(order, StoppedDecision) else []
 
 
-def _lead(text: str, order: Order | None, names: set[object]) -> Markup:
+def _lead(text: str, order: Decision | None, names: set[object]) -> Markup:
     """The first sentences, with what to do in strong letters."""
     said = html_sentence(text, names)
     if order is None or order.recommended is None:
@@ -330,15 +336,15 @@ def _lead(text: str, order: Order | None, names: set[object]) -> Markup:
     return Markup("<strong>{}</strong>{}").format(use, Markup(said[len(use) :]))
 
 
-def _order_shown(order: Order | None, names: set[object]) -> dict[str, Any] | None:
+def _order_shown(order: Decision | None, names: set[object]) -> dict[str, Any] | None:
     """The order, where it is not that of the means, which the groups show; the rest is folded."""
-    if order is None or len(order.order) < 2 or decides_by(order.procedure) == "wins":
+    if order is None or len(order.ranking) < 2 or decides_by(order.procedure) == "wins":
         return None
-    if list(order.order) == [order.recommended, *(one.name for one in order.standings)]:
+    if list(order.ranking) == [order.recommended, *(one.name for one in order.standings)]:
         return None
-    shown = [html_name(name) for name in order.order]
+    shown = [html_name(name) for name in order.ranking]
     first = len(shown) if len(shown) <= SHOWN + 1 else SHOWN
-    start = f"Order: {chain(order.order)}; "
+    start = f"Order: {chain(order.ranking)}; "
     said = [line.removeprefix(start) for line in paragraphs(order.explain(), names)
             if line.startswith(start)]  # fmt: skip
     return {
@@ -374,7 +380,7 @@ def _quality_against_cost(value: ModelChoice | Study | None) -> list[DrawnFigure
 
 
 def _tables(
-    order: Order | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
+    order: Decision | None, losses: Losses | None, study: Study | None, models: ModelChoice | None
 ) -> list[OutputTable]:
     costs = None if study is None else study.costs
     found = []
@@ -392,7 +398,7 @@ def _tables(
     return found if by_dataset is None else [*found, by_dataset]
 
 
-def _pairs(order: Order) -> OutputTable:
+def _pairs(order: Decision) -> OutputTable:
     """All pairs where there are few enough, else those of the recommended learner."""
     table, evidence = pairs_table(order.evidence), order.evidence
     if len(table) <= MAX_LISTED_PAIRS:

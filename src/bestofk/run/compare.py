@@ -10,18 +10,18 @@ from typing import Any
 from bestofk._base.checks import one_of, whole
 from bestofk._base.errors import RunError
 from bestofk.data.dataset import DataSet
-from bestofk.decide.preference import MeasuredCosts, PanelOrder, Prior
-from bestofk.decide.settings import Decision
+from bestofk.decide.preference import MeasuredCosts, PanelOrder, PreferenceLike
+from bestofk.decide.settings import Settings
 from bestofk.learners.preparation import PREPARE, refuse_preparation
 from bestofk.renamed import renamed_arguments
 from bestofk.run.evaluation.models import complexities
 from bestofk.run.execution import Execution
-from bestofk.run.experiment import Contender, Experiment
+from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import (
-    as_contenders,
     as_datasets,
     check_task,
     default_plan,
+    named_estimators,
     rehearse,
     splits_for,
 )
@@ -47,7 +47,7 @@ def compare(
     sample_weight: Any = None,
     repetitions: int = 1,
     loss: Any = None,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     procedure: str = "multitest",
     test: str | Callable[..., Any] = "auto",
     df: float | str | None = None,
@@ -116,7 +116,7 @@ def compare(
         ``scorer(estimator, X, y)``, or costs (rows are the truth). Of several the first decides,
         and all are reported from the same fits. By default ``"zero-one"`` for labels and
         ``"squared"`` for numbers.
-    prior : sequence, mapping or str, optional
+    prefer : sequence, mapping or str, optional
         What you prefer before the data speak: learners, most preferred first; prices by name;
         ``"listed"``; or what is measured: ``"fit_time"``, ``"predict_time"``, ``"size"`` or, for
         learners that count their parameters, ``"complexity"``; measured costs count as different
@@ -177,7 +177,7 @@ def compare(
     --------
     >>> import bestofk as bk
     >>> study = bk.compare(["max", "nmc", "nn"], data="iris", plan="5x2", progress=False,
-    ...                    prior="listed")
+    ...                    prefer="listed")
     >>> study.recommended
     'nmc'
     """
@@ -191,13 +191,13 @@ def compare(
     rule = stopping_rule(
         stop, target=target, settle=settle, risk=risk, max_runs=max_runs, datasets=len(datasets)
     )
-    contenders = as_contenders(learners, task=datasets[0].task)
+    contenders = named_estimators(learners, task=datasets[0].task)
     check_task(contenders, datasets)
     names = tuple(contender.name for contender in contenders)
-    if prior is None and learners is None:
-        prior = PanelOrder(names=names)  # type: ignore[assignment]
-    decision = Decision(
-        prior=prior, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
+    if prefer is None and learners is None:
+        prefer = PanelOrder(names=names)  # type: ignore[assignment]
+    decision = Settings(
+        prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, guard=guard,
         random_state=random_state,
     )  # fmt: skip
@@ -232,7 +232,7 @@ def compare(
     )  # fmt: skip
     rehearse(experiment, decision)
 
-    def raced(experiment: Experiment, decision: Decision) -> PlannedRace | None:
+    def raced(experiment: Experiment, decision: Settings) -> PlannedRace | None:
         if rule is None:
             return None
         design = experiment.splits[0].design
@@ -243,9 +243,9 @@ def compare(
 
     # refused, if it must be, before the first fit
     race = raced(experiment, decision)
-    if decision.prior == "complexity":
+    if decision.prefer == "complexity":
         costs = MeasuredCosts(what="complexity", costs=complexities(contenders, datasets))
-        decision = replace(decision, prior=costs)
+        decision = replace(decision, prefer=costs)
     study, spec = run_comparison(
         experiment, made, decision, execution, command, deadline, race=race
     )
@@ -286,7 +286,7 @@ def compare(
 
 
 def _experiment(
-    contenders: tuple[Contender, ...],
+    contenders: tuple[NamedLearner, ...],
     datasets: tuple[DataSet, ...],
     plan: Plan,
     loss: Any,

@@ -13,9 +13,9 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import joined, number, shortened
 from bestofk._base.results import Presented, without_effect
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
 from bestofk.run.evaluation.results import ResultTable, amended, as_table
@@ -227,7 +227,7 @@ class OtherMetric(Presented):
 def other_metric(
     loss: str,
     losses: Losses | None,
-    decision: Decision,
+    decision: Settings,
     costs: Mapping[str, Any],
     recommended: str | None,
     metric: Metric,
@@ -258,7 +258,7 @@ def conclude(
     results: Mapping[Place, CellResult],
     *,
     design: Design,
-    decision: Decision,
+    decision: Settings,
     notes: tuple[str, ...] = (),
     finer: Callable[[Sequence[int]], Losses | None] | None = None,
     too_little: str = "",
@@ -288,12 +288,12 @@ def conclude(
         losses = finer(compared) or losses
     if losses is None:
         raise RunError(_nothing(left_out, failures, too_little if compared else ""))
-    decided: Order | None = None
+    decided: Decision | None = None
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
             decided = decide(losses, decision.settled(losses.algorithms, costs))
-            entry = None if decided.choice is None else decided.choice.entry
+            entry = None if decided.test_choice is None else decided.test_choice.entry
             if entry is not None and entry.caution_for_unstable and spec.caution is not None:
                 # the learners are known: what is said is about them, or nothing
                 decided = replace(decided, caution=spec.caution)
@@ -322,7 +322,7 @@ def conclude(
         preparation=amended(spec, table),
         spec=spec,
         store=store,
-        options=decision,
+        settings=decision,
         others=tuple(
             _by_another(spec, name, held, compared, design, decision, costs, decided)
             for name, held in (others or {}).items()
@@ -349,9 +349,9 @@ def _by_another(
     held: ByOtherLoss,
     compared: Sequence[int],
     design: Design,
-    decision: Decision,
+    decision: Settings,
     costs: Mapping[str, Cost],
-    decided: Order | None,
+    decided: Decision | None,
 ) -> OtherMetric:
     """What another loss says of the learners that are compared and that it can judge."""
     other = replace(spec, loss=loss)

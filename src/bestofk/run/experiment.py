@@ -23,7 +23,7 @@ KEYS_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Contender:
+class NamedLearner:
     """A learner under its name."""
 
     name: str
@@ -33,7 +33,7 @@ class Contender:
     """Why its code cannot be known again, where it cannot."""
 
     @classmethod
-    def of(cls, name: str, estimator: Any) -> Contender:
+    def of(cls, name: str, estimator: Any) -> NamedLearner:
         """The contender with its fingerprint."""
         found = learner_fingerprint(estimator)
         return cls(name=name, estimator=estimator, fingerprint=found.digest, unknown=found.unknown)
@@ -79,7 +79,7 @@ class Places(Sequence[Place]):
 class Experiment:
     """Everything that the cells are a pure function of; picklable."""
 
-    contenders: tuple[Contender, ...]
+    contenders: tuple[NamedLearner, ...]
     datasets: tuple[DataSet, ...]
     splits: tuple[Splits, ...]
     """One for each data set."""

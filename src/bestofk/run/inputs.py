@@ -21,12 +21,12 @@ from bestofk.data.schema import is_whole_task as is_whole
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MEASURED, MeasuredCosts
 from bestofk.decide.registry import PROCEDURES
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
 from bestofk.losses.losses import Losses
 from bestofk.run.evaluation.results import counts_rows_alike, is_one_test_set, tested_units
-from bestofk.run.experiment import Contender, Experiment, UnavailableEstimator
+from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
 from bestofk.splits.design import Design
 from bestofk.splits.generate import QUANTILES
 from bestofk.splits.plans import Plan, plan as make_plan
@@ -48,7 +48,7 @@ def is_panel(names: tuple[str, ...]) -> bool:
     return names == PANEL or names == tuple(spec.partition("=")[0] for spec in REGRESSION_PANEL)
 
 
-def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Contender, ...]:
+def named_estimators(learners: Any, *, task: str = "classification") -> tuple[NamedLearner, ...]:
     """Two or more named estimators; the papers' panel when none is named.
 
     A class stands for its estimator with default settings.
@@ -68,10 +68,10 @@ def as_contenders(learners: Any, *, task: str = "classification") -> tuple[Conte
         raise ArgumentError(
             f"learners must hold at least 2 learners to compare; got only {next(iter(named))!r}."
         )
-    return tuple(Contender.of(name, estimator) for name, estimator in named.items())
+    return tuple(NamedLearner.of(name, estimator) for name, estimator in named.items())
 
 
-def check_task(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -> None:
+def check_task(contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]) -> None:
     """Refuse a regressor where labels are to be predicted, and a classifier where numbers are."""
     from sklearn.base import is_classifier, is_regressor
 
@@ -366,7 +366,7 @@ INSTANCES = 50
 """Instances of a test set that stand for all of them."""
 
 
-def rehearse(experiment: Experiment, decision: Decision) -> None:
+def rehearse(experiment: Experiment, decision: Settings) -> None:
     """Refuse, with the sentence of the decision itself, what cannot be decided afterwards."""
     names = [contender.name for contender in experiment.contenders]
     rng = np.random.default_rng(0)
@@ -381,9 +381,9 @@ def rehearse(experiment: Experiment, decision: Decision) -> None:
     else:
         sets = len(experiment.datasets)
         values = rng.random((len(names), sets, design.runs, design.folds, 1))
-    if isinstance(decision.prior, str) and decision.prior in MEASURED:
-        costs = MeasuredCosts(what=decision.prior, costs=dict.fromkeys(names, 1.0))
-        decision = replace(decision, prior=costs)
+    if isinstance(decision.prefer, str) and decision.prefer in MEASURED:
+        costs = MeasuredCosts(what=decision.prefer, costs=dict.fromkeys(names, 1.0))
+        decision = replace(decision, prefer=costs)
     parts, subsets = None, design.subsets
     if subsets is not None:
         parts = rng.random((len(names), values.shape[1], subsets.runs, subsets.folds, 1))

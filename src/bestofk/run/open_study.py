@@ -12,7 +12,7 @@ from warnings import warn
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError, BestOfKWarning, StoreError
 from bestofk.decide.preference import PanelOrder
-from bestofk.decide.settings import Decision, StoredTest
+from bestofk.decide.settings import Settings, StoredTest
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.evaluation.results import ResultTable
@@ -35,7 +35,7 @@ def open_study(
     store: str | os.PathLike[str] | Store,
     number: int | None = None,
     *,
-    decision: int | Decision | None = None,
+    decision: int | Settings | None = None,
     **changes: Any,
 ) -> Study:
     """A study from its store, decided as it was when it was run.
@@ -52,7 +52,7 @@ def open_study(
         Which of the decisions that were made about it, 1 the first, -1 the last (the default); or
         another one altogether.
     **changes
-        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prior="fit_time"``. What
+        Options of `bestofk.order` to change, such as ``alpha=0.01`` or ``prefer="fit_time"``. What
         was asked of the old procedure, test or family and does not fit the new one is left out.
 
     Returns
@@ -71,7 +71,7 @@ def open_study(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = f"{folder}/study.db"
     ...     study = bk.compare(["max", "nmc"], data="iris", plan="5x2", store=store,
-    ...                        prior="listed", progress=False)
+    ...                        prefer="listed", progress=False)
     ...     again = bk.open_study(store)
     ...     strict = bk.open_study(store, alpha=0.001)
     >>> again.explain() == study.explain(), strict.options.alpha
@@ -101,33 +101,33 @@ def only_study(store: Store) -> int:
     )
 
 
-def decision_of(record: StoredDecision) -> Decision:
+def decision_of(record: StoredDecision) -> Settings:
     """What was asked of a decision that a store keeps."""
-    return Decision.from_dict(record.options)
+    return Settings.from_dict(record.options)
 
 
 def _asked(
-    spec: StudySpec, decision: int | Decision | None, changes: Mapping[str, Any], where: str
-) -> tuple[Decision, StoredDecision | None, bool]:
+    spec: StudySpec, decision: int | Settings | None, changes: Mapping[str, Any], where: str
+) -> tuple[Settings, StoredDecision | None, bool]:
     """The decision to make, the record of it, and whether it was made when the study was run."""
     names = tuple(learner.name for learner in spec.learners)
     record = None
-    if isinstance(decision, Decision):
+    if isinstance(decision, Settings):
         first = decision
     elif spec.decisions:
         record = _record(spec.decisions, -1 if decision is None else decision)
         first = decision_of(record)
     elif decision is None:
         # an older bestofk kept none
-        prior = PanelOrder(names=names) if is_panel(names) else None
-        first = Decision(prior=prior, random_state=spec.random_state)
+        prefer = PanelOrder(names=names) if is_panel(names) else None
+        first = Settings(prefer=prefer, random_state=spec.random_state)
     else:
         raise ArgumentError(f"decision: {where} keeps none of this study; leave it out.")
     if isinstance(first.test, StoredTest):
         first = _with_test_again(first, first.test, changes)
     asked = first.changed(**changes)
     asked.check_learners(names)
-    made_before = asked == first and not isinstance(decision, Decision)
+    made_before = asked == first and not isinstance(decision, Settings)
     # what was said of an earlier decision is not about another one
     return asked, record if made_before else None, made_before
 
@@ -141,7 +141,7 @@ def _record(decisions: Sequence[StoredDecision], which: int) -> StoredDecision:
     return decisions[at]
 
 
-def _with_test_again(decision: Decision, held: StoredTest, changes: Mapping[str, Any]) -> Decision:
+def _with_test_again(decision: Settings, held: StoredTest, changes: Mapping[str, Any]) -> Settings:
     """The decision with the caller's test in its place, where it is given again."""
     test = changes.get("test")
     if test is None and "procedure" not in changes:
@@ -163,9 +163,9 @@ def _with_test_again(decision: Decision, held: StoredTest, changes: Mapping[str,
     return replace(decision, test=test)
 
 
-def _race_of(spec: StudySpec, decision: int | Decision | None) -> dict[str, Any] | None:
+def _race_of(spec: StudySpec, decision: int | Settings | None) -> dict[str, Any] | None:
     """When the decision was to stop; another one about the same study stops likewise."""
-    if isinstance(decision, Decision) or not spec.decisions:
+    if isinstance(decision, Settings) or not spec.decisions:
         return None
     return _record(spec.decisions, -1 if decision is None else decision).race
 
@@ -173,7 +173,7 @@ def _race_of(spec: StudySpec, decision: int | Decision | None) -> dict[str, Any]
 def _reopened(
     store: Store,
     spec: StudySpec,
-    decision: Decision,
+    decision: Settings,
     record: StoredDecision | None,
     race: Mapping[str, Any] | None,
 ) -> Study:
@@ -219,7 +219,7 @@ def _raced(
     spec: StudySpec,
     results: Mapping[Place, CellResult],
     design: Design,
-    decision: Decision,
+    decision: Settings,
     race: Mapping[str, Any] | None,
     ordinary: Callable[[], Study],
     where: str,

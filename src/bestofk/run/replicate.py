@@ -113,7 +113,7 @@ def replicated(study: Study, again: Callable[[int], Study | None], times: int) -
         done += 1
         bests[other.best or "none"] += 1
         same_best += other.best == study.best
-        same_order += other.order == study.order
+        same_order += other.ranking == study.ranking
     if not done:
         note = "There was no time to repeat it over other choices of random splits."
         return replace(study, notes=(*study.notes, note))

@@ -10,7 +10,7 @@ from typing import Any
 
 from bestofk._base.checks import positive
 from bestofk._base.errors import RunError
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.run.cells import CellResult
 from bestofk.run.conclude import ByOtherLoss, conclude
 from bestofk.run.evaluation.models import more_time
@@ -34,7 +34,7 @@ from bestofk.splits.plans import Plan
 def run_comparison(
     experiment: Experiment,
     plan: Plan,
-    decision: Decision,
+    decision: Settings,
     execution: Execution,
     command: Sequence[str],
     deadline: float | None,
@@ -129,7 +129,7 @@ def _run(
     spec: StudySpec,
     execution: Execution,
     deadline: float | None,
-    decision: Decision,
+    decision: Settings,
     race: PlannedRace | None,
 ) -> tuple[HeldRace | None, Mapping[Place, CellResult], tuple[str, ...], str, str]:
     """All cells, from the store where it has them, else evaluated and stored; and the store.

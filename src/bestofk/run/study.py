@@ -15,13 +15,13 @@ from bestofk._base.results import (
     renamed_text,
     without_effect,
 )
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.power.advice import advice, expectation, expectation_to_dict
 from bestofk.learners.preparation import Preparation, sentences
 
 if TYPE_CHECKING:
     from bestofk.decide.evidence import Evidence
-    from bestofk.decide.settings import Decision
+    from bestofk.decide.settings import Settings
     from bestofk.decide.stopping.races import Race
     from bestofk.losses.losses import Losses
     from bestofk.run.conclude import OtherMetric
@@ -80,13 +80,13 @@ class Study(Reported):
 
     Attributes
     ----------
-    order, best : names
+    ranking, best : names
         Of the decision; None and () when nothing could be decided.
     losses : Losses
         What was measured, of the learners that were decided about.
     evidence : Evidence or None
         The tested pairs, that of the decision; ``.to_frame()`` gives one row per pair.
-    decision : Order or None
+    decision : Decision or None
         All of the verdict.
     costs : mapping of name to Cost
         Fit time, predict time and model size.
@@ -103,7 +103,7 @@ class Study(Reported):
         Where the cells are, without a password.
     replication : Replication or None
         How often other random splits gave the same decision, where that was asked for.
-    options : Decision or None
+    settings : Settings or None
         What was asked of the decision.
     data_account : tuple of str
         What was understood of the data: the target, dates, what was left out.
@@ -111,7 +111,7 @@ class Study(Reported):
         What was done to the rows inside the folds.
     """
 
-    decision: Order | None
+    decision: Decision | None
     losses: Losses
     costs: Mapping[str, Cost]
     failures: tuple[FailedCell, ...]
@@ -132,7 +132,7 @@ class Study(Reported):
     spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
-    options: Decision | None = None
+    settings: Settings | None = None
     others: tuple[OtherMetric, ...] = ()
     """What other metrics say of the same models, where several were asked for."""
     data_account: tuple[str, ...] = ()
@@ -141,9 +141,9 @@ class Study(Reported):
     """How far every learner ran, of a comparison that stops when it is settled."""
 
     @property
-    def order(self) -> tuple[str, ...]:
+    def ranking(self) -> tuple[str, ...]:
         """Names, best first."""
-        return () if self.decision is None else tuple(str(name) for name in self.decision.order)
+        return () if self.decision is None else tuple(str(name) for name in self.decision.ranking)
 
     @property
     def best(self) -> str | None:
@@ -240,7 +240,7 @@ class Study(Reported):
                 "recommended": None,
                 "best": None,
                 "order": [],
-                "prior": list(self.losses.algorithms),
+                "by_preference": list(self.losses.algorithms),
                 "edges": [],
                 "evidence": [],
                 "means": {},
@@ -301,4 +301,4 @@ class Study(Reported):
         return self.explain()
 
     def __repr__(self) -> str:
-        return f"Study(recommended={self.best!r}, order={self.order!r})"
+        return f"Study(recommended={self.best!r}, ranking={self.ranking!r})"

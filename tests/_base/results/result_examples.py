@@ -40,7 +40,7 @@ def correct(K: int = 3, n: int = 40) -> np.ndarray:
 
 @functools.cache
 def decision() -> Any:
-    return bk.order(scores(), prior=list(NAMES), margin=0.02, rope=0.01)
+    return bk.order(scores(), prefer=list(NAMES), margin=0.02, rope=0.01)
 
 
 @functools.cache
@@ -80,7 +80,7 @@ def _study_with_a_failure() -> Any:
 @functools.cache
 def _stopped() -> Any:
     return bk.compare(["max", "nmc", "naive-bayes", "c4.5"], data="wine", n_jobs=1, progress=False,
-                      prior="listed", stop="settled")  # fmt: skip
+                      prefer="listed", stop="settled")  # fmt: skip
 
 
 def _gaps() -> Any:
@@ -147,7 +147,9 @@ MADE: dict[str, Callable[[], Any]] = {
         (np.random.default_rng(0).random((2, 100)) < [[0.6], [0.25]]).astype(float)
     ),
     "order without a preference": lambda: bk.order(table(n=10)),
-    "order along the preference": lambda: bk.order(scores(), prior=list(NAMES), family="prior"),
+    "order along the preference": lambda: bk.order(
+        scores(), prefer=list(NAMES), family="preference"
+    ),
     "order_many": lambda: bk.decide.order_many(np.stack([table(n=10), table(n=10, seed=4)])),
     "most wins": lambda: bk.order(table(n=10), procedure="most-wins"),
     "evidence": lambda: decision().evidence,
@@ -158,8 +160,8 @@ MADE: dict[str, Callable[[], Any]] = {
     "one test": lambda: run_test(scores(), "kfold-t"),
     "one test of a pair": lambda: run_test(scores(), "kfold-t", pair=("tree", "bayes")),
     "one test of all": lambda: run_test(scores(), "friedman"),
-    "orders_by_alpha": lambda: ordering.orders_by_alpha(decision()),
-    "orders_by_prior": lambda: ordering.orders_by_prior(decision()),
+    "orders_by_alpha": lambda: ordering.decisions_by_alpha(decision()),
+    "orders_by_prior": lambda: ordering.decisions_by_preference(decision()),
     "roc_hull": _roc,
     "roc curve": lambda: _roc().curves[0],
     "hull vertex": lambda: _roc().vertices[1],
@@ -185,7 +187,7 @@ MADE: dict[str, Callable[[], Any]] = {
         (np.random.default_rng(0).random((3, 200)) < [[0.9], [0.1], [0.8]]).astype(float),
         planned=400,
         names=NAMES[:3],
-        prior="listed",
+        prefer="listed",
     ),
     "plan_size": lambda: bk.plan_size(scores()),
     "pair plan": lambda: bk.plan_size(scores(), difference=0.02).pairs[0],

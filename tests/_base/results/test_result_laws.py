@@ -243,11 +243,11 @@ def test_a_study_and_its_decision_have_one_evidence(examples):
 
 def test_names_take_the_place_of_numbers():
     losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
-    for asked in ({"prior": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
+    for asked in ({"prefer": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
         order = bk.order(np.array(losses), test="kfold-t", **asked)
         named = bk.order(
             bk.Losses(losses, algorithms=["x1", "y1", "z1"]), test="kfold-t",
-            **{**asked, **({"prior": ["x1", "y1", "z1"]} if "prior" in asked else {})},
+            **{**asked, **({"prefer": ["x1", "y1", "z1"]} if "prefer" in asked else {})},
         )  # fmt: skip
         text = order.explain(names=["x1", "y1", "z1"])
         assert "earner 0" not in text

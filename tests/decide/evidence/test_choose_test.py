@@ -114,7 +114,7 @@ def test_one_number_a_learner_cannot_be_tested():
 
 def test_sizes_come_from_the_design():
     losses = TABLES["corrected-resampled-t"]
-    decision = bk.order(losses, prior=["a", "b", "c"])
+    decision = bk.order(losses, prefer=["a", "b", "c"])
     x = losses.values[:, 0, 0, :, 0]
     by_hand = bk.pairwise.corrected_resampled_t(x[0], x[1], n_train=90, n_test=10)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)
@@ -129,7 +129,7 @@ def test_unknown_sizes_are_said():
 
 def test_df_reaches_the_test():
     losses = TABLES["corrected-repeated-kfold-t"]
-    decision = bk.order(losses, test="use-all-data", df=4, prior="listed")
+    decision = bk.order(losses, test="use-all-data", df=4, prefer="listed")
     x = losses.values[:, 0, :, :, 0]
     by_hand = bk.pairwise.repeated_kfold_t(x[0], x[1], df=4)
     assert decision.evidence.pair(0).pvalue == pytest.approx(by_hand.pvalue, rel=1e-12)

@@ -34,13 +34,13 @@ def random_table(place, seed, *, learners=4, higher=False, n=12):
 
 
 @pytest.mark.parametrize("higher", [False, True], ids=["loss", "score"])
-@pytest.mark.parametrize("asked", [{}, {"family": "prior"}, {"family": "control", "control": "b"}],
-                         ids=["all", "prior", "control"])  # fmt: skip
+@pytest.mark.parametrize("asked", [{}, {"family": "preference"}, {"family": "control", "control": "b"}],
+                         ids=["all", "preference", "control"])  # fmt: skip
 @pytest.mark.parametrize(("place", "test"), CASES)
 def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, higher):
     for seed in range(3):
         table = random_table(place, seed, higher=higher)
-        order = bk.order(table, test=test, prior=["c", "a", "b", "d"], **asked)
+        order = bk.order(table, test=test, prefer=["c", "a", "b", "d"], **asked)
         held = json.loads(order.to_json(), parse_constant=pytest.fail)
         rows = {frozenset((row["a"], row["b"])): row for row in held["evidence"]}
         frame = order.evidence.to_frame()
@@ -87,7 +87,7 @@ def test_intervals_agree_with_the_claims(place, test, correction):
     claimed, pairs = 0, 0
     for seed in range(4):
         order = bk.order(
-            random_table(place, seed), test=test, correction=correction, prior="listed"
+            random_table(place, seed), test=test, correction=correction, prefer="listed"
         )
         pairs += len(order.evidence)
         for pair in order.evidence:
@@ -107,7 +107,7 @@ def test_intervals_agree_with_the_claims(place, test, correction):
 @pytest.mark.parametrize(("place", "test"), CASES)
 def test_direction_and_both_one_sided_pvalues(place, test):
     for seed in range(5):
-        evidence = bk.order(random_table(place, seed), test=test, prior="listed").evidence
+        evidence = bk.order(random_table(place, seed), test=test, prefer="listed").evidence
         greater, less, both = evidence.pvalue_greater, evidence.pvalue_less, evidence.pvalue
         # two-sided: twice the smaller of the two, at most 1
         np.testing.assert_allclose(both, np.minimum(1.0, 2 * np.minimum(greater, less)), rtol=1e-9)
@@ -117,9 +117,9 @@ def test_direction_and_both_one_sided_pvalues(place, test):
 
 def test_the_preference_changes_no_evidence_in_the_family_of_all_pairs():
     table = random_table("kfold", 1, learners=5)
-    one = bk.order(table, prior=list("abcde")).evidence
-    for prior in (None, list("edcba"), {"a": 3, "b": 1, "c": 2, "d": 1, "e": 9}):
-        other = bk.order(table, prior=prior).evidence
+    one = bk.order(table, prefer=list("abcde")).evidence
+    for prefer in (None, list("edcba"), {"a": 3, "b": 1, "c": 2, "d": 1, "e": 9}):
+        other = bk.order(table, prefer=prefer).evidence
         for pair in one:
             row = other.row(pair.a, pair.b)
             same = other.pair(row)
@@ -214,12 +214,12 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
 
 
 @pytest.mark.parametrize("test", ["kfold-t", "corrected-repeated-kfold-t"])
-@pytest.mark.parametrize("family", ["all", "prior"])
+@pytest.mark.parametrize("family", ["all", "prefer"])
 def test_the_statistic_is_that_of_the_scores(test, family):
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.6, 0.9, (3, 10))
     table = bk.Losses(scores, algorithms=list("abc"), higher_is_better=True)
-    order = bk.order(table, test=test, prior=list("abc"), family=family)
+    order = bk.order(table, test=test, prefer=list("abc"), family=family)
     frame = order.evidence.to_frame()
     for pair, at in zip(order.evidence, frame.index, strict=True):
         a, b = (scores["abc".index(name)] for name in (pair.a, pair.b))

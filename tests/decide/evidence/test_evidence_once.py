@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide import orders_by_alpha, orders_by_prior
+from bestofk.decide import decisions_by_alpha, decisions_by_preference
 from bestofk.report.write_report import render_report
 from bestofk.stats.pairwise import corrected_repeated_kfold_t
 
@@ -41,11 +41,11 @@ def table():
     ("options", "pairs"),
     [
         ({}, 6),
-        ({"prior": NAMES}, 6),
-        ({"prior": NAMES, "family": "prior"}, 6),
+        ({"prefer": NAMES}, 6),
+        ({"prefer": NAMES, "family": "preference"}, 6),
         ({"family": "control", "control": "c"}, 3),
         ({"procedure": "most-wins"}, 6),
-        ({"procedure": "test-first", "prior": NAMES}, 2),
+        ({"procedure": "test-first", "prefer": NAMES}, 2),
     ],
 )
 def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
@@ -65,8 +65,8 @@ def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
     decision.to_json()
     render_report(decision)
     if options.get("prior") and decision.procedure == "multitest":
-        orders_by_alpha(decision)
-        orders_by_prior(decision)
+        decisions_by_alpha(decision)
+        decisions_by_preference(decision)
     # the page tells the one-sided p-values too: other questions, each asked once
     assert max(test.asked.values()) == 1
     assert len(test.asked) <= 3 * pairs
@@ -74,21 +74,21 @@ def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
 
 def test_another_alpha_needs_no_new_tests():
     test = Counting()
-    decision = bk.order(table(), test=test, prior=NAMES)
+    decision = bk.order(table(), test=test, prefer=NAMES)
     before = Counter(test.asked)
-    path = orders_by_alpha(decision)
+    path = decisions_by_alpha(decision)
     assert test.asked == before
     for alpha in (0.002, 0.01, 0.2):
-        again = bk.order(table(), test=corrected_repeated_kfold_t, prior=NAMES, alpha=alpha)
-        assert path.at(alpha) == again.order
+        again = bk.order(table(), test=corrected_repeated_kfold_t, prefer=NAMES, alpha=alpha)
+        assert path.at(alpha) == again.ranking
 
 
 def test_many_pairs_are_tested_in_blocks_and_give_the_same(monkeypatch):
     """Above a bound the losses of all pairs are not held side by side."""
     from bestofk.decide import gather
 
-    held = bk.order(table(), prior=NAMES)
+    held = bk.order(table(), prefer=NAMES)
     monkeypatch.setattr(gather, "PAIRED_LOSSES_AT_MOST", 0)
-    blocks = bk.order(table(), prior=NAMES)
+    blocks = bk.order(table(), prefer=NAMES)
     for name in ("pvalue", "adjusted_pvalue", "statistic", "low", "high", "standard_error"):
         assert getattr(blocks.evidence, name).tolist() == getattr(held.evidence, name).tolist()

@@ -18,9 +18,9 @@ def test_sizes_and_pairs(K):
     everybody = Family(learners=K, alpha=0.05, correction="holm")
     assert everybody.size == K * (K - 1) // 2
     assert everybody.alternative == "two-sided"
-    prior = Family(name="prior", learners=K, alpha=0.05, correction="holm")
-    assert prior.size == K * (K - 1) // 2
-    assert prior.alternative == "greater"
+    prefer = Family(name="prior", learners=K, alpha=0.05, correction="holm")
+    assert prefer.size == K * (K - 1) // 2
+    assert prefer.alternative == "greater"
     for at in range(K):
         control = Family(name="control", learners=K, alpha=0.05, correction="holm", control=at)
         first, second = control.pairs()
@@ -58,7 +58,7 @@ def test_pairs_without_the_control_are_not_tested(cross_validated):
 
 def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     table = cross_validated([0.3, 0.2, 0.4])
-    decision = bk.order(table, family="prior", prior=["a", "b", "c"])
+    decision = bk.order(table, family="preference", prefer=["a", "b", "c"])
     assert decision.claims == (("b", "a"),)
     assert {one.name: one.verdict for one in decision.standings} == {
         "a": "worse",
@@ -66,7 +66,7 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     }
     assert "not tested for being worse: c" in decision.explain()
     # two-sided, c is shown to be worse too
-    both = bk.order(table, prior=["a", "b", "c"])
+    both = bk.order(table, prefer=["a", "b", "c"])
     assert set(both.claims) == {("b", "a"), ("b", "c"), ("a", "c")}
 
 
@@ -75,10 +75,10 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
     [
         ({"family": "control"}, "name it with control="),
         ({"control": "a"}, "control applies to family='control': add that, or leave control out"),
-        ({"family": "prior"}, "none is stated: give prior="),
+        ({"family": "preference"}, "none is stated: give prefer="),
         ({"family": "some"}, "family must be one of 'all', 'prior', 'control'; got 'some'"),
-        ({"family": "prior", "prior": "listed", "correction": "shaffer"},
-         "'shaffer' is for the two-sided tests of all pairs; family='prior' takes 'holm'"),
+        ({"family": "preference", "prefer": "listed", "correction": "shaffer"},
+         "'shaffer' is for the two-sided tests of all pairs; family='preference' takes 'holm'"),
         ({"family": "control", "control": "a", "correction": "bergmann-hommel"},
          "'bergmann-hommel' is for the two-sided tests of all pairs; family='control' takes"),
     ],
@@ -102,14 +102,14 @@ def test_the_advice_works_when_typed(cross_validated):
     name = re.search(r"such as '([^']+)'", str(refusal.value))[1]
     assert bk.order(table, family="control", control=name).evidence.family.name == "control"
     # corrections that the sentence offers are taken
-    for family, more in (("control", {"control": "nmc"}), ("prior", {"prior": "listed"})):
+    for family, more in (("control", {"control": "nmc"}), ("prior", {"prefer": "listed"})):
         for correction in ALL_PAIRS_ONLY:
             with pytest.raises(ArgumentError) as refusal:
                 bk.order(table, family=family, correction=correction, **more)
             for offered in re.findall(r"'([a-z-]+)'", str(refusal.value).split("takes")[1]):
                 bk.order(table, family=family, correction=offered, **more)
-    # a preference makes family='prior' possible, and so does family='all' without one
-    assert bk.order(table, family="prior", prior="listed").claims is not None
+    # a preference makes family='preference' possible, and so does family='all' without one
+    assert bk.order(table, family="preference", prefer="listed").claims is not None
     assert bk.order(table, family="all").evidence.family.name == "all"
 
 

@@ -122,7 +122,7 @@ def test_right_and_wrong_answers_go_by_their_interval():
     rng = np.random.default_rng(8)
     wrong = (rng.random((3, 300)) < np.array([[0.20], [0.21], [0.5]])).astype(float)
     table = bk.Losses(wrong, dims=("algorithm", "instance"), algorithms=list("abc"))
-    decision = bk.order(table, margin=0.1, prior="listed")
+    decision = bk.order(table, margin=0.1, prefer="listed")
     assert decision.test == "mcnemar"
     margins = against_margin(decision.problem, decision.choice, 0.1, alpha=0.05)
     for i, j in ((0, 1), (1, 0), (2, 0)):

@@ -285,9 +285,9 @@ def test_families():
     assert (control.comparisons, control.level) == (4, pytest.approx(0.0125))
     assert all("nmc" in (pair.first, pair.second) for pair in control.pairs)
     assert "over 4 comparisons with the control" in control.explain()
-    prior = bk.plan_size(losses, family="prior")
-    assert prior.level == pytest.approx(0.01)
-    assert "one-sided, at level 0.005" in prior.explain()
+    prefer = bk.plan_size(losses, family="preference")
+    assert prefer.level == pytest.approx(0.01)
+    assert "one-sided, at level 0.005" in prefer.explain()
     assert bk.plan_size(losses, correction="none").level == pytest.approx(0.05)
     with pytest.raises(bk.UnknownNameError, match="no learner 'x'"):
         bk.plan_size(losses, family="control", control="x")

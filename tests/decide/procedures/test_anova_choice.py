@@ -36,7 +36,7 @@ def test_newman_keuls_choice_of_section_4_2(means, best):
     chosen = ordering.newman_keuls_choice(losses_of(means), alpha=0.05)
     # Learners are counted from 0 here, from 1 in the paper.
     assert chosen.best == (None if best is None else best - 1)
-    assert chosen.order == (() if best is None else (best - 1,))
+    assert chosen.ranking == (() if best is None else (best - 1,))
     # it is said why, unless the chosen one has the smallest mean itself
     first = min(means, key=means.get)
     assert ("the most preferred of its group" in chosen.explain()) == (best not in (None, first))
@@ -58,7 +58,7 @@ def test_anova_choice_finds_none_when_something_differs():
     losses = losses_of({1: 0.0, 2: 0.1, 3: 5.0, 4: 0.05, 5: 0.0})
     chosen = ordering.anova_choice(losses)
     assert chosen.best is None
-    assert chosen.order == ()
+    assert chosen.ranking == ()
     assert "finds no best" in chosen.explain()
 
 

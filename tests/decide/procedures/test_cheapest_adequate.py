@@ -25,7 +25,7 @@ def test_recommended_is_the_first_that_is_shown_against_all_others():
         good = [i for i in range(4) if all(shown[i, j] for j in range(4) if j != i)]
         assert decision.recommended == (good[0] if good else None)
         rest = sorted(set(range(4)) - set(good), key=lambda k: values[k].mean())
-        assert decision.order == (*good, *rest)
+        assert decision.ranking == (*good, *rest)
 
 
 def test_nothing_is_recommended_where_nothing_is_shown():
@@ -55,7 +55,7 @@ def test_what_is_promised(case):
     studies = 500
     values = np.stack([folds(rng, means, 0.012) for _ in range(studies)])
     decided = ordering.order_many(
-        values, procedure="cheapest-adequate", prior="listed", margin=MARGIN, test="kfold-t"
+        values, procedure="cheapest-adequate", prefer="listed", margin=MARGIN, test="kfold-t"
     )
     chosen = decided.recommended[decided.recommended >= 0]
     wrong = int((means[chosen] >= means.min() + MARGIN - 1e-12).sum())
@@ -71,7 +71,7 @@ def test_it_finds_the_cheap_one_where_multitest_goes_for_a_difference_that_does_
         for procedure in found:
             margin = {"margin": MARGIN} if procedure == "cheapest-adequate" else {}
             decision = bk.order(
-                table, prior="listed", procedure=procedure, test="kfold-t", **margin
+                table, prefer="listed", procedure=procedure, test="kfold-t", **margin
             )
             found[procedure] += decision.recommended == "cheap"
     assert found["cheapest-adequate"] >= 50
@@ -81,9 +81,9 @@ def test_it_finds_the_cheap_one_where_multitest_goes_for_a_difference_that_does_
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({"prior": "listed"}, "needs a margin: the difference that does not matter, such as"),
-        ({"margin": 0.01}, "needs a preference: give prior="),
-        ({"margin": -1, "prior": "listed"}, "margin must be"),
+        ({"prefer": "listed"}, "needs a margin: the difference that does not matter, such as"),
+        ({"margin": 0.01}, "needs a preference: give prefer="),
+        ({"margin": -1, "prefer": "listed"}, "margin must be"),
     ],
 )
 def test_what_is_refused(cross_validated, asked, words):

@@ -10,7 +10,7 @@ def test_equal_counts_are_named(five_by_two):
     decision = ordering.most_wins(losses, test="5x2cv-t", alpha=0.05)
     assert dict(decision.counts) == {0: 0, 1: 2, 2: 2, 3: 1}
     assert decision.recommended is None
-    assert decision.order == (1, 2, 3, 0)
+    assert decision.ranking == (1, 2, 3, 0)
     assert (
         "Most wins finds no single best: learner 1 and learner 2 have two significant wins each"
         in str(decision)
@@ -29,10 +29,10 @@ def test_a_single_winner_is_chosen(five_by_two):
 
 def test_counts_are_those_of_the_claims(cross_validated):
     decision = bk.order(cross_validated([0.5, 0.1, 0.102, 0.3, 0.2]), procedure="most-wins")
-    for name in decision.prior:
+    for name in decision.by_preference:
         assert decision.counts[name] == sum(better == name for better, _ in decision.claims)
 
 
 def test_one_direction_is_not_enough(five_by_two):
     with pytest.raises(ArgumentError, match="wins need both: take family='all'"):
-        ordering.most_wins(five_by_two([0.5, 0.1]), family="prior")
+        ordering.most_wins(five_by_two([0.5, 0.1]), family="preference")

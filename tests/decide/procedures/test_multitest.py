@@ -5,7 +5,7 @@ import bestofk as bk
 from bestofk import decide as ordering
 from bestofk._base.errors import ArgumentError, DesignError
 
-PUBLISHED = {"family": "prior", "guard": False, "correction": "bonferroni", "test": "5x2cv-t"}
+PUBLISHED = {"family": "preference", "guard": False, "correction": "bonferroni", "test": "5x2cv-t"}
 """As Yildiz and Alpaydin (2006) publish it."""
 
 
@@ -72,8 +72,8 @@ def test_holm_rejects_what_bonferroni_misses():
         bonferroni = ordering.multitest(numbered, correction="bonferroni", **asked)
         assert set(holm.edges) == {(0, 1), (0, 2), (1, 2)}
         assert set(bonferroni.edges) == {(0, 1)}
-        assert holm.order == (2, 1, 0)
-        assert bonferroni.order == (1, 0, 2)
+        assert holm.ranking == (2, 1, 0)
+        assert bonferroni.ranking == (1, 0, 2)
 
 
 def test_pendigits_as_a_graph(five_by_two):
@@ -85,7 +85,7 @@ def test_pendigits_as_a_graph(five_by_two):
     for asked in (PUBLISHED, {"test": "5x2cv-t", "correction": "bonferroni"}):
         decision = ordering.multitest(losses, **asked)
         assert set(decision.edges) == all_pairs - {(2, 3)}
-        assert decision.order == (4, 2, 3, 1, 0)
+        assert decision.ranking == (4, 2, 3, 1, 0)
 
 
 def test_hepatitis_as_a_graph(five_by_two):
@@ -95,7 +95,7 @@ def test_hepatitis_as_a_graph(five_by_two):
     for asked in (PUBLISHED, {"test": "5x2cv-t"}):
         decision = ordering.multitest(losses, **asked)
         assert decision.edges == ()
-        assert decision.order == (0, 1, 2, 3, 4)
+        assert decision.ranking == (0, 1, 2, 3, 4)
         assert decision.recommended == 0
         assert decision.smallest_mean == 2
         assert decision.candidates[0] == (0, 1, 2, 3, 4)
@@ -108,13 +108,13 @@ def test_identical_learners_stay_in_the_order_of_preference(five_by_two):
     assert decision.edges == decision.claims == ()
     assert all(pair.pvalue == 1 for pair in decision.evidence)
     assert [standing.verdict for standing in decision.standings] == ["no evidence"] * 3
-    assert decision.order == (0, 1, 2, 3)
+    assert decision.ranking == (0, 1, 2, 3)
     assert decision.adequate == (0, 1, 2, 3)
 
 
 def test_two_sided_tests_can_decide(five_by_two):
     decision = ordering.multitest(five_by_two([0.5, 0.1, 0.3], spread=0.003), test="5x2cv-f")
-    assert decision.order == (1, 2, 0)
+    assert decision.ranking == (1, 2, 0)
 
 
 def test_array_shape_that_is_not_5x2_is_refused():
@@ -128,7 +128,7 @@ def test_array_shape_that_is_not_5x2_is_refused():
         ({"alpha": 0}, "alpha must be strictly between 0 and 1; got 0"),
         ({"alpha": "a"}, "alpha must be a number between 0 and 1"),
         ({"correction": "sidak"}, "correction must be one of"),
-        ({"prior": ["a"]}, "'a', which is none of those compared: 0, 1"),
+        ({"prefer": ["a"]}, "'a', which is none of those compared: 0, 1"),
         ({"df": 3}, "df does not apply to test '5x2cv-f'"),
         ({"margin": 0}, "margin must be .* got 0"),
         ({"rope": -1}, "rope must be"),
@@ -154,12 +154,12 @@ def test_many_learners_are_ordered_by_the_pseudocode(five_by_two):
     means = np.random.default_rng(0).permutation(np.linspace(0.1, 0.5, 300))
     for guard in (True, False):
         decision = ordering.multitest(
-            five_by_two(means, spread=0.01), test="5x2cv-t", guard=guard, family="prior"
+            five_by_two(means, spread=0.01), test="5x2cv-t", guard=guard, family="preference"
         )
         assert len(decision.evidence) == 300 * 299 // 2
-        place = {name: rank for rank, name in enumerate(decision.order)}
+        place = {name: rank for rank, name in enumerate(decision.ranking)}
         assert all(place[j] < place[i] for i, j in decision.edges)
-        assert sorted(decision.order) == list(range(300))
+        assert sorted(decision.ranking) == list(range(300))
 
 
 @pytest.mark.parametrize("procedure", ["multitest", "test_first", "most_wins"])

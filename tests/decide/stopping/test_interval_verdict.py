@@ -47,7 +47,7 @@ def drawn(rng, K, width):
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
     correction=st.sampled_from(sorted(CORRECTIONS)),
-    family=st.sampled_from(["all", "prior", "control"]),
+    family=st.sampled_from(["all", "preference", "control"]),
     guard=st.booleans(),
     stated=st.booleans(),
     width=st.floats(0.0, 3.0),
@@ -76,7 +76,7 @@ def test_the_full_plan_is_never_outside(seed, K, correction, family, guard, stat
 @given(
     seed=st.integers(0, 2**32 - 1),
     K=st.integers(2, 6),
-    family=st.sampled_from(["all", "prior", "control"]),
+    family=st.sampled_from(["all", "preference", "control"]),
     guard=st.booleans(),
     width=st.floats(0.0, 3.0),
 )

@@ -52,7 +52,7 @@ def test_within_a_margin():
     assert verdict.not_worse[0, 1]
     assert verdict.not_worse[1, 0]
     assert not verdict.better.any()
-    assert verdict.best(prior=[1, 0]) == 1
+    assert verdict.best(prefer=[1, 0]) == 1
 
 
 @pytest.mark.parametrize(

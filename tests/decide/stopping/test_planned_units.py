@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import StoppingRule, planned_units, replay
+from bestofk.decide.stopping import StopRule, planned_units, replay
 from bestofk.decide.stopping.bounds import pattern_count, tie_patterns
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.stats.adjust import CORRECTIONS
@@ -74,7 +74,7 @@ def test_no_ending_is_outside(seed, kind, planned, levels, listed):
     planned=st.integers(6, 10),
     levels=st.sampled_from(LEVELS),
     correction=st.sampled_from(sorted(CORRECTIONS)),
-    family=st.sampled_from(["all", "prior", "control"]),
+    family=st.sampled_from(["all", "preference", "control"]),
     guard=st.booleans(),
     stated=st.booleans(),
     target=st.sampled_from(["best", "order"]),
@@ -94,20 +94,20 @@ def test_the_full_plan_decides_the_same(
         losses[:, 0] += 1e-4 * rng.random(K)
     control = int(rng.integers(K)) if family == "control" else None
     full = bk.order(
-        losses, prior="listed" if stated else None, test=TESTS[kind].__name__,
+        losses, prefer="listed" if stated else None, test=TESTS[kind].__name__,
         correction=correction, guard=guard, family=family, control=control,
     )  # fmt: skip
     held = Family(name=family, learners=K, alpha=0.05, correction=correction, control=control)
     raced = replay(
         losses[:, :, np.newaxis], PlannedUnits(kind=kind, runs=planned, span=1.001), held,
-        StoppingRule(target=target, risk=0.0), guard=guard, stated=stated,
+        StopRule(target=target, risk=0.0), guard=guard, stated=stated,
     )  # fmt: skip
     verdict = raced.looks[-1].verdict
     assert verdict.candidates()[full.recommended]
     if raced.settled:
         assert np.flatnonzero(verdict.candidates()).tolist() == [full.recommended]
         if target == "order":
-            assert verdict.order()[0].tolist() == list(full.order)
+            assert verdict.order()[0].tolist() == list(full.ranking)
     else:
         assert (raced.runs == planned).any()
     claims = {(int(j), int(i)) for i, j in np.argwhere(verdict.sure)}

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+from bestofk.decide.stopping import PlannedT, StopRule, replay
 
 RUNS, FOLDS, ROWS = 10, 5, 100
 
@@ -35,8 +35,8 @@ def planned(K, **options):
 
 def by_plan(losses, **options):
     table = bk.Losses(losses, dims=("algorithm", "run", "fold"))
-    found = bk.order(table, test="corrected-repeated-kfold-t", prior="listed", **options)
-    return [found.prior.index(name) for name in found.order]
+    found = bk.order(table, test="corrected-repeated-kfold-t", prefer="listed", **options)
+    return [found.by_preference.index(name) for name in found.ranking]
 
 
 @settings(max_examples=120, deadline=None)
@@ -55,7 +55,7 @@ def test_without_risk_the_verdict_is_always_that_of_the_plan(
     rng = np.random.default_rng(seed)
     losses = adversarial_tail(rng, tables(rng, K, spread=spread), turn)
     test, family = planned(K, correction=correction)
-    raced = replay(losses, test, family, StoppingRule(risk=0.0, target=target), guard=guard)
+    raced = replay(losses, test, family, StopRule(risk=0.0, target=target), guard=guard)
     if not raced.settled:
         # equal means may leave the order open to the end
         assert (raced.runs == RUNS).any()
@@ -74,7 +74,7 @@ def test_with_a_risk_the_verdict_hardly_ever_differs_and_half_of_the_fits_are_sa
     saved, differ = [], 0
     for _ in range(150):
         losses = tables(rng, 5, spread=0.3)
-        raced = replay(losses, test, family, StoppingRule(risk=0.05), floor=(FOLDS / ROWS) ** 2)
+        raced = replay(losses, test, family, StopRule(risk=0.05), floor=(FOLDS / ROWS) ** 2)
         saved.append(1 - raced.runs.mean() / RUNS)
         chosen = np.flatnonzero(raced.looks[-1].verdict.candidates())
         differ += bool(raced.settled) and chosen.tolist() != by_plan(losses)[:1]
@@ -87,11 +87,11 @@ def test_who_runs_depends_on_losses_alone():
     rng = np.random.default_rng(9)
     losses = tables(rng, 4, spread=0.3)
     test, family = planned(4)
-    one, two = (replay(losses, test, family, StoppingRule()) for _ in range(2))
+    one, two = (replay(losses, test, family, StopRule()) for _ in range(2))
     assert one.runs.tolist() == two.runs.tolist()
     # what was not run is not looked at
     other = np.where(np.isnan(one.losses), rng.random(losses.shape), losses)
-    assert replay(other, test, family, StoppingRule()).runs.tolist() == one.runs.tolist()
+    assert replay(other, test, family, StopRule()).runs.tolist() == one.runs.tolist()
 
 
 @pytest.mark.parametrize("target", ["best", "order"])
@@ -101,7 +101,7 @@ def test_without_a_preference_the_smallest_mean_is_settled(target):
     for _ in range(30):
         losses = tables(rng, 4, spread=0.4)
         raced = replay(
-            losses, test, family, StoppingRule(target=target), stated=False,
+            losses, test, family, StopRule(target=target), stated=False,
             floor=(FOLDS / ROWS) ** 2,
         )  # fmt: skip
         order = np.argsort(losses.mean(axis=(1, 2)), kind="stable")
@@ -117,7 +117,7 @@ def test_for_the_limit_runs_go_on_beyond_the_plan_as_long_as_the_splits_matter()
     most = {}
     for shift in (0.074, 0.3):
         moved = losses + np.array([shift, 0.0])[:, None, None]
-        rule = StoppingRule(settle="limit", max_runs=40)
+        rule = StopRule(settle="limit", max_runs=40)
         raced = replay(moved, test, family, rule)
         most[shift] = int(raced.runs.max())
     assert most[0.3] <= RUNS < most[0.074] <= 40
@@ -133,9 +133,9 @@ def test_of_equal_prices_the_smaller_mean_of_the_whole_plan_decides(risk):
     assert losses[0].mean() > losses[1].mean()
     test = PlannedT(runs=6, folds=4, df=23, test_share=1 / 3, span=1.0)
     family = Family(learners=2, alpha=0.05, correction="holm")
-    raced = replay(losses, test, family, StoppingRule(risk=risk), ranks=np.zeros(2))
+    raced = replay(losses, test, family, StopRule(risk=risk), ranks=np.zeros(2))
     assert np.flatnonzero(raced.looks[-1].verdict.candidates()).tolist() == [1]
-    full = bk.order(losses, prior={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
+    full = bk.order(losses, prefer={0: 1.0, 1: 1.0}, test="corrected-repeated-kfold-t")
     assert full.recommended == 1
 
 

@@ -38,7 +38,7 @@ def test_without_risk_all_items_recommend_the_same_whatever_comes(errors):
     rng = np.random.default_rng(5)
     for seed in range(6):
         losses = items(seed, errors)
-        found = bk.settle_items(losses, planned=400, names=NAMES, prior="listed", risk=0.0,
+        found = bk.settle_items(losses, planned=400, names=NAMES, prefer="listed", risk=0.0,
                                 guard=False)  # fmt: skip
         assert found.settled
         assert found.recommended == NAMES[by_all(losses)]
@@ -54,7 +54,7 @@ def test_with_a_risk_much_is_saved_and_the_same_is_recommended():
     saved = []
     for seed in range(30):
         losses = items(seed, (0.45, 0.15, 0.4, 0.42), n=600)
-        found = bk.settle_items(losses, planned=600, names=NAMES, prior="listed", guard=False)
+        found = bk.settle_items(losses, planned=600, names=NAMES, prefer="listed", guard=False)
         saved.append(found.saved)
         assert found.recommended == NAMES[by_all(losses)]
     assert np.mean(saved) > 0.4
@@ -62,13 +62,13 @@ def test_with_a_risk_much_is_saved_and_the_same_is_recommended():
 
 def test_fed_block_by_block_it_stops_where_a_replay_does_and_asks_for_no_more_than_it_needs():
     losses = items(3, (0.4, 0.2, 0.3, 0.35))
-    at_once = bk.settle_items(losses, planned=400, names=NAMES, prior="listed")
+    at_once = bk.settle_items(losses, planned=400, names=NAMES, prefer="listed")
     fed = np.full_like(losses, np.nan)
     wanted = dict.fromkeys(NAMES, 10)
     for _ in range(200):
         for row, name in enumerate(NAMES):
             fed[row, : wanted[name]] = losses[row, : wanted[name]]
-        found = bk.settle_items(fed, planned=400, every=10, names=NAMES, prior="listed")
+        found = bk.settle_items(fed, planned=400, every=10, names=NAMES, prefer="listed")
         if found.settled:
             break
         assert found.open_pairs
@@ -92,7 +92,7 @@ def test_what_is_open_is_told():
     )
     # learners that never differ: no item can tell them apart, and the first is as good
     same = items(2, (0.3,))[[0, 0]]
-    assert bk.settle_items(same, planned=400, names=["x", "y"], prior="listed").recommended == "x"
+    assert bk.settle_items(same, planned=400, names=["x", "y"], prefer="listed").recommended == "x"
 
 
 @pytest.mark.parametrize(

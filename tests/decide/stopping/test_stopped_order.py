@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
-from bestofk.decide.stopping import StoppedOrder
+from bestofk.decide.stopping import StoppedDecision
 from bestofk.report.figures import figure_kinds
 
 LEARNERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes"]
@@ -14,19 +14,19 @@ LEARNERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes"]
 
 @pytest.fixture(scope="module")
 def full():
-    return bk.compare(LEARNERS, data="breast-cancer", plan="10x10", prior="listed", progress=False)
+    return bk.compare(LEARNERS, data="breast-cancer", plan="10x10", prefer="listed", progress=False)
 
 
 @pytest.fixture(scope="module")
 def study():
     return bk.compare(
-        LEARNERS, data="breast-cancer", prior="listed", progress=False, stop="settled"
+        LEARNERS, data="breast-cancer", prefer="listed", progress=False, stop="settled"
     )
 
 
 def test_claims_are_claims_of_the_full_plan_and_the_rest_is_open(study, full):
     decision = study.decision
-    assert isinstance(decision, StoppedOrder)
+    assert isinstance(decision, StoppedDecision)
     assert set(decision.claims) <= set(full.decision.claims)
     assert decision.recommended == full.recommended
     assert len(decision.claims) < len(full.decision.claims)
@@ -78,7 +78,7 @@ def test_what_is_not_settled_is_said_and_its_p_values_are_not(study):
     assert all(one.adjusted_pvalue is None for one in unsettled)
     assert f"Not settled against {study.recommended}: " in said
     assert "but for a risk of at most 5 %" in study.headline()
-    if len(study.decision.order) == 1:
+    if len(study.decision.ranking) == 1:
         assert "The order below the recommended one is not settled" in said
 
 

@@ -20,7 +20,7 @@ def extreme(learners, n):
 
 def families():
     yield {}
-    yield {"family": "prior", "prior": "listed"}
+    yield {"family": "preference", "prefer": "listed"}
     yield {"family": "control", "control": "a"}
     yield {"correction": "bonferroni", "alpha": 0.01}
     yield {"correction": "shaffer"}
@@ -68,7 +68,7 @@ def test_the_number_of_instances_that_is_needed_is_right(learners):
 
 
 def test_test_first_says_it_too(on_data_sets):
-    asked = {"procedure": "test-first", "test": "wilcoxon", "prior": "listed"}
+    asked = {"procedure": "test-first", "test": "wilcoxon", "prefer": "listed"}
     few = bk.order(on_data_sets(extreme(3, 4)), **asked)
     assert not few.decidable
     # one-sided and over two pairs: 2 / 2^n <= 0.05
@@ -104,14 +104,14 @@ def test_auto_takes_the_exact_test_as_soon_as_it_can_decide(on_data_sets):
 
 
 def test_evidence_decided(cross_validated):
-    text = bk.order(cross_validated([0.3, 0.2, 0.2005]), prior="listed").headline()
+    text = bk.order(cross_validated([0.3, 0.2, 0.2005]), prefer="listed").headline()
     assert text.startswith("Use b. It is significantly better than a, which you prefer, and")
 
 
 def test_preference_decided():
     values = [[0.30, 0.20, 0.31, 0.22], [0.29, 0.21, 0.28, 0.22]]
     table = bk.Losses(values, algorithms=["a", "b"])
-    decision = bk.order(table, prior=["a", "b"])
+    decision = bk.order(table, prefer=["a", "b"])
     assert decision.recommended == "a"
     first, second = decision.headline().split(". ", 1)
     assert first == "Use a, the first in your list that no other is shown to beat"
@@ -144,11 +144,11 @@ def test_the_guard_is_said_only_where_it_acts(on_data_sets):
     noise = rng.normal(size=(3, 12))
     noise -= noise.mean(axis=1, keepdims=True)
     table = on_data_sets(np.array([[0.27], [0.40], [0.25]]) + spread * noise)
-    guarded = bk.order(table, prior="listed")
+    guarded = bk.order(table, prefer="listed")
     assert guarded.recommended == "c"
     assert guarded.steps[0].passed_over == ("b",)
     assert "b is passed over although no other is shown to beat it" in guarded.headline()
-    published = bk.order(table, prior="listed", guard=False)
+    published = bk.order(table, prefer="listed", guard=False)
     assert published.recommended == "b"
     assert "passed over" not in published.explain()
     assert "a, which you prefer, is out because c is significantly better" in published.headline()
@@ -156,12 +156,12 @@ def test_the_guard_is_said_only_where_it_acts(on_data_sets):
 
 
 @pytest.mark.parametrize("prior", [None, "listed"])
-def test_every_learner_is_in_the_explanation(cross_validated, prior):
+def test_every_learner_is_in_the_explanation(cross_validated, prefer):
     names = ("ada", "bob", "cat", "dan", "eve", "fay")
     rng = np.random.default_rng(0)
     for seed in range(10):
         table = cross_validated(rng.normal(0.3, 0.02, 6), names=names, seed=seed, spread=0.03)
-        text = bk.order(table, prior=prior).explain()
+        text = bk.order(table, prefer=prefer).explain()
         assert all(name in text for name in names)
 
 
@@ -169,7 +169,7 @@ def test_recommended_and_smallest_mean_are_both_named(cross_validated):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         table = cross_validated(rng.normal(0.3, 0.01, 4), seed=seed, spread=0.03)
-        decision = bk.order(table, prior="listed")
+        decision = bk.order(table, prefer="listed")
         text = decision.headline()
         assert text.startswith(f"Use {decision.recommended}")
         assert decision.smallest_mean in text
@@ -177,13 +177,13 @@ def test_recommended_and_smallest_mean_are_both_named(cross_validated):
 
 
 @pytest.mark.parametrize("prior", [None, "listed"])
-def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prior):
+def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prefer):
     first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
     second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)
-    decision = bk.order(on_data_sets([first, second]), test="wilcoxon", prior=prior)
+    decision = bk.order(on_data_sets([first, second]), test="wilcoxon", prefer=prefer)
     assert decision.smallest_mean == "a"
     assert decision.claims == (("b", "a"),)
-    assert decision.recommended == ("a" if prior is None else "b")
+    assert decision.recommended == ("a" if prefer is None else "b")
     text = decision.headline()
     assert "which does not go by the mean" in text
     assert "look at the single data sets before you decide" in text

@@ -62,7 +62,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     """One path: each copy has the losses that `compare` gets on its columns alone."""
     from bestofk.lab.problems.generator import dataset_of
     from bestofk.lab.simulation import SimulationTask
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
     from bestofk.splits.plans import plan as make_plan
 
@@ -71,7 +71,7 @@ def test_losses_are_those_of_compare_on_the_block(learner: str, kind: str) -> No
     assert found.learners == (f"{learner} 1", f"{learner} 2", f"{learner} 3")
     work = SimulationTask(
         problem=made,
-        contenders=as_contenders([learner, "max"])[:1],
+        contenders=named_estimators([learner, "max"])[:1],
         plan=make_plan("2x4"),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,
@@ -111,12 +111,12 @@ def test_plans_with_runs_on_parts_of_the_rows(plan: str) -> None:
     subsets = found.design.subsets
     assert parts.shape == (2, 1, 3, 1, subsets.runs, subsets.folds, 1)
     from bestofk.lab.simulation import SimulationTask
-    from bestofk.run.inputs import as_contenders
+    from bestofk.run.inputs import named_estimators
     from bestofk.run.metrics import as_loss
 
     work = SimulationTask(
         problem=made,
-        contenders=as_contenders(learners),
+        contenders=named_estimators(learners),
         plan=make_plan(plan),
         loss=as_loss("zero-one", classes=np.array(["0", "1"])),
         seed=0,

@@ -28,7 +28,7 @@ def test_decisions_are_those_of_the_procedures(test, correction, shape):
     losses = made(3, *shape)
     found = decide(losses, test=test, correction=correction)
     # as published
-    asked = {"test": test, "correction": correction, "family": "prior", "guard": False}
+    asked = {"test": test, "correction": correction, "family": "preference", "guard": False}
     rules = {
         "Anova": anova_choice,
         "TestFirst": lambda table: test_first(table, test=test, correction=correction),

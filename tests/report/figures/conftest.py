@@ -112,7 +112,7 @@ def study_of_many(losses):
 def values_of(n):
     """Figure: (value, options), for n learners."""
     losses = losses_of_many(n)
-    order = bk.order(losses, prior="listed")
+    order = bk.order(losses, prefer="listed")
     flat = losses.by_fold().reshape(n, -1)
     named = {"names": losses.algorithms}
     rng = np.random.default_rng(n)
@@ -137,7 +137,7 @@ def values_of(n):
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "alpha": (order, {}),
-        "prior": (order, {"learner": order.prior[n // 2]}),
+        "prefer": (order, {"learner": order.by_preference[n // 2]}),
         "race": (race_of_many(n), {}),
         "funnel": (race_of_many(n), {}),
         "fits": (race_of_many(n), {}),

@@ -84,7 +84,7 @@ def test_strange_numbers_stand_apart_too(overlaps, name):
     for losses in (
         bk.Losses(values, dims=("algorithm", "dataset")), bk.Losses(values.reshape(6, 5, 4)),
     ):  # fmt: skip
-        order = bk.order(losses, prior="listed", rope=0.02 * scale, margin=0.03 * scale)
+        order = bk.order(losses, prefer="listed", rope=0.02 * scale, margin=0.03 * scale)
         for kind in figure_kinds(order):
             # the matrix has the most in its cells on the page
             width = 7 if kind == "matrix" else 3.4

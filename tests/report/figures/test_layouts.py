@@ -20,7 +20,7 @@ from bestofk.report.figures.kinds.multitest import layout_graph, layout_steps, t
 from bestofk.report.figures.kinds.pair_matrix import layout_matrix
 from bestofk.report.figures.kinds.rate_curves import Rates, layout_rates
 from bestofk.report.figures.kinds.roc_curves import layout_roc
-from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_prior
+from bestofk.report.figures.kinds.sensitivity import layout_alpha, layout_preference
 from bestofk.stats import multiple
 
 
@@ -81,7 +81,7 @@ GUARDED = bk.Losses(
 
 
 def test_steps_show_who_is_passed_over():
-    order = bk.order(GUARDED, prior="listed")
+    order = bk.order(GUARDED, prefer="listed")
     assert order.steps[0].passed_over == ("B",)
     layout = layout_steps(order)
     assert layout.passed_over == ((1,), (), ())
@@ -92,7 +92,7 @@ def test_steps_show_who_is_passed_over():
     assert [np.mean(strike.points, axis=0).tolist() for strike in strikes] == [[x, y]]
     told = " ".join(word.text for word in layout.picture.words)
     assert "struck through" in told
-    unguarded = layout_steps(bk.order(GUARDED, prior="listed", guard=False))
+    unguarded = layout_steps(bk.order(GUARDED, prefer="listed", guard=False))
     assert unguarded.chosen == (1, 2, 0)
     assert "struck through" not in " ".join(word.text for word in unguarded.picture.words)
 
@@ -101,14 +101,14 @@ def test_steps_of_many_show_who_is_passed_over():
     values = GUARDED.by_dataset()
     others = 0.9 + 0.001 * np.random.default_rng(0).random((5, 12))
     many = bk.Losses(np.concatenate([values, others]), dims=("algorithm", "dataset"))
-    layout = layout_steps(bk.order(many, prior="listed"))
+    layout = layout_steps(bk.order(many, prefer="listed"))
     assert layout.passed_over[0] == (1,)
     assert sum(getattr(s, "colour", "") == "vermillion" for s in layout.picture.shapes) == sum(
         map(len, layout.passed_over)
     )
 
 
-@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "prior"])
+@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "prefer"])
 def test_figures_of_a_preference_need_one(kind):
     from bestofk.report.figures import figure, figure_kinds, picture_of
 
@@ -117,7 +117,7 @@ def test_figures_of_a_preference_need_one(kind):
     assert kind not in figure_kinds(order)
     with pytest.raises(ArgumentError, match=f"figure '{kind}': .* none was stated: decide with "):
         figure(order, kind)
-    stated = bk.order(GUARDED, prior="listed")
+    stated = bk.order(GUARDED, prefer="listed")
     assert kind in figure_kinds(stated)
     assert figure_kinds(stated)[0] == "graph"
     assert picture_of(order) == picture_of(order, "forest")
@@ -128,7 +128,7 @@ def test_figures_fit_what_an_order_has():
 
     control = bk.order(GUARDED, family="control", control="A")
     assert "matrix" not in figure_kinds(control)
-    one_sided = bk.order(GUARDED, prior="listed", family="prior")
+    one_sided = bk.order(GUARDED, prefer="listed", family="preference")
     assert "matrix" in figure_kinds(one_sided)
     assert "letters" not in figure_kinds(one_sided)
     nothing = bk.order(GUARDED, procedure="anova-choice")
@@ -180,7 +180,7 @@ def test_forest_tells_verdicts_by_shape_too():
 
 
 def test_forest_of_one_sided_evidence_has_arrows():
-    order = bk.order(GUARDED, prior=["C", "A", "B"], family="prior")
+    order = bk.order(GUARDED, prefer=["C", "A", "B"], family="preference")
     layout = layout_forest(order)
     assert set(layout.verdicts) == {"not tested"}
     assert not np.isfinite(layout.lows).any()
@@ -208,7 +208,7 @@ def test_ordinals():
 
 def test_densities_integrate_to_one_and_stand_by_prior():
     losses = bk.Losses(np.random.default_rng(2).random((3, 4, 25)), algorithms=["a", "b", "c"])
-    layout = layout_densities(bk.order(losses, prior=["c", "a", "b"]))
+    layout = layout_densities(bk.order(losses, prefer=["c", "a", "b"]))
     assert layout.labels == ("c", "a", "b")
     step = layout.grid[1] - layout.grid[0]
     for density in layout.densities:
@@ -247,7 +247,7 @@ def test_matrix_tells_who_is_better_in_either_direction(scores):
     values = np.array([0.1, 0.3, 0.1])[:, None, None] + 0.01 * rng.random((3, 3, 4))
     values = 1 - values if scores else values
     losses = bk.Losses(values, algorithms=["good", "bad", "other"], higher_is_better=scores)
-    order = bk.order(losses, prior="listed")
+    order = bk.order(losses, prefer="listed")
     assert order.edges == (("bad", "other"),)
     layout = layout_matrix(order)
     assert layout.labels == ("good", "other", "bad")
@@ -328,7 +328,7 @@ def test_the_better_side_is_right_for_scores():
     assert all(low < mean < high for low, mean, high in
                zip(points.lows, points.means, points.highs, strict=True))  # fmt: skip
     assert any(w.text == "AUC" for w in points.picture.words)
-    stated = bk.order(losses, prior="listed")
+    stated = bk.order(losses, prefer="listed")
     assert layout_densities(stated).means == pytest.approx(values.mean(axis=1))
 
 
@@ -338,7 +338,7 @@ def test_points_are_of_what_was_decided_on():
     values = rng.random((3, 4, 5))
     values[1, 2, 3] = np.nan
     losses = bk.Losses(values, missing="allow", algorithms=["a", "b", "c"])
-    order = bk.order(losses, missing="drop", prior="listed")
+    order = bk.order(losses, missing="drop", prefer="listed")
     layout = layout_losses(order, losses=losses)
     assert [len(points) for points in layout.points] == [15, 15, 15]
     assert dict(zip(layout.labels, layout.means, strict=True)) == pytest.approx(order.means)
@@ -413,7 +413,7 @@ def test_bars_as_drawn_join_nobody_who_differs(test, seed):
 def test_one_sided_evidence_joins_nobody():
     values = np.random.default_rng(0).random((3, 3, 4))
     with pytest.raises(ArgumentError, match="one-sided, so it cannot say"):
-        layout_letters(multitest(values, family="prior"))
+        layout_letters(multitest(values, family="preference"))
     assert layout_letters(multitest(values)).letters
 
 
@@ -482,7 +482,7 @@ def test_sensitivity_lines_are_the_ranks():
         assert sorted(ranks[stretch] for ranks in layout.ranks) == [1, 2, 3, 4, 5, 6]
     ends = [line[-1][1] for line in layout.lines]
     assert np.argsort(np.argsort(ends)).tolist() == [ranks[-1] - 1 for ranks in layout.ranks]
-    moved = layout_prior(order, learner=0)
+    moved = layout_preference(order, learner=0)
     assert moved.breaks == tuple(sorted(moved.breaks, reverse=True))
 
 
@@ -491,7 +491,7 @@ def test_graph_in_text():
         [[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.40, 0.51, 0.44]],
         algorithms=["max", "nmc", "<b>x</b>\n\u202e"],
     )
-    order = bk.order(losses, prior="listed", test="kfold-t")
+    order = bk.order(losses, prefer="listed", test="kfold-t")
     assert text_graph(order).split("\n") == [
         "1 max         ●",
         "2 nmc         ▲  recommended",
@@ -505,7 +505,7 @@ def test_graph_in_text_fits_the_terminal():
     rng = np.random.default_rng(0)
     values = np.linspace(0.5, 0.1, 70)[:, None, None] + 0.01 * rng.random((70, 3, 4))
     names = [f"learner {k} " + "x" * 90 for k in range(70)]
-    order = bk.order(bk.Losses(values, algorithms=names), prior="listed")
+    order = bk.order(bk.Losses(values, algorithms=names), prefer="listed")
     lines = text_graph(order, width=72).split("\n")
     assert max(map(len, lines[:40])) <= 72
     assert "recommended" not in "".join(lines[:40])  # it is the last of 70

@@ -96,7 +96,7 @@ def test_the_tables_say_what_the_scores_say(hostile):
 
 def test_the_frontier_holds_those_that_nothing_beats():
     choice = bk.choose_model(bk.evals.example_evals("inspect-sums"), prefer="tokens")
-    costs, means = choice.costs["tokens"], choice.order.means
+    costs, means = choice.costs["tokens"], choice.decision.means
     found = frontier_of(choice, "tokens")
     for name in costs:
         beaten = any(
@@ -114,6 +114,6 @@ def test_marks_that_turn_text_about_are_not_in_what_can_be_tried(hostile, tmp_pa
     """The names in the box that a reader plays with; the copies of tables keep them as they are."""
     from bestofk.report.write_report import live_data
 
-    assert not [name for name in live_data(hostile.order)["names"] if "\u202e" in name]
+    assert not [name for name in live_data(hostile.decision)["names"] if "\u202e" in name]
     page = hostile.report(tmp_path / "r.html").read_text(encoding="utf-8")
     assert "Which of 4 models to use" in page

@@ -82,7 +82,7 @@ def test_whole_plans_and_split_by_split(monkeypatch):
         monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
         study = bk.compare(
             ["nmc", "logistic", "c4.5", "nn"], data="iris", plan="2x4", n_jobs=2,
-            engine=engine, progress=False, prior="listed",
+            engine=engine, progress=False, prefer="listed",
         )  # fmt: skip
         found.append(study.losses.values)
     np.testing.assert_array_equal(*found)
@@ -99,7 +99,7 @@ def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engin
     def told(engine):
         return bk.compare(
             learners, data[0], data[2], plan="holdout:0.5", engine=engine, n_jobs=1,
-            threads=threads, progress=False, prior="listed", loss="squared",
+            threads=threads, progress=False, prefer="listed", loss="squared",
         )  # fmt: skip
 
     study = told(engine)

@@ -36,7 +36,7 @@ CASES = {
     "a control that is missing": ({"family": "control"}, "name it with control="),
     "a control that nobody is": ({"family": "control", "control": "nmcc"}, "did you mean 'nmc'"),
     "a control without its family": ({"control": "nmc"}, "control applies to family='control'"),
-    "the papers' family without a preference": ({"family": "prior"}, "none is stated"),
+    "the papers' family without a preference": ({"family": "preference"}, "none is stated"),
     "a correction for another family": (
         {"family": "control", "control": "nmc", "correction": "shaffer"},
         "for the two-sided tests of all pairs",
@@ -51,7 +51,7 @@ CASES = {
         {"procedure": "anova-choice", "guard": False},
         "guard does not apply to procedure 'anova-choice'",
     ),
-    "no margin": ({"procedure": "cheapest-adequate", "prior": "listed"}, "needs a margin"),
+    "no margin": ({"procedure": "cheapest-adequate", "prefer": "listed"}, "needs a margin"),
     "no preference": ({"procedure": "cheapest-adequate", "margin": 0.1}, "needs a preference"),
     "a margin of nothing": ({"margin": 0}, "margin must be"),
     "a negative rope": ({"rope": -1}, "rope must be"),
@@ -61,7 +61,7 @@ CASES = {
         "There is nothing to test",
     ),
     "a rope on one test set": ({"plan": "holdout:0.33", "rope": 0.1}, "no Bayesian test covers"),
-    "a preference for nobody": ({"prior": ["nmc", "tree"]}, "'tree', which is none"),
+    "a preference for nobody": ({"prefer": ["nmc", "tree"]}, "'tree', which is none"),
 }
 
 
@@ -87,9 +87,9 @@ def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
         {"plan": "holdout:0.33"},
         {"plan": "loo"},
         {"repetitions": 2},
-        {"prior": "fit_time"},
-        {"prior": "size", "procedure": "cheapest-adequate", "margin": 0.5},
-        {"prior": {"nmc": 1, "counted": 2}, "family": "prior"},
+        {"prefer": "fit_time"},
+        {"prefer": "size", "procedure": "cheapest-adequate", "margin": 0.5},
+        {"prefer": {"nmc": 1, "counted": 2}, "family": "preference"},
         {"family": "control", "control": "counted"},
         {"procedure": "most-wins"},
         {"procedure": "anova-choice"},
@@ -109,8 +109,8 @@ def test_what_can_be_decided_is_run(asked, tmp_path):
 def test_many_learners_are_rehearsed_quickly():
     import time
 
-    from bestofk.decide.settings import Decision
-    from bestofk.run.compare import as_contenders, as_datasets
+    from bestofk.decide.settings import Settings
+    from bestofk.run.compare import as_datasets, named_estimators
     from bestofk.run.experiment import Experiment
     from bestofk.run.inputs import rehearse
     from bestofk.run.metrics import as_loss
@@ -120,9 +120,9 @@ def test_many_learners_are_rehearsed_quickly():
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     experiment = Experiment(
-        contenders=as_contenders(learners), datasets=datasets, splits=splits,
+        contenders=named_estimators(learners), datasets=datasets, splits=splits,
         loss=as_loss("zero-one", classes=datasets[0].classes), repetitions=1, random_state=0,
     )  # fmt: skip
     begin = time.process_time()
-    rehearse(experiment, Decision())
+    rehearse(experiment, Settings())
     assert time.process_time() - begin < 2.0

@@ -27,7 +27,7 @@ def data():
 
 def raced(data, **options):
     given = {
-        "prior": "listed", "plan": "2x3", "stop": "settled", "progress": False, "n_jobs": 1,
+        "prefer": "listed", "plan": "2x3", "stop": "settled", "progress": False, "n_jobs": 1,
         "engine": "serial",
     }  # fmt: skip
     return bk.compare(LEARNERS, data=data, **{**given, **options})
@@ -47,9 +47,9 @@ def serial(data):
     [
         {},
         {"test": "sign"},
-        {"prior": None},
-        {"family": "prior", "correction": "bonferroni"},
-        {"prior": None, "family": "control", "control": "nmc"},
+        {"prefer": None},
+        {"family": "preference", "correction": "bonferroni"},
+        {"prefer": None, "family": "control", "control": "nmc"},
         {"target": "order", "correction": "bergmann-hommel", "guard": False},
         {"repetitions": 2, "plan": "kfold:3"},
     ],
@@ -61,7 +61,7 @@ def test_all_data_sets_decide_the_same(data, options):
     assert stopped.race.exact
     assert stopped.race.unit == "data set"
     assert stopped.recommended == full.recommended
-    assert stopped.order in (full.order, full.order[:1])
+    assert stopped.ranking in (full.ranking, full.ranking[:1])
     assert set(stopped.decision.claims) <= set(full.decision.claims)
     used = stopped.losses.values
     assert np.array_equal(used[~np.isnan(used)], full.losses.values[~np.isnan(used)])
@@ -133,7 +133,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
 
     learners = {"max": "max", "nmc": "nmc", "once": Once()}
     study = bk.compare(
-        learners, data=data, plan="2x3", stop="settled", prior="listed", progress=False,
+        learners, data=data, plan="2x3", stop="settled", prefer="listed", progress=False,
         engine="serial",
     )  # fmt: skip
     assert len(study.failures) == 1

@@ -10,8 +10,8 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
-from bestofk.decide.settings import Decision
-from bestofk.decide.stopping import StoppingRule
+from bestofk.decide.settings import Settings
+from bestofk.decide.stopping import StopRule
 from bestofk.run.race.plan import PLAN, planned_race, stopping_rule
 from bestofk.splits.plans import plan as make_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
@@ -31,7 +31,7 @@ def design_of(plan):
 def race_of(plan, datasets=1, **decision):
     design = design_of(plan)
     return planned_race(
-        NAMES, design, Decision(prior="listed", **decision), StoppingRule(), runs=design.runs,
+        NAMES, design, Settings(prefer="listed", **decision), StopRule(), runs=design.runs,
         datasets=datasets, span=1.0,
     )  # fmt: skip
 

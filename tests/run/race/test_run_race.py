@@ -9,7 +9,7 @@ import pytest
 
 import bestofk as bk
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StoppingRule, replay
+from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.run.progress import Progress
 
 pytestmark = pytest.mark.usefixtures("loaded_workers")
@@ -17,7 +17,7 @@ LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
 
 
 def raced(**options):
-    given = {"data": "wine", "prior": "listed", "stop": "settled", "progress": False, "n_jobs": 1}
+    given = {"data": "wine", "prefer": "listed", "stop": "settled", "progress": False, "n_jobs": 1}
     return bk.compare(LEARNERS, **{**given, **options})
 
 
@@ -33,7 +33,9 @@ def serial():
 
 @pytest.fixture(scope="module")
 def full():
-    return bk.compare(LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, n_jobs=1)
+    return bk.compare(
+        LEARNERS, data="wine", prefer="listed", plan="10x10", progress=False, n_jobs=1
+    )
 
 
 def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
@@ -45,7 +47,7 @@ def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
         span=1.0, step=1 / np.mean(sizes),
     )  # fmt: skip
     family = Family(learners=4, alpha=0.05, correction="holm")
-    alone = replay(losses, test, family, StoppingRule(), floor=(1 / np.mean(sizes)) ** 2)
+    alone = replay(losses, test, family, StopRule(), floor=(1 / np.mean(sizes)) ** 2)
     assert list(serial.race.runs.values()) == alone.runs.tolist()
     assert serial.recommended == full.recommended
     assert set(serial.decision.claims) <= set(full.decision.claims)
@@ -62,7 +64,7 @@ def test_two_threads_use_the_same_runs_and_say_the_same(serial):
 def test_other_processes_use_the_same_runs_and_say_the_same(engine):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
-    few = {"data": "wine", "prior": "listed", "plan": "4x2", "stop": "settled", "progress": False}
+    few = {"data": "wine", "prefer": "listed", "plan": "4x2", "stop": "settled", "progress": False}
     learners = ["max", "naive-bayes"]
     here = bk.compare(learners, engine="serial", **few)
     # two rounds: every one starts processes of its own
@@ -98,7 +100,7 @@ def test_one_that_was_broken_off_is_taken_up_again(serial, tmp_path, after):
 def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_path):
     store = tmp_path / "study.db"
     whole = bk.compare(
-        LEARNERS, data="wine", prior="listed", plan="10x10", progress=False, store=store, n_jobs=1
+        LEARNERS, data="wine", prefer="listed", plan="10x10", progress=False, store=store, n_jobs=1
     )
     found = raced(store=store)
     assert told(found) == told(serial)
@@ -112,10 +114,10 @@ def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_pa
     [
         {"target": "order"},
         {"settle": "limit", "max_runs": 12},
-        {"prior": None},
-        {"prior": "fit_time"},
-        {"family": "prior"},
-        {"prior": None, "family": "control", "control": "nmc"},
+        {"prefer": None},
+        {"prefer": "fit_time"},
+        {"family": "preference"},
+        {"prefer": None, "family": "control", "control": "nmc"},
         {"risk": 0.0},
         {"plan": "resample:20:0.1"},
         {"repetitions": 2, "plan": "6x5"},
@@ -158,10 +160,10 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
         {"sample_weight": True},
         {"test": "use-all-data", "df": 10},
         {"correction": "bergmann-hommel", "guard": False},
-        {"family": "control", "control": "nmc", "prior": None},
+        {"family": "control", "control": "nmc", "prefer": None},
         {"plan": "bootstrap:25"},
         {"loss": "balanced_accuracy"},
-        {"prior": {"max": 1, "nmc": 1, "c4.5": 1}},
+        {"prefer": {"max": 1, "nmc": 1, "c4.5": 1}},
     ],
 )
 def test_without_risk_the_full_plan_decides_the_same(options):
@@ -170,7 +172,7 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     X, y = load_wine(return_X_y=True, as_frame=True)
     rng = np.random.default_rng(3)
     columns = {"groups": rng.integers(0, 40, len(y)), "sample_weight": 0.5 + rng.random(len(y))}
-    given = {"plan": "6x5", "prior": "listed", "progress": False, "n_jobs": 1, **options}
+    given = {"plan": "6x5", "prefer": "listed", "progress": False, "n_jobs": 1, **options}
     given |= {name: columns[name] for name in columns.keys() & options.keys()}
     learners = ["max", "nmc", "c4.5"]
     full = bk.compare(learners, X, y, **given)
@@ -179,11 +181,11 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     assert stopped.race.exact
     assert stopped.recommended == full.recommended
     assert set(stopped.decision.claims) <= set(full.decision.claims)
-    assert stopped.order in (full.order, full.order[:1])
+    assert stopped.ranking in (full.ranking, full.ranking[:1])
 
 
 @pytest.mark.parametrize(("seed", "cost_of_c"), [(1, 1), (2, 2)])
-@pytest.mark.parametrize("family", ["all", "prior"])
+@pytest.mark.parametrize("family", ["all", "prefer"])
 def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_of_c, family):
     # the first run alone has another one ahead
     from sklearn.datasets import make_classification
@@ -192,7 +194,7 @@ def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_
 
     X, y = make_classification(60, 4, n_informative=2, n_redundant=0, flip_y=0.3, random_state=seed)
     learners = {"a": KNeighborsClassifier(3), "b": KNeighborsClassifier(5), "c": GaussianNB()}
-    options = {"prior": {"a": 1, "b": 1, "c": cost_of_c}, "plan": "4x5", "family": family,
+    options = {"prefer": {"a": 1, "b": 1, "c": cost_of_c}, "plan": "4x5", "family": family,
                "progress": False, "engine": "serial", "alpha": 0.3}  # fmt: skip
     full = bk.compare(learners, X, y, **options)
     for risk in (0.0, 0.05):
@@ -215,7 +217,7 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
 
     failing["broken"] = Broken()
     study = bk.compare(
-        failing, data="wine", stop="settled", prior="listed", progress=False, engine="serial"
+        failing, data="wine", stop="settled", prefer="listed", progress=False, engine="serial"
     )
     assert study.recommended == "naive-bayes"
     assert list(study.left_out) == ["broken"]
@@ -225,7 +227,7 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
 
 def test_one_that_only_fails_has_no_cost_and_is_left_out_before_costs_are_compared():
     # nmc has no probabilities: ten failures are all that a plan of 100 fits tolerates
-    study = raced(loss="log-loss", prior="fit_time", data="iris")
+    study = raced(loss="log-loss", prefer="fit_time", data="iris")
     assert list(study.left_out) == ["nmc"]
     assert set(study.race.runs) == {"max", "naive-bayes", "c4.5"}
     assert study.race.settled
@@ -244,7 +246,7 @@ def test_a_failure_on_the_way_keeps_its_pairs_open_for_the_ordinary_decision():
             return super().fit(X, y)
 
     learners = {"once": Once(), "max": "max", "c4.5": "c4.5"}
-    options = {"data": "wine", "prior": "listed", "plan": "4x10", "progress": False}
+    options = {"data": "wine", "prefer": "listed", "plan": "4x10", "progress": False}
     stopped = bk.compare(learners, stop="settled", engine="serial", **options)
     Once.fits = 0
     full = bk.compare(learners, engine="serial", **options)
@@ -356,7 +358,7 @@ class Kills(Progress):
         if Kills.left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-bk.compare(sys.argv[2:], data="wine", prior="listed", stop="settled", n_jobs=2,
+bk.compare(sys.argv[2:], data="wine", prefer="listed", stop="settled", n_jobs=2,
            progress=Kills(), store=sys.argv[1])
 """
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from bestofk._base.errors import ArgumentError, StoreError, UnknownNameError
 from bestofk.run.cells import FAILURE_KINDS, CellResult, Failure
-from bestofk.run.experiment import Contender
+from bestofk.run.experiment import NamedLearner
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import study_of
 
@@ -346,7 +346,7 @@ def test_the_text_of_a_learner_does_not_make_another_study(store, experiment):
     specs = [
         study_of(
             dataclasses.replace(
-                experiment, contenders=(Contender.of("a", Strange(text)), *experiment.contenders)
+                experiment, contenders=(NamedLearner.of("a", Strange(text)), *experiment.contenders)
             )
         )
         for text in ("<Strange at 0x1>", "<Strange\n at 0x2>", None, "x" * 10_000)

@@ -10,14 +10,14 @@ from bestofk.decide.registry import decides_by
 
 if TYPE_CHECKING:
     from bestofk.decide.corrected_minimum import CorrectedMinimum
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.decide.preference import Name
 
 MOST_NUMBERS = 200_000
 """Losses up to which the bootstrap is quick; of more, the choice hardly flatters a mean."""
 
 
-def expected(order: Order) -> CorrectedMinimum | None:
+def expected(order: Decision) -> CorrectedMinimum | None:
     """The loss to expect of the recommended learner, where it was chosen by its mean."""
     from bestofk.decide.corrected_minimum import corrected_minimum
 
@@ -34,7 +34,7 @@ def expected(order: Order) -> CorrectedMinimum | None:
         return None
 
 
-def expectation(order: Order) -> tuple[str, ...]:
+def expectation(order: Decision) -> tuple[str, ...]:
     """That in a sentence, in the user's metric; nothing where there is nothing to correct."""
     found = expected(order)
     if found is None:
@@ -53,7 +53,7 @@ def expectation(order: Order) -> tuple[str, ...]:
     )
 
 
-def expectation_to_dict(order: Order) -> dict[str, Any] | None:
+def expectation_to_dict(order: Decision) -> dict[str, Any] | None:
     """The same for strict JSON."""
     found = expected(order)
     if found is None:
@@ -75,7 +75,7 @@ TRIED = 2
 """So many pairs are looked at for one that could be settled."""
 
 
-def advice(order: Order) -> tuple[str, ...]:
+def advice(order: Decision) -> tuple[str, ...]:
     """One sentence about the open pair that matters most; nothing where there is none to give.
 
     That pair is the recommended learner with the one that has the smallest mean, where these
@@ -83,7 +83,7 @@ def advice(order: Order) -> tuple[str, ...]:
     """
     from bestofk.decide.power.sizes import plan_size
 
-    if order.recommended is None or order.problem is None or order.choice is None:
+    if order.recommended is None or order.problem is None or order.test_choice is None:
         return ()
     if not order.decidable:
         # the headline says how many are needed
@@ -105,7 +105,7 @@ def advice(order: Order) -> tuple[str, ...]:
     return ()
 
 
-def _rivals(order: Order) -> list[Name]:
+def _rivals(order: Decision) -> list[Name]:
     open_pairs = [one for one in order.standings if one.verdict == "no evidence"]
     open_pairs.sort(key=lambda one: (one.adjusted_pvalue, one.pvalue))
     names = [one.name for one in open_pairs if one.difference != 0]

@@ -29,7 +29,7 @@ from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 if TYPE_CHECKING:
     from bestofk.decide.choose_test import Choice
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.decide.evidence import Evidence
     from bestofk.decide.problem import Problem
 
@@ -50,7 +50,7 @@ class PlannedPairs:
 
 
 def pairs_of_order(
-    order: Order,
+    order: Decision,
     test: Any,
     given: dict[str, Any],
     *,
@@ -65,7 +65,7 @@ def pairs_of_order(
     alpha = order.alpha if alpha is None else alpha
     decided = order.evidence.family.name
     as_decided = (
-        order.choice is not None
+        order.test_choice is not None
         and len(order.evidence) > 0
         and test == "auto"
         and not any(value is not None for value in given.values())
@@ -76,12 +76,12 @@ def pairs_of_order(
     if not as_decided:
         return pairs_of_problem(
             order.problem, test, given, alpha=alpha, family=family or decided, control=control,
-            correction=correction or ("holm" if order.choice is None else order.correction),
+            correction=correction or ("holm" if order.test_choice is None else order.correction),
         )  # fmt: skip
-    assert order.choice is not None
+    assert order.test_choice is not None
     return PlannedPairs(
         problem=order.problem,
-        choice=order.choice,
+        choice=order.test_choice,
         first=np.asarray(order.evidence.first, dtype=np.intp),
         second=np.asarray(order.evidence.second, dtype=np.intp),
         adjusted=order.evidence.adjusted_pvalue,
@@ -130,7 +130,7 @@ def adjusted_level(family: Family) -> float:
     """The level of one pair at the first step of the correction, both sides together."""
     level = family.alpha / (family.size if CORRECTIONS[family.correction].adjusts else 1)
     # a one-sided test at level a shows what a two-sided one at level 2 a shows
-    return min(2.0 * level, 0.99) if family.name == "prior" else level
+    return min(2.0 * level, 0.99) if family.name == "preference" else level
 
 
 def wanted_rows(only: tuple[Name, Name] | None, study: PlannedPairs) -> Pairs:

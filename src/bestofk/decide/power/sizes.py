@@ -58,8 +58,8 @@ def plan_size(
 
     Parameters
     ----------
-    losses : Losses, path, data frame, array (K, ...) or Order, optional
-        What was observed: the spread of every pair is taken from it. An `Order` brings its test,
+    losses : Losses, path, data frame, array (K, ...) or Decision, optional
+        What was observed: the spread of every pair is taken from it. An `Decision` brings its test,
         level, family and correction along. Without losses the numbers below describe the study.
     design : str, optional
         A plan such as ``"10x10"``, ``"5x2"`` or ``"resample:30:0.1"``.
@@ -87,7 +87,7 @@ def plan_size(
         The probability with which a difference is to be shown.
     alpha : float, optional
         Error of the whole family, 0.05 by default.
-    family : {"all", "prior", "control"}
+    family : {"all", "preference", "control"}
         All pairs, two-sided (the default); all pairs, one-sided; one learner against the others.
     control : name, optional
         That learner, for ``family="control"``.
@@ -151,14 +151,14 @@ def plan_size(
     for name, value in assumptions.items():
         if value is not None:
             raise ArgumentError(f"plan_size: {name} is taken from the losses; leave it out.")
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.decide.problem import as_problem
 
     given = {"df": df, **test_arguments}
     wanted: dict[str, Any] = {
         "alpha": alpha, "family": family, "control": control, "correction": correction
     }  # fmt: skip
-    if isinstance(losses, Order):
+    if isinstance(losses, Decision):
         study = pairs_of_order(losses, test, given, **wanted)
     else:
         problem = as_problem(losses, missing=missing, arguments=given)
@@ -186,7 +186,7 @@ def _from_losses(
         first, second, wanted_here = study.first, study.second, wanted
     seen = observe(
         study.problem, study.choice, first, second, level=level,
-        one_sided=family.name == "prior", rows=rows,
+        one_sided=family.name == "preference", rows=rows,
         tested=None if study.evidence is None else study.evidence.tested(wanted),
     )  # fmt: skip
     adjusted = (

@@ -9,9 +9,9 @@ import numpy as np
 from bestofk._base.checks import Ints, probability
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import in_words, number, pvalue_words
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.gather import no_pairs
-from bestofk.decide.preference import Name, Prior
+from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import Problem, as_ordered, refuse_unknown
 from bestofk.decide.problem_stack import Asked, ProblemStack
 from bestofk.decide.procedures.graph import NOBODY, Decided, only, untested
@@ -25,10 +25,10 @@ def anova_choice(
     losses: Any,
     *,
     alpha: float = 0.05,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     missing: str = "refuse",
     **reading: Any,
-) -> Order:
+) -> Decision:
     """Take the most preferred learner if ANOVA sees no difference between any of them.
 
     When H0: mu_1 = ... = mu_K is rejected some means differ, but ANOVA cannot say which: no best
@@ -36,12 +36,12 @@ def anova_choice(
 
     Parameters
     ----------
-    losses, alpha, prior, missing, **reading
+    losses, alpha, prefer, missing, **reading
         As for `multitest`.
 
     Returns
     -------
-    Order
+    Decision
         `order` holds the best alone, or nothing.
 
     References
@@ -57,7 +57,7 @@ def anova_choice(
     >>> anova_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18]]).best is None
     True
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)
     refuse_unknown(reading, "anova_choice")
     alpha = probability(alpha, "alpha")
     result = anova(_samples(problem))
@@ -87,10 +87,10 @@ def newman_keuls_choice(
     losses: Any,
     *,
     alpha: float = 0.05,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     missing: str = "refuse",
     **reading: Any,
-) -> Order:
+) -> Decision:
     """Take the most preferred of those that Newman-Keuls does not tell from the first.
 
     With G the underline that holds the learner of smallest mean (or that learner alone) and s
@@ -99,12 +99,12 @@ def newman_keuls_choice(
 
     Parameters
     ----------
-    losses, alpha, prior, missing, **reading
+    losses, alpha, prefer, missing, **reading
         As for `multitest`.
 
     Returns
     -------
-    Order
+    Decision
         `order` holds the best alone, or nothing.
 
     References
@@ -118,7 +118,7 @@ def newman_keuls_choice(
     >>> newman_keuls_choice([[0.41, 0.39, 0.40], [0.20, 0.22, 0.18], [0.19, 0.22, 0.18]]).best
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=reading)
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=reading)
     refuse_unknown(reading, "newman_keuls_choice")
     alpha = probability(alpha, "alpha")
     result = newman_keuls(_samples(problem), alpha)
@@ -236,12 +236,12 @@ def _choice(
     best: Name | None,
     reasons: tuple[str, ...],
     alpha: float,
-) -> Order:
-    return Order(
+) -> Decision:
+    return Decision(
         procedure=procedure,
         recommended=best,
-        order=() if best is None else (best,),
-        prior=problem.names,
+        ranking=() if best is None else (best,),
+        by_preference=problem.names,
         means=_by_name(problem),
         evidence=no_pairs(problem, alpha=alpha),
         test=test,

@@ -10,9 +10,9 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints, RandomState
 from bestofk._base.errors import ArgumentError
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin, margin_pvalues
-from bestofk.decide.preference import Name, Prior
+from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, judge_group, untested
@@ -27,12 +27,12 @@ def cheapest_adequate(
     alpha: float = 0.05,
     correction: str = "holm",
     rope: float | None = None,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     df: float | str | None = None,
     missing: str = "refuse",
     random_state: RandomState = 0,
     **test_arguments: Any,
-) -> Order:
+) -> Decision:
     """Take the most preferred learner that is shown not to be worse by more than a margin.
 
     A learner is *adequate* when, for every other learner, the hypothesis that it is worse than
@@ -41,14 +41,14 @@ def cheapest_adequate(
 
     Parameters
     ----------
-    losses, test, alpha, correction, rope, prior, df, missing, random_state, **test_arguments
+    losses, test, alpha, correction, rope, prefer, df, missing, random_state, **test_arguments
         As for `multitest`; a preference must be stated.
     margin : float
         The difference, in the user's metric, that does not matter.
 
     Returns
     -------
-    Order
+    Decision
         `order` holds the adequate learners by preference, then the others by their means.
 
     Notes
@@ -72,7 +72,7 @@ def cheapest_adequate(
     >>> multitest(losses).recommended
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     if margin is None:
         raise ArgumentError(
             "procedure 'cheapest-adequate' needs a margin: the difference that does not matter, "
@@ -80,15 +80,15 @@ def cheapest_adequate(
         )
     if not problem.preference.stated:
         raise ArgumentError(
-            "procedure 'cheapest-adequate' needs a preference: give prior= (on the command line "
+            "procedure 'cheapest-adequate' needs a preference: give prefer= (on the command line "
             "--prefer), such as the learners from the cheapest to the most expensive."
         )
     tested = multitest(
         problem, test=test, alpha=alpha, correction=correction, rope=rope, df=df,
         random_state=random_state, **test_arguments,
     )  # fmt: skip
-    assert tested.choice is not None
-    margins = against_margin(problem, tested.choice, margin, alpha=tested.alpha)
+    assert tested.test_choice is not None
+    margins = against_margin(problem, tested.test_choice, margin, alpha=tested.alpha)
     means = np.array([tested.means[name] for name in problem.names])
     places, best = _adequate_first(margins.shown[np.newaxis], means[np.newaxis])
     recommended: Name | None = None if best[0] == NOBODY else problem.names[int(best[0])]
@@ -96,7 +96,7 @@ def cheapest_adequate(
         tested,
         procedure="cheapest-adequate",
         recommended=recommended,
-        order=tuple(problem.names[i] for i in places[0].tolist()),
+        ranking=tuple(problem.names[i] for i in places[0].tolist()),
         margin=margins.margin,
         margins={} if recommended is None else margins.verdicts(tested.evidence, recommended),
     )

@@ -1,4 +1,4 @@
-"""From edges that override a prior to an order: the graph part of MultiTest."""
+"""From edges that override a preference to an order: the graph part of MultiTest."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def only(recommended: Ints, learners: int) -> Ints:
 def tested_many(stack: ProblemStack, asked: Asked) -> Decided:
     """The pairs of the family tested in every table; nothing is decided yet."""
     found = untested(len(stack), stack.learners)
-    groups = groups_of(stack, asked, one_sided=asked.family == "prior")
+    groups = groups_of(stack, asked, one_sided=asked.family == "preference")
     return found._replace(tests=distinct(judge_group(stack, group, found) for group in groups))
 
 
@@ -199,7 +199,7 @@ def judge_group(stack: ProblemStack, group: TablesOfTest, found: Decided) -> str
     tables, family, choice = group
     some = stack.rows(tables)
     pairs = pairs_of_tables(choice, some.sample(choice.axes), some.means, family)
-    if family.name == "prior":
+    if family.name == "preference":
         stack.found[group.against_preferred()] = pairs.pvalue
     first, second = family.pairs()
     found.claims[tables] = pairs.claims(family)

@@ -11,9 +11,9 @@ import numpy as np
 from bestofk._base.checks import Bools, Ints, RandomState
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import capitalised, in_words
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin
-from bestofk.decide.preference import Name, Prior
+from bestofk.decide.preference import Name, PreferenceLike
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack
 from bestofk.decide.procedures.graph import NOBODY, Decided, tested_many
@@ -32,20 +32,20 @@ def most_wins(
     margin: float | None = None,
     rope: float | None = None,
     minus_losses: bool = False,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     df: float | str | None = None,
     missing: str = "refuse",
     random_state: RandomState = 0,
     **test_arguments: Any,
-) -> Order:
+) -> Decision:
     """Count every learner's significant wins over the others.
 
     All pairs are tested two-sided; the learner with most wins is the best. Learners with equally
-    many stand in prior order, and there is no best when several have the most wins.
+    many stand in order of preference, and there is no best when several have the most wins.
 
     Parameters
     ----------
-    losses, test, alpha, correction, family, control, margin, rope, prior, df, missing, \
+    losses, test, alpha, correction, family, control, margin, rope, prefer, df, missing, \
     random_state, **test_arguments
         As for `multitest`.
     minus_losses : bool
@@ -53,7 +53,7 @@ def most_wins(
 
     Returns
     -------
-    Order
+    Decision
         With `counts`.
 
     References
@@ -68,10 +68,10 @@ def most_wins(
     >>> dict(most_wins(losses, test="5x2cv-f").counts)
     {0: 0, 1: 2, 2: 1}
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
-    if family == "prior":
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
+    if family == "preference":
         raise ArgumentError(
-            "family='prior' tests one direction of each pair, and wins need both: take "
+            "family='preference' tests one direction of each pair, and wins need both: take "
             "family='all'."
         )
     tested = multitest(
@@ -98,14 +98,14 @@ def most_wins(
         reason = f"Most wins finds no single best: {who} have {_wins(top, minus_losses)} each."
     ties = _equal_counts(counts[order].tolist(), [names[i] for i in order.tolist()], minus_losses)
     margins = {}
-    if margin is not None and recommended is not None and tested.choice is not None:
-        against = against_margin(problem, tested.choice, margin, alpha=alpha)
+    if margin is not None and recommended is not None and tested.test_choice is not None:
+        against = against_margin(problem, tested.test_choice, margin, alpha=alpha)
         margins = against.verdicts(evidence, recommended)
     return replace(
         tested,
         procedure="most-wins",
         recommended=recommended,
-        order=tuple(names[i] for i in order.tolist()),
+        ranking=tuple(names[i] for i in order.tolist()),
         reasons=(reason, *ties),
         counts={name: int(count) for name, count in zip(names, counts, strict=True)},
         margin=margin,
@@ -139,7 +139,7 @@ def _wins(count: int, minus_losses: bool) -> str:
     return words.get(count, f"{in_words(count)} significant wins")
 
 
-def _smallest_mean(tested: Order, recommended: Name) -> str:
+def _smallest_mean(tested: Decision, recommended: Name) -> str:
     smallest, means = tested.smallest_mean, tested.means
     has = mean_words(smallest, means, tested.metric)
     if recommended == smallest:

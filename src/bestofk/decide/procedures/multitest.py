@@ -10,10 +10,10 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints, RandomState
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.decide.choose_test import choose_test, smallest_pvalue, units
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.gather import against_margin, bayesian_choice, gather_evidence
-from bestofk.decide.preference import Prior, without_noise
+from bestofk.decide.preference import PreferenceLike, without_noise
 from bestofk.decide.problem import Problem, as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack
 from bestofk.decide.procedures.graph import Decided, sort_by_overrides, tested_many
@@ -30,12 +30,12 @@ def multitest(
     guard: bool = True,
     margin: float | None = None,
     rope: float | None = None,
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     df: float | str | None = None,
     missing: str = "refuse",
     random_state: RandomState = 0,
     **test_arguments: Any,
-) -> Order:
+) -> Decision:
     """Order K learners from pairwise tests and a preference.
 
     Only where a pair is shown to differ, and the less preferred learner is the better one, do the
@@ -54,7 +54,7 @@ def multitest(
         Chance of any false claim in the whole result.
     correction : str
         ``"holm"``, or another name of `bestofk.stats.adjust.CORRECTIONS`, over the family.
-    family : {"all", "prior", "control"}
+    family : {"all", "preference", "control"}
         Which hypotheses are tested together: all pairs, two-sided; all pairs, one-sided against
         the preference, as published; or one learner against the others.
     control : name, optional
@@ -69,7 +69,7 @@ def multitest(
     rope : float, optional
         Half the width of a region of practical equivalence: adds the posterior probabilities of
         every pair by the Bayesian test for the design.
-    prior : sequence of names, mapping of name to price, or "listed"
+    prefer : sequence of names, mapping of name to price, or "listed"
         The preference, most preferred (or cheapest) first; by default none for a `Losses`, and
         as listed for an array.
     df : float, "calibrated", Calibration or path, optional
@@ -84,7 +84,7 @@ def multitest(
 
     Returns
     -------
-    Order
+    Decision
 
     Notes
     -----
@@ -113,7 +113,7 @@ def multitest(
     >>> decision.candidates
     ((1, 2), (2,), (0,))
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     hypotheses = family_of(problem, family, alpha, correction, control)
     choice = choose_test(
         problem, test, family=hypotheses, one_sided=hypotheses.alternative != "two-sided",
@@ -130,11 +130,11 @@ def multitest(
     order = _ordered(evidence.overrides(), means, guard=guard, stated=problem.preference.stated)
     recommended = names[int(order[0])]
     smallest = hypotheses.smallest_adjusted(smallest_pvalue(choice, units(problem)))
-    return Order(
+    return Decision(
         procedure="multitest",
         recommended=recommended,
-        order=tuple(names[i] for i in order.tolist()),
-        prior=names,
+        ranking=tuple(names[i] for i in order.tolist()),
+        by_preference=names,
         means=dict(zip(names, means.tolist(), strict=True)),
         evidence=evidence,
         test=choice.name,
@@ -155,7 +155,7 @@ def multitest(
         ),
         notes=(*problem.notes, *choice.notes),
         problem=problem,
-        choice=choice,
+        test_choice=choice,
     )
 
 
@@ -184,9 +184,9 @@ def family_of(
 ) -> Family:
     """The family over the learners of a problem."""
     at = None
-    if name == "prior" and not problem.preference.stated:
+    if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
-            "family='prior' tests against a preference, and none is stated: give prior= (on the "
+            "family='preference' tests against a preference, and none is stated: give prefer= (on the "
             "command line --prefer), or take family='all'."
         )
     if name == "control":

@@ -9,10 +9,10 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints, RandomState
 from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import compare_in, no_pairs
-from bestofk.decide.preference import Name, Prior, without_noise
+from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, only, untested
@@ -25,12 +25,12 @@ def test_first(
     test: str | Callable[..., Any] = "auto",
     alpha: float = 0.05,
     correction: str = "bonferroni",
-    prior: Prior = None,
+    prefer: PreferenceLike = None,
     df: float | str | None = None,
     missing: str = "refuse",
     random_state: RandomState = 0,
     **test_arguments: Any,
-) -> Order:
+) -> Decision:
     """Take the learner of smallest mean loss if it beats every one preferred to it.
 
     With f the learner of smallest mean, H0: mu_j <= mu_f must be rejected for every j that is
@@ -38,14 +38,14 @@ def test_first(
 
     Parameters
     ----------
-    losses, test, alpha, prior, df, missing, random_state, **test_arguments
+    losses, test, alpha, prefer, df, missing, random_state, **test_arguments
         As for `multitest`.
     correction : str
         Over K - 1 tests; those that need not be made count as not rejected.
 
     Returns
     -------
-    Order
+    Decision
         `order` holds the best alone, or nothing.
 
     Notes
@@ -69,7 +69,7 @@ def test_first(
     >>> test_first(losses, test="5x2cv-t").best
     1
     """
-    problem = as_ordered(losses, prior=prior, missing=missing, arguments=test_arguments)
+    problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
     names, means = problem.names, problem.means()
     first = int(_smallest(means))
     family = Family(
@@ -121,11 +121,11 @@ def test_first(
             f"TestFirst finds no best: {called(names[first])} {smallest} but is not significantly "
             f"better than {named(unbeaten)}, which {is_are(unbeaten)} preferred to it."
         )
-    return Order(
+    return Decision(
         procedure="test-first",
         recommended=recommended,
-        order=() if recommended is None else (recommended,),
-        prior=names,
+        ranking=() if recommended is None else (recommended,),
+        by_preference=names,
         means=by_name,
         evidence=evidence,
         test=choice.name,
@@ -140,7 +140,7 @@ def test_first(
         smallest_possible=smallest_possible if first else 0.0,
         notes=(*problem.notes, *choice.notes),
         problem=problem,
-        choice=choice,
+        test_choice=choice,
     )
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
 
 
-def order_to_dict(order: Order) -> dict[str, Any]:
+def order_to_dict(order: Decision) -> dict[str, Any]:
     """What a strict JSON writer takes: no NaN, no infinity."""
     from bestofk.version import __version__
 
@@ -19,8 +19,8 @@ def order_to_dict(order: Order) -> dict[str, Any]:
         "smallest_mean": order.smallest_mean,
         "adequate": list(order.adequate),
         "decidable": order.decidable,
-        "order": list(order.order),
-        "prior": list(order.prior),
+        "order": list(order.ranking),
+        "by_preference": list(order.by_preference),
         "preference": str(order.preference),
         "procedure": order.procedure,
         "test": order.test,

@@ -24,7 +24,7 @@ from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order, Standing
+    from bestofk.decide.decision import Decision, Standing
     from bestofk.decide.evidence import Evidence, Pair, Posterior
 
 LISTED = 6
@@ -86,7 +86,7 @@ def level_words(alpha: float) -> str:
     return f"{100 * (1 - alpha):.6g} %"
 
 
-def difference_words(order: Order, standing: Standing) -> str:
+def difference_words(order: Decision, standing: Standing) -> str:
     """The interval of a difference, turned so that the difference is positive; may be empty."""
     low, high = standing.low, standing.high
     if standing.difference < 0:
@@ -95,11 +95,11 @@ def difference_words(order: Order, standing: Standing) -> str:
     return f"{level_words(order.alpha)} interval {interval}" if interval else ""
 
 
-def explain_order(order: Order) -> str:
+def explain_order(order: Decision) -> str:
     """All sentences of a verdict, one paragraph for each matter."""
     parts = [order.headline()]
     parts.extend(standing_sentences(order))
-    if len(order.order) > 2:
+    if len(order.ranking) > 2:
         parts.append(_order_sentence(order))
     parts.extend(_margin_sentences(order))
     parts.extend(_posterior_sentences(order))
@@ -111,12 +111,12 @@ def explain_order(order: Order) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def standing_sentences(order: Order) -> list[str]:
+def standing_sentences(order: Decision) -> list[str]:
     """The groups, each learner with its mean and the numbers of its pair."""
     if order.recommended is None:
         return []
     best = called(order.recommended)
-    one_sided = order.evidence.family.name == "prior"
+    one_sided = order.evidence.family.name == "preference"
     groups: dict[str, list[str]] = {}
     for standing in order.standings:
         words = {
@@ -141,13 +141,13 @@ def standing_sentences(order: Order) -> list[str]:
     ]
 
 
-def _in_family(order: Order, standing: Standing) -> bool:
+def _in_family(order: Decision, standing: Standing) -> bool:
     """Whether the pair was tested at all, if only in the other direction."""
     assert order.recommended is not None
     return order.evidence.row(standing.name, order.recommended) is not None
 
 
-def _against(order: Order, standing: Standing) -> str:
+def _against(order: Decision, standing: Standing) -> str:
     """``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
     parts = [number(float(order.metric.shown(standing.mean))), _by(standing.difference)]
     against_the_mean = {"better": 1, "worse": -1}.get(standing.verdict, 0) * standing.difference > 0
@@ -168,8 +168,8 @@ def _by(difference: float) -> str:
     return f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"
 
 
-def _order_sentence(order: Order) -> str:
-    names, by_mean = chain(order.order), f"Order by {order.metric.mean}"
+def _order_sentence(order: Decision) -> str:
+    names, by_mean = chain(order.ranking), f"Order by {order.metric.mean}"
     if decides_by(order.procedure) == "wins":
         return f"Order by significant wins: {names}."
     if decides_by(order.procedure) == "adequacy":
@@ -188,13 +188,13 @@ def _order_sentence(order: Order) -> str:
     return f"Order: {names}; where no difference is shown, {preference} decides.{_surprise(order)}"
 
 
-def _surprise(order: Order) -> str:
+def _surprise(order: Decision) -> str:
     """Why one that is shown to be worse stands before one that is not."""
     verdicts = {one.name: one.verdict for one in order.standings}
-    for place, name in enumerate(order.order):
+    for place, name in enumerate(order.ranking):
         if verdicts.get(name) != "worse":
             continue
-        later = [other for other in order.order[place:] if verdicts.get(other) == "no evidence"]
+        later = [other for other in order.ranking[place:] if verdicts.get(other) == "no evidence"]
         if later and order.recommended is not None:
             return (
                 f" {called(name)} stands before {called(later[0])}, although it is shown to be "
@@ -204,7 +204,7 @@ def _surprise(order: Order) -> str:
     return ""
 
 
-def _margin_sentences(order: Order) -> list[str]:
+def _margin_sentences(order: Decision) -> list[str]:
     if order.margin is None or not order.margins or order.recommended is None:
         return []
     groups: dict[str, list[str]] = {}
@@ -240,7 +240,7 @@ _MARGIN_WORDS = {
 }
 
 
-def _posterior_sentences(order: Order) -> list[str]:
+def _posterior_sentences(order: Decision) -> list[str]:
     """The posterior probabilities of the recommended one against the others."""
     evidence = order.evidence
     posteriors = evidence.posteriors if order.recommended is not None else None
@@ -267,41 +267,41 @@ def _posterior_sentences(order: Order) -> list[str]:
     ]
 
 
-def _preference_sentence(order: Order) -> str:
+def _preference_sentence(order: Decision) -> str:
     if not order.preference.stated or (decides_by(order.procedure) not in ("steps", "adequacy")):
         return ""
     kind, words = order.preference.kind, order.preference.words
     if kind == "panel":
-        prior = f"The panel comes with a preference, simpler learners first: {chain(order.prior)}."
+        prefer = f"The panel comes with a preference, simpler learners first: {chain(order.by_preference)}."
     elif kind == "measured":
-        prior = (
+        prefer = (
             f"You prefer {order.noun}s that {_QUALITIES.get(words, f'have less {words}')} (within "
             f"a factor of two the {order.metric.smaller} {order.metric.mean} goes first): "
-            f"{chain(order.prior)}."
+            f"{chain(order.by_preference)}."
         )
     elif words == "prices":
-        prior = f"From the cheapest to the most expensive: {chain(order.prior)}."
+        prefer = f"From the cheapest to the most expensive: {chain(order.by_preference)}."
     else:
-        prior = f"Your preference was {chain(order.prior)}."
+        prefer = f"Your preference was {chain(order.by_preference)}."
     if decides_by(order.procedure) != "steps":
-        return prior
+        return prefer
     edges = order.edges
     shown = listing(f"{called(j)} over {called(i)}" for i, j in edges)
     if len(order.evidence) == 1:
         override = (
             f"The data override this: {shown}." if edges else "The data do not override this."
         )
-        return f"{prior} {override}"
+        return f"{prefer} {override}"
     total = counted(len(order.evidence), "pair")
     if not edges:
-        return f"{prior} The data override this in none of {total}."
-    return f"{prior} The data override this in {len(edges)} of {total}: {shown}."
+        return f"{prefer} The data override this in none of {total}."
+    return f"{prefer} The data override this in {len(edges)} of {total}: {shown}."
 
 
-def _evidence_sentence(order: Order) -> str:
+def _evidence_sentence(order: Decision) -> str:
     evidence = order.evidence
     level = f"alpha = {order.alpha:g}"
-    if order.choice is None:
+    if order.test_choice is None:
         return (
             f"Evidence: {order.test}, one test of all {order.noun}s, {level}, from {order.design}."
         )
@@ -322,7 +322,7 @@ def _evidence_sentence(order: Order) -> str:
     )
 
 
-def _beside_sentence(order: Order) -> str:
+def _beside_sentence(order: Decision) -> str:
     """Bootstrap-B, which counts the repetitions of stochastic learners."""
     found = order.bootstrap
     if found is None:
@@ -357,7 +357,7 @@ def family_words(evidence: Evidence) -> str:
     family, count = evidence.family, len(evidence)
     if evidence.alternative != "two-sided":
         pairs = "one pair" if count == 1 else f"{count} pairs"
-        if family.name == "prior":
+        if family.name == "preference":
             return (
                 f"one-sided against the preference in {pairs} (the opposite direction was not "
                 "tested)"
@@ -377,10 +377,10 @@ def correction_words(evidence: Evidence) -> str:
     return f" with {CORRECTIONS[evidence.family.correction].words}"
 
 
-def promise(order: Order) -> str:
+def promise(order: Decision) -> str:
     """What error rate the claims have."""
     family = order.evidence.family
-    if order.choice is not None and order.choice.posterior:
+    if order.test_choice is not None and order.test_choice.posterior:
         return (
             "What stands for p comes from posterior probabilities and is not a p-value: no error "
             "rate is promised."
@@ -403,7 +403,7 @@ def promise(order: Order) -> str:
     return f"{hold}{correction.guarantee} {at_most}{needs}."
 
 
-def _promise_of_test_first(order: Order, hold: str, at_most: str) -> str:
+def _promise_of_test_first(order: Decision, hold: str, at_most: str) -> str:
     """It holds for the choice alone: which learner is tested is chosen by the data.
 
     A wrong choice of learner f takes the rejection of a true hypothesis about f, at

@@ -20,7 +20,7 @@ from bestofk.decide.statements.explain import (
 )
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order, Standing
+    from bestofk.decide.decision import Decision, Standing
 
 _PREFERRED = {
     "fit_time": ("is quicker to fit", "are quicker to fit"),
@@ -33,12 +33,12 @@ _PREFERRED = {
 _MOST_UNITS = 10_000
 
 
-def headline_of(order: Order) -> str:
+def headline_of(order: Decision) -> str:
     """The first paragraph of a verdict."""
     return " ".join(headline_parts(order))
 
 
-def headline_parts(order: Order) -> list[str]:
+def headline_parts(order: Decision) -> list[str]:
     """The sentences of the first paragraph, what to do first."""
     parts = []
     if not order.decidable:
@@ -56,9 +56,9 @@ def headline_parts(order: Order) -> list[str]:
     return [capitalised(part) for part in parts if part]
 
 
-def undecidable(order: Order) -> str:
+def undecidable(order: Decision) -> str:
     """No data of this size could have shown anything, and how many would be needed."""
-    problem, choice = order.problem, order.choice
+    problem, choice = order.problem, order.test_choice
     if problem is None or choice is None or choice.entry is None:
         return ""
     n = units(problem) if order.n_clusters is None else order.n_clusters
@@ -68,7 +68,7 @@ def undecidable(order: Order) -> str:
     adjusted = "adjusted " if order.evidence.family.size > 1 else ""
     sentence = (
         f"{in_words(n).capitalize()} {what}{'' if n == 1 else 's'} cannot decide between "
-        f"{in_words(len(order.prior))} {order.noun}s by the {order.test} test: the smallest "
+        f"{in_words(len(order.by_preference))} {order.noun}s by the {order.test} test: the smallest "
         f"{adjusted}p-value possible is {pvalue_words(order.smallest_possible, order.alpha)[4:]}."
     )
     needed = units_needed(order)
@@ -82,43 +82,43 @@ def undecidable(order: Order) -> str:
     return f"{sentence} At least {needed} are needed{other}."
 
 
-def units_needed(order: Order) -> int | None:
+def units_needed(order: Decision) -> int | None:
     """How many data sets or instances it takes before anything can be shown; None: unknown."""
     assert order.problem is not None
-    assert order.choice is not None
+    assert order.test_choice is not None
     evidence = order.evidence
     now = units(order.problem) if order.n_clusters is None else order.n_clusters
     for m in range(now, _MOST_UNITS):
-        smallest = smallest_pvalue(order.choice, m)
+        smallest = smallest_pvalue(order.test_choice, m)
         if evidence.family.smallest_adjusted(smallest, evidence.alternative) <= order.alpha:
             return m
     return None
 
 
-def _groups(order: Order) -> dict[str, list[Name]]:
+def _groups(order: Decision) -> dict[str, list[Name]]:
     found: dict[str, list[Name]] = {}
     for standing in order.standings:
         found.setdefault(standing.verdict, []).append(standing.name)
     return found
 
 
-def equal_means(order: Order) -> list[Name]:
+def equal_means(order: Decision) -> list[Name]:
     """Learners whose mean is that of the recommended one."""
     assert order.recommended is not None
     own = order.means[order.recommended]
     unit = max(abs(mean) for mean in order.means.values()) or 1.0
     return [
         name
-        for name in order.prior
+        for name in order.by_preference
         if name != order.recommended and abs(order.means[name] - own) <= 1e-12 * unit
     ]
 
 
-def _shown(order: Order, name: Name) -> str:
+def _shown(order: Decision, name: Name) -> str:
     return number(order.metric.shown(order.means[name]))
 
 
-def _has_smallest(order: Order, equal: Sequence[Name]) -> str:
+def _has_smallest(order: Decision, equal: Sequence[Name]) -> str:
     """``has the smallest mean error (0.2)``, of the recommended one."""
     metric, best = order.metric, order.recommended
     assert best is not None
@@ -127,8 +127,8 @@ def _has_smallest(order: Order, equal: Sequence[Name]) -> str:
             f"shares the {metric.smallest} {metric.mean} ({_shown(order, best)}) with "
             f"{named(equal)}"
         )
-    if len(order.prior) == 2:
-        other = next(name for name in order.prior if name != best)
+    if len(order.by_preference) == 2:
+        other = next(name for name in order.by_preference if name != best)
         return (
             f"has the {metric.smaller} {metric.mean} ({_shown(order, best)} against "
             f"{_shown(order, other)})"
@@ -136,15 +136,15 @@ def _has_smallest(order: Order, equal: Sequence[Name]) -> str:
     return f"has the {metric.smallest} {metric.mean} ({_shown(order, best)})"
 
 
-def _all_equal(order: Order) -> str:
+def _all_equal(order: Decision) -> str:
     best = order.recommended
     assert best is not None
-    count = len(order.prior)
+    count = len(order.by_preference)
     all_of_them = "Both" if count == 2 else f"All {in_words(count)}"
     return f"{all_of_them} {order.noun}s have the same {order.metric.mean} ({_shown(order, best)})."
 
 
-def _by_mean(order: Order) -> list[str]:
+def _by_mean(order: Decision) -> list[str]:
     """No preference: the smallest mean, and who else would do."""
     best = order.recommended
     assert best is not None
@@ -152,7 +152,7 @@ def _by_mean(order: Order) -> list[str]:
     use = (
         f"Use {called(best)}" if order.decidable else f"If you must choose now, use {called(best)}"
     )
-    if len(equal) == len(order.prior) - 1:
+    if len(equal) == len(order.by_preference) - 1:
         another = called(equal[0]) if len(equal) == 1 else "another"
         first = f"{_all_equal(order)} {use}, the first listed, or {another} if you prefer it."
         return [first, *_contradiction(order), _who_else(order) if order.claims else ""]
@@ -160,7 +160,7 @@ def _by_mean(order: Order) -> list[str]:
     return [first, *_contradiction(order), _who_else(order, take=True)]
 
 
-def _who_else(order: Order, *, take: bool = False) -> str:
+def _who_else(order: Decision, *, take: bool = False) -> str:
     """Those that are not shown to be worse, and those that are."""
     if not order.decidable:
         # nothing could have been shown
@@ -186,14 +186,14 @@ def _who_else(order: Order, *, take: bool = False) -> str:
     return sentence.strip()
 
 
-def _at_most(order: Order, close: Sequence[Name]) -> str:
+def _at_most(order: Decision, close: Sequence[Name]) -> str:
     """How much worse these can be: the largest upper end of their intervals."""
     assert order.recommended is not None
     most = max(order.against(name, order.recommended).high for name in close)
     return f" (if so, by at most {most:.2g})" if isfinite(most) and most > 0 else ""
 
 
-def _contradiction(order: Order) -> list[str]:
+def _contradiction(order: Decision) -> list[str]:
     """The one with the smallest mean is beaten by a test that does not go by the mean."""
     better = _groups(order).get("better", [])
     if not better:
@@ -204,7 +204,7 @@ def _contradiction(order: Order) -> list[str]:
     ]
 
 
-def _units_word(order: Order) -> str:
+def _units_word(order: Decision) -> str:
     problem = order.problem
     if problem is not None and problem.n_datasets > 1:
         return "data sets"
@@ -215,25 +215,25 @@ def _units_word(order: Order) -> str:
     return "items" if order.noun == "model" else "instances"
 
 
-def which_you_prefer(order: Order, names: Sequence[Name]) -> str:
+def which_you_prefer(order: Decision, names: Sequence[Name]) -> str:
     """``which you prefer``, ``which is simpler``: why these stand before the recommended one."""
     one, many = _PREFERRED.get(order.preference.words, ("you prefer", "you prefer"))
     return f"which {one if len(names) == 1 else many}"
 
 
-def _by_preference(order: Order) -> list[str]:
+def _by_preference(order: Decision) -> list[str]:
     """MultiTest: the most preferred learner that no other is shown to beat."""
     best, claims = order.recommended, set(order.claims)
     assert best is not None
-    at = order.prior.index(best)
-    preferred = order.prior[:at]
+    at = order.by_preference.index(best)
+    preferred = order.by_preference[:at]
     beaten = [name for name in preferred if (best, name) in claims]
     passed = order.steps[0].passed_over if order.steps else ()
     struck = [name for name in preferred if name not in beaten and name not in passed]
     same = equal_means(order)
     smallest = order.smallest_mean == best or order.smallest_mean in same
     sentences = []
-    if len(same) == len(order.prior) - 1 and not order.claims:
+    if len(same) == len(order.by_preference) - 1 and not order.claims:
         return [f"{_all_equal(order)} Use {called(best)}, {order.preference.first()}."]
     if beaten:
         sentences.append(_beats(order, beaten, same, smallest=smallest))
@@ -257,9 +257,9 @@ def _by_preference(order: Order) -> list[str]:
     return sentences
 
 
-def _beats(order: Order, beaten: Sequence[Name], same: Sequence[Name], *, smallest: bool) -> str:
+def _beats(order: Decision, beaten: Sequence[Name], same: Sequence[Name], *, smallest: bool) -> str:
     assert order.recommended is not None
-    others = len(order.prior) - 1 - len(beaten)
+    others = len(order.by_preference) - 1 - len(beaten)
     end = "."
     if smallest:
         end = f", and it {_has_smallest(order, same)}."
@@ -272,11 +272,13 @@ def _beats(order: Order, beaten: Sequence[Name], same: Sequence[Name], *, smalle
     )
 
 
-def _struck_out(order: Order, struck: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
+def _struck_out(
+    order: Decision, struck: Sequence[Name], claims: set[tuple[Name, Name]]
+) -> list[str]:
     """Preferred learners that are out because of others than the recommended one."""
     by_winner: dict[Name, list[Name]] = {}
     for name in struck:
-        winners = [other for other in order.prior if (other, name) in claims]
+        winners = [other for other in order.by_preference if (other, name) in claims]
         if winners:
             by_winner.setdefault(min(winners, key=order.means.__getitem__), []).append(name)
     sentences = []
@@ -296,13 +298,15 @@ def _struck_out(order: Order, struck: Sequence[Name], claims: set[tuple[Name, Na
     return sentences
 
 
-def _passed_over(order: Order, passed: Sequence[Name], claims: set[tuple[Name, Name]]) -> list[str]:
+def _passed_over(
+    order: Decision, passed: Sequence[Name], claims: set[tuple[Name, Name]]
+) -> list[str]:
     """Where the guard acts, it says so."""
     metric = order.metric
     out = {loser for _, loser in claims}
     by_reason: dict[Name, list[Name]] = {}
     for name in passed:
-        before = order.prior[: order.prior.index(name)]
+        before = order.by_preference[: order.by_preference.index(name)]
         reason = [one for one in before if one in out and order.means[one] < order.means[name]]
         if reason:
             by_reason.setdefault(min(reason, key=order.means.__getitem__), []).append(name)
@@ -320,12 +324,12 @@ def _passed_over(order: Order, passed: Sequence[Name], claims: set[tuple[Name, N
     return sentences
 
 
-def _smallest_mean(order: Order) -> str:
+def _smallest_mean(order: Decision) -> str:
     """The learner with the smallest mean, where that is not the recommended one."""
     best, smallest, metric = order.recommended, order.smallest_mean, order.metric
     assert best is not None
     standing = order.against(smallest, best)
-    word = metric.smaller if len(order.prior) == 2 else metric.smallest
+    word = metric.smaller if len(order.by_preference) == 2 else metric.smallest
     has = (
         f"{called(smallest)} has the {word} {metric.mean}, {_shown(order, smallest)} against "
         f"{_shown(order, best)}"
@@ -344,7 +348,7 @@ def _smallest_mean(order: Order) -> str:
     return f"{has}, but is not shown to be better ({details(order, standing)})."
 
 
-def details(order: Order, standing: Standing) -> str:
+def details(order: Decision, standing: Standing) -> str:
     """``difference 0.011, 95 % interval -0.03 to 0.05, p = 0.20``."""
     parts = [f"difference {number(abs(standing.difference))}"]
     interval = difference_words(order, standing)
@@ -355,10 +359,10 @@ def details(order: Order, standing: Standing) -> str:
     return ", ".join(parts)
 
 
-def _cheapest_adequate(order: Order) -> list[str]:
+def _cheapest_adequate(order: Decision) -> list[str]:
     best, smallest = order.recommended, order.smallest_mean
     margin = number(order.margin or 0.0)
-    two = len(order.prior) == 2
+    two = len(order.by_preference) == 2
     smallest_words = mean_words(smallest, order.means, order.metric)
     if best is None:
         none = "neither" if two else "none"

@@ -142,7 +142,7 @@ def _amount(needed: Needed) -> str:
 
 def _what_is_planned(plan: PlanSize) -> str:
     sides, level = "two-sided", plan.level
-    if plan.family == "prior":
+    if plan.family == "preference":
         sides, level = "one-sided", plan.level / 2.0
     shared = ""
     if plan.comparisons > 1 and CORRECTIONS[plan.correction].adjusts:

@@ -19,14 +19,14 @@ from bestofk.decide.statements.headline import which_you_prefer
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
-    from bestofk.decide.stopping.stopped_order import StoppedOrder
+    from bestofk.decide.stopping.stopped_order import StoppedDecision
 
 NOT_SETTLED = "not settled"
 """The verdict on a pair of which a claim is still possible."""
 _TARGET_ORDER = "target='order' (on the command line --stop-target order) settles it"
 
 
-def headline_of(order: StoppedOrder) -> str:
+def headline_of(order: StoppedDecision) -> str:
     """The first paragraph."""
     race, best = order.race, order.recommended
     assert best is not None
@@ -43,12 +43,12 @@ def headline_of(order: StoppedOrder) -> str:
         why += (
             f" It is significantly better than {named(beaten)}, {which_you_prefer(order, beaten)}."
         )
-    elif best == order.prior[0]:
+    elif best == order.by_preference[0]:
         why = f"Use {called(best)}, {order.preference.first()}, which no other is shown to beat."
     return f"{why} {race.state()}"
 
 
-def explain_stopped(order: StoppedOrder) -> str:
+def explain_stopped(order: StoppedDecision) -> str:
     """All sentences, one paragraph for each matter."""
     parts = [
         order.headline(),
@@ -62,13 +62,13 @@ def explain_stopped(order: StoppedOrder) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def mean_and_runs(order: StoppedOrder, name: Name) -> str:
+def mean_and_runs(order: StoppedDecision, name: Name) -> str:
     """``0.12 over 2 runs``."""
     shown = number(float(order.metric.shown(order.means[name])))
     return f"{shown} over {counted(order.race.runs[str(name)], order.race.unit)}"
 
 
-def standings_of(order: StoppedOrder) -> list[str]:
+def standings_of(order: StoppedDecision) -> list[str]:
     """Who is settled to be better or worse than the recommended one, and of whom nothing is."""
     best, race = order.recommended, order.race
     assert best is not None
@@ -98,30 +98,30 @@ def standings_of(order: StoppedOrder) -> list[str]:
     return said
 
 
-def _order(order: StoppedOrder) -> str:
-    if len(order.order) == len(order.prior):
-        return f"The whole order is settled: {chain(order.order)}." if order.race.settled else ""
-    if not order.race.settled or len(order.prior) == 2:
+def _order(order: StoppedDecision) -> str:
+    if len(order.ranking) == len(order.by_preference):
+        return f"The whole order is settled: {chain(order.ranking)}." if order.race.settled else ""
+    if not order.race.settled or len(order.by_preference) == 2:
         return ""
     if order.race.target == "order":
         return ""
     return f"The order below the recommended one is not settled: {_TARGET_ORDER}."
 
 
-def _preference(order: StoppedOrder) -> str:
+def _preference(order: StoppedDecision) -> str:
     if not order.preference.stated:
         return ""
-    prior, kind = chain(order.prior), order.preference.kind
+    prefer, kind = chain(order.by_preference), order.preference.kind
     if kind == "panel":
-        return f"The panel comes with a preference, simpler learners first: {prior}."
+        return f"The panel comes with a preference, simpler learners first: {prefer}."
     if kind == "measured":
         what = order.preference.words.replace("_", " ")
         when = "in the first run" if order.race.unit == "run" else f"on the first {order.race.unit}"
-        return f"The preference, by {what} as measured {when}: {prior}."
-    return f"Your preference was {prior}."
+        return f"The preference, by {what} as measured {when}: {prefer}."
+    return f"Your preference was {prefer}."
 
 
-def _evidence(order: StoppedOrder) -> str:
+def _evidence(order: StoppedDecision) -> str:
     race = order.race
     promised = promise(order)
     risk = ""

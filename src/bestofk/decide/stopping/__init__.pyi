@@ -18,9 +18,9 @@ from .races import (
     race as race,
     replay as replay,
 )
-from .rule import StoppingRule as StoppingRule
+from .rule import StopRule as StopRule
 from .stopped_order import (
+    StoppedDecision as StoppedDecision,
     StoppedEvidence as StoppedEvidence,
-    StoppedOrder as StoppedOrder,
     StoppedPair as StoppedPair,
 )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints
-from bestofk.decide.stopping.rule import FIRST_LOOK, StoppingRule
+from bestofk.decide.stopping.rule import FIRST_LOOK, StopRule
 from bestofk.stats.tails import pvalue_of_t, t_quantile
 
 
@@ -441,7 +441,7 @@ class Predictions:
     runs: the earlier a pair is settled, the more is saved.
     """
 
-    def __init__(self, pairs: int, test: PlannedT, rule: StoppingRule, floor: float) -> None:
+    def __init__(self, pairs: int, test: PlannedT, rule: StopRule, floor: float) -> None:
         self.test, self.floor, self.limit = test, floor, rule.settle == "limit"
         # a look at the end of the plan predicts nothing
         last = rule.max_runs if self.limit else max(test.runs - 1, FIRST_LOOK)

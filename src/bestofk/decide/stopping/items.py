@@ -34,7 +34,7 @@ from bestofk.decide.statements.explain import called, listing
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import Look
 from bestofk.decide.stopping.races import race
-from bestofk.decide.stopping.rule import TARGETS, StoppingRule
+from bestofk.decide.stopping.rule import TARGETS, StopRule
 from bestofk.stats.adjust import holm
 
 STAKES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
@@ -96,12 +96,12 @@ class StreamVerdict(Presented):
             "shown": self.better[better, worse],
         }
 
-    def best(self, *, prior: Any = None) -> int | None:
+    def best(self, *, prefer: Any = None) -> int | None:
         """The most preferred learner that no other is shown to beat; None while two may be.
 
-        `prior` are places in order of preference; by default 0, 1, 2, ...
+        `prefer` are places in order of preference; by default 0, 1, 2, ...
         """
-        order = range(len(self.better)) if prior is None else prior
+        order = range(len(self.better)) if prefer is None else prefer
         for place in order:
             if not self.better[:, place].any():
                 return int(place)
@@ -287,7 +287,7 @@ def settle_items(
     planned: int,
     names: Sequence[str] | None = None,
     every: int | None = None,
-    prior: Any = None,
+    prefer: Any = None,
     alpha: float = 0.05,
     correction: str = "holm",
     guard: bool = True,
@@ -308,7 +308,7 @@ def settle_items(
         The learners; by default "0", "1", ...
     every : int, optional
         Items between two looks, a divisor of `planned`; by default about a fortieth of it.
-    prior : list of names, dict of prices, "listed" or None
+    prefer : list of names, dict of prices, "listed" or None
         The preference, as for `bestofk.order`; None: the smallest mean is recommended.
     alpha, correction, guard
         As for `bestofk.order`.
@@ -334,7 +334,7 @@ def settle_items(
     >>> rng = np.random.default_rng(0)
     >>> error = np.array([[0.4], [0.2], [0.35]])
     >>> losses = (rng.random((3, 600)) < error).astype(float)
-    >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prior="listed")
+    >>> found = settle_items(losses, planned=2000, names=["a", "b", "c"], prefer="listed")
     >>> print(found.explain())
     Use b. Settled after 300 of 2,000 items (88 % of the work is saved): all of them would decide \
 the same, but for a risk of at most 5 %.
@@ -365,8 +365,8 @@ the same, but for a risk of at most 5 %.
     given = np.where(missing.any(axis=1), missing.argmax(axis=1), blocks.shape[1])
     if not given.all():
         raise ArgumentError(f"losses must hold the first {step} items of every learner.")
-    places, preference, _ = arrange(called, prior, blocks[:, 0].mean(axis=1))
-    ranks = alike_ranks(called, prior)
+    places, preference, _ = arrange(called, prefer, blocks[:, 0].mean(axis=1))
+    ranks = alike_ranks(called, prefer)
     shown = [called[at] for at in places]
     blocks, given = blocks[places], given[places]
     test = PlannedT(runs=N // step, folds=step, df=N - 1, span=1.0)
@@ -387,7 +387,7 @@ the same, but for a risk of at most 5 %.
             len(values),
             test,
             family,
-            StoppingRule(target=target, risk=float(risk)),  # type: ignore[arg-type]
+            StopRule(target=target, risk=float(risk)),  # type: ignore[arg-type]
             guard=guard,
             stated=preference.stated,
             # one item in one block, as for one row in one fold

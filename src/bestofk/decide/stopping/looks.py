@@ -18,7 +18,7 @@ from bestofk.decide.stopping.bootstrap_looks import (
 )
 from bestofk.decide.stopping.bounds import Bounds, Predictions
 from bestofk.decide.stopping.planned_units import PlannedUnits
-from bestofk.decide.stopping.rule import StoppingRule, Target
+from bestofk.decide.stopping.rule import StopRule, Target
 from bestofk.stats.tails import pvalue_of_t
 
 
@@ -65,7 +65,7 @@ def look(
     losses: Floats,
     test: PlannedTest,
     family: Family,
-    rule: StoppingRule,
+    rule: StopRule,
     *,
     guard: bool = True,
     stated: bool = True,

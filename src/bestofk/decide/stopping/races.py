@@ -15,7 +15,7 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.bounds import PlannedT, Predictions
 from bestofk.decide.stopping.looks import Look, look
-from bestofk.decide.stopping.rule import StoppingRule, StopReason, stop_sentence
+from bestofk.decide.stopping.rule import StopReason, StopRule, stop_sentence
 from bestofk.losses.losses import Metric
 
 LISTED = 6
@@ -321,7 +321,7 @@ def race(
     learners: int,
     test: PlannedTest,
     family: Family,
-    rule: StoppingRule,
+    rule: StopRule,
     *,
     guard: bool = True,
     stated: bool = True,
@@ -367,7 +367,7 @@ def replay(
     losses: Floats,
     test: PlannedTest,
     family: Family,
-    rule: StoppingRule,
+    rule: StopRule,
     *,
     guard: bool = True,
     stated: bool = True,

@@ -16,7 +16,7 @@ FIRST_LOOK = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoppingRule:
+class StopRule:
     """When a comparison is settled.
 
     Attributes

@@ -11,7 +11,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.formatting import counted, number
 from bestofk._base.results import decided_level, open_level, renamed
-from bestofk.decide.decision import Order, Standing
+from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
 from bestofk.decide.procedures.graph import Step, sort_by_overrides
@@ -84,7 +84,7 @@ class StoppedEvidence(Evidence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class StoppedOrder(Order):
+class StoppedDecision(Decision):
     """What was decided before the plan was at its end.
 
     Claims are those that the full plan is sure to make, given the risk of the race; the numbers
@@ -105,7 +105,7 @@ class StoppedOrder(Order):
         runs = self.race.runs
         best = self.recommended
         most = runs[str(best)] if best is not None else max(runs.values())
-        alike = [name for name in self.prior if runs[str(name)] == most]
+        alike = [name for name in self.by_preference if runs[str(name)] == most]
         if best is not None and not self.preference.stated:
             return best
         return min(alike, key=lambda name: self.means[name])
@@ -122,13 +122,13 @@ class StoppedOrder(Order):
         if best is None:
             return ()
         runs = self.race.runs
-        others = [name for name in self.prior if name != best]
+        others = [name for name in self.by_preference if name != best]
         others.sort(key=lambda name: (-runs[str(name)], self.means[name]))
         return tuple(self.against(name, best) for name in others)
 
     def against(self, name: Name, other: Name) -> Standing:
         """How `name` stands to `other`; without p-values where that is not settled."""
-        found = Order.against(self, name, other)
+        found = Decision.against(self, name, other)
         evidence, row = self.evidence, self.evidence.row(name, other)
         if row is None or not isinstance(evidence, StoppedEvidence):
             return found
@@ -157,7 +157,7 @@ class StoppedOrder(Order):
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners, in the order of `prior`.
+            Names of the learners, in the order of `prefer`.
         alpha : float, optional
             The level at which it was decided; another one is refused.
         """
@@ -166,16 +166,16 @@ class StoppedOrder(Order):
         decided_level(alpha, self.alpha)
         return explain_stopped(self if names is None else self.renamed(names))
 
-    def renamed(self, names: Sequence[str]) -> StoppedOrder:
+    def renamed(self, names: Sequence[str]) -> StoppedDecision:
         """The same decision with the learners called otherwise."""
-        called = renamed(names, self.prior)
-        made = Order.renamed(self, names)
-        assert isinstance(made, StoppedOrder)
+        called = renamed(names, self.by_preference)
+        made = Decision.renamed(self, names)
+        assert isinstance(made, StoppedDecision)
         return replace(made, race=self.race.renamed(called))
 
     def to_dict(self) -> dict[str, Any]:
         """The decision for strict JSON."""
-        return {**Order.to_dict(self), "race": self.race.to_dict()}
+        return {**Decision.to_dict(self), "race": self.race.to_dict()}
 
 
 def evidence_so_far(
@@ -267,9 +267,9 @@ def order_so_far(
     return np.asarray(sort_by_overrides(overrides, None))[:1]
 
 
-def stated_order(preference: Preference, prior: Ints, best: Ints) -> Ints:
+def stated_order(preference: Preference, prefer: Ints, best: Ints) -> Ints:
     """Places in the order of preference; without one the recommended learner goes first."""
     if preference.stated or not len(best):
-        return prior
-    rest = prior[~np.isin(prior, best)]
+        return prefer
+    rest = prefer[~np.isin(prefer, best)]
     return np.concatenate([best, rest])

@@ -34,10 +34,10 @@ LEARNERS_GIVEN: dict[str, dict[str, Any]] = {
 """Expected losses, most preferred first, and standard deviations on a data set."""
 DECISIONS: dict[str, dict[str, Any]] = {
     "smallest mean": {},
-    "MultiTest": {"prior": "listed"},
-    "MultiTest as published": {"prior": "listed", "family": "prior", "guard": False},
+    "MultiTest": {"prefer": "listed"},
+    "MultiTest as published": {"prefer": "listed", "family": "preference", "guard": False},
     "cheapest adequate": {
-        "prior": "listed",
+        "prefer": "listed",
         "procedure": "cheapest-adequate",
         "margin": MARGIN,
     },
@@ -66,8 +66,8 @@ def chosen_cases(tables: int = TABLES) -> list[Case]:
 def chosen_row(case: Case, simulation: Simulation) -> Row:
     """What one case gives."""
     options = dict(DECISIONS[case.decision])
-    if "prior" in options:
-        options["prior"] = list(simulation.learners)
+    if "prefer" in options:
+        options["prefer"] = list(simulation.learners)
     found = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)
     row = {"decision": case.decision, "test": ", ".join(found.tests)}
     for name in RATES:

@@ -174,7 +174,7 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
         for correction in ("bonferroni", "holm"):
             asked: dict[str, Any] = {
                 "procedure": "multitest", "correction": correction, "alpha": ALPHA,
-                "options": {"family": "prior", "guard": False},
+                "options": {"family": "preference", "guard": False},
             }  # fmt: skip
             error = type1_error(test, simulation=equal, **asked).rate(ALPHA)
             same = replicability(test, simulation=again, **asked)

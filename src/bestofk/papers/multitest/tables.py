@@ -152,7 +152,7 @@ class Decisions:
 def decide(
     losses: Floats, *, alpha: float = 0.05, test: str = "5x2cv-t", correction: str = "bonferroni"
 ) -> Decisions:
-    """Decide from losses (..., K, runs, folds), learners in prior order.
+    """Decide from losses (..., K, runs, folds), learners in order of preference.
 
     Parameters
     ----------
@@ -173,12 +173,12 @@ def decide(
     {'Anova': -1, 'TestFirst': 1, 'Newman-Keuls': 1, 'MultiTest': 1}
     """
     lead, K = losses.shape[:-3], losses.shape[-3]
-    tables = stack_tables(losses.reshape(-1, *losses.shape[-3:]), prior="listed")
+    tables = stack_tables(losses.reshape(-1, *losses.shape[-3:]), prefer="listed")
     asked: dict[str, Any] = {"alpha": alpha}
     pairs: dict[str, Any] = {"test": TESTS[test], "correction": correction}
     found = {
         # as published
-        "MultiTest": order_many(tables, family="prior", guard=False, **pairs, **asked),
+        "MultiTest": order_many(tables, family="preference", guard=False, **pairs, **asked),
         "TestFirst": order_many(tables, procedure="test-first", **pairs, **asked),
         "Anova": order_many(tables, procedure="anova-choice", **asked),
         "Newman-Keuls": order_many(tables, procedure="newman-keuls-choice", **asked),
@@ -223,7 +223,7 @@ def drawn(dataset: str, losses: Floats, edges: np.ndarray) -> tuple[str, dict[st
     # as published
     order = multitest(
         _table(dataset, losses[usual_run(edges)]), test="5x2cv-t", correction="bonferroni",
-        prior="listed", family="prior", guard=False,
+        prefer="listed", family="preference", guard=False,
     )  # fmt: skip
     every = np.moveaxis(losses, 0, 1).reshape(len(LEARNERS), -1, 2)
     layout = layout_densities(order, losses=_table(dataset, every))

@@ -18,29 +18,29 @@ from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.result import learner_names
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.losses.losses import Losses
 
 
-def decision_of(value: Any) -> Order:
+def decision_of(value: Any) -> Decision:
     """The order itself, or the decision of a study."""
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
 
     decision = getattr(value, "decision", value)
-    if isinstance(decision, Order):
+    if isinstance(decision, Decision):
         return decision
     if decision is None:
         raise ArgumentError("figure: the study has no decision to draw, only failures.")
-    raise ArgumentError(f"figure: an Order or a Study is needed; got {type(value).__name__}.")
+    raise ArgumentError(f"figure: a Decision or a Study is needed; got {type(value).__name__}.")
 
 
-def preferring(value: Any, kind: str) -> Order:
+def preferring(value: Any, kind: str) -> Decision:
     """As `decision_of`, for figures that show how the data override a preference."""
     order = decision_of(value)
     if not order.preference.stated:
         raise ArgumentError(
             f"figure {kind!r}: it shows where the data override a preference, and none was stated: "
-            "decide with prior=, or draw 'forest', 'matrix' or 'losses'."
+            "decide with prefer=, or draw 'forest', 'matrix' or 'losses'."
         )
     return order
 
@@ -62,7 +62,7 @@ def losses_of(value: Any, losses: Any = None) -> Losses | None:
     return Losses(problem.values, dims=dims, algorithms=problem.names)
 
 
-def basis(order: Order) -> str:
+def basis(order: Decision) -> str:
     """``MultiTest, 5x2cv-t, alpha = 0.05 with Holm's correction.``"""
     procedure = order.procedure
     if procedure in PROCEDURES:
@@ -73,7 +73,7 @@ def basis(order: Order) -> str:
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
-def p_words(order: Order) -> str:
+def p_words(order: Decision) -> str:
     """What the p-values of the evidence are."""
     if order.evidence.family.size == 1:
         return "the p-value"
@@ -81,7 +81,7 @@ def p_words(order: Order) -> str:
     return "the adjusted p-value" if adjusted else "the p-value, not adjusted"
 
 
-def interval_words(order: Order) -> str:
+def interval_words(order: Decision) -> str:
     """What the intervals of the evidence promise."""
     family = order.evidence.family
     level = level_words(order.alpha)
@@ -92,7 +92,7 @@ def interval_words(order: Order) -> str:
     return f"Intervals: {level}, for all pairs together."
 
 
-def level_of(order: Order) -> float:
+def level_of(order: Decision) -> float:
     """The coverage that goes with the level of an order."""
     return 1.0 - order.alpha
 
@@ -187,8 +187,8 @@ class Comparisons:
 
 def learners_of(value: Any) -> int:
     """How many learners a result compares; 0 where it does not say before it is asked."""
-    prior = getattr(getattr(value, "decision", value), "prior", ())
-    return len(prior)
+    prefer = getattr(getattr(value, "decision", value), "by_preference", ())
+    return len(prefer)
 
 
 def two_sided_comparisons_of(value: Any, **options: Any) -> Comparisons:
@@ -213,7 +213,7 @@ def comparisons_of(
 
     Parameters
     ----------
-    value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     names : sequence, optional
         Of the learners, for results that know none.
     alpha : float
@@ -222,14 +222,14 @@ def comparisons_of(
         Coverage of the intervals of results that have none of their own; None: no intervals,
         which exact tests take long to find.
     """
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.stats.multiple.post_hoc import NemenyiResult, PosthocResult
     from bestofk.stats.multiple.range_tests import NewmanKeulsResult, TukeyResult
 
     if isinstance(value, Comparisons):
         return value
     decision = getattr(value, "decision", value)
-    if isinstance(decision, Order):
+    if isinstance(decision, Decision):
         return _of_order(decision, level)
     if isinstance(value, NemenyiResult):
         ranks = value.average_ranks
@@ -282,7 +282,7 @@ def comparisons_of(
             p_words="the p-value" if none else "the adjusted p-value",
         )
     raise ArgumentError(
-        "figure: a result with pairs of learners is needed (an Order or Study, posthoc, tukey, "
+        "figure: a result with pairs of learners is needed (a Decision or Study, posthoc, tukey, "
         f"nemenyi or newman_keuls); got {type(value).__name__}."
     )
 
@@ -312,9 +312,9 @@ def _finished(
     )
 
 
-def _of_order(order: Order, level: float | None) -> Comparisons:
+def _of_order(order: Decision, level: float | None) -> Comparisons:
     """All pairs of an order, from its own evidence."""
-    K, evidence = len(order.prior), order.evidence
+    K, evidence = len(order.by_preference), order.evidence
     if len(evidence) != K * (K - 1) // 2:
         raise ArgumentError(
             f"figure: this order by {order.procedure!r} does not compare all pairs; decide by "
@@ -338,14 +338,14 @@ def _of_order(order: Order, level: float | None) -> Comparisons:
             "high": high,
             "interval_note": interval_words(order),
         }
-    losses = np.array([order.means[name] for name in order.prior])
+    losses = np.array([order.means[name] for name in order.by_preference])
     scores = metric.shown(losses)
-    at = {name: k for k, name in enumerate(order.prior)}
+    at = {name: k for k, name in enumerate(order.by_preference)}
     ranked = tuple(np.argsort(losses, kind="stable").tolist())
-    if len(order.order) == K:
-        ranked = tuple(at[name] for name in order.order)
+    if len(order.ranking) == K:
+        ranked = tuple(at[name] for name in order.ranking)
     return Comparisons(
-        names=tuple(str(name) for name in order.prior),
+        names=tuple(str(name) for name in order.by_preference),
         scores=scores,
         score_name=metric.mean,
         alpha=order.alpha,

@@ -29,7 +29,7 @@ from bestofk import pairwise
 losses = bk.read_losses("breast-cancer-10x10")
 a, b = (losses.by_fold()[k].ravel() for k in (0, 3))
 """
-_STATED = f"{_TABLE}order = bk.order(losses, prior='listed')\n"
+_STATED = f"{_TABLE}order = bk.order(losses, prefer='listed')\n"
 
 EXAMPLES = {
     "graph": f"{_STATED}bk.figure(order, 'graph')",
@@ -77,7 +77,7 @@ scores = np.stack([truth * 1.2 + rng.normal(0, 1, 300),
 hull = ordering.roc_hull(scores, truth, names=["steady", "bold", "weak"])
 bk.figure(hull, 'roc')""",
     "alpha": f"{_STATED}bk.figure(order, 'alpha')",
-    "prior": f"{_STATED}bk.figure(order, 'prior', learner='1-nn')",
+    "preference": f"{_STATED}bk.figure(order, 'preference', learner='1-nn')",
     "race": f"{_RACE}study.plot('race')",
     "funnel": f"{_RACE}study.plot('funnel')",
     "fits": f"{_RACE}study.plot('fits')",

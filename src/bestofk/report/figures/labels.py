@@ -156,7 +156,7 @@ def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif")
 
     Examples
     --------
-    >>> wrapped("the data override the prior", 80, 9)
+    >>> wrapped("the data override the prefer", 80, 9)
     ('the data override', 'the prior')
     """
     lines: list[str] = []

@@ -15,13 +15,13 @@ from bestofk.report.figures.style import check_options, paper_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.report.figures.picture import Picture
 
 _HERE = "bestofk.report.figures.kinds"
 _PAIRS = ("NemenyiResult", "PosthocResult", "TukeyResult", "NewmanKeulsResult", "Comparisons")
-_DECISIONS = ("Order", "Study")
-_RACES = ("Race", "StoppedOrder", "Study")
+_DECISIONS = ("Decision", "Study")
+_RACES = ("Race", "StoppedDecision", "Study")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ class FigureEntry:
     summary: str
     several: bool = False
     """Whether it draws a list of them, too."""
-    needs: Callable[[Order], bool] | None = None
+    needs: Callable[[Decision], bool] | None = None
     """What an order must have."""
     shows: Callable[[Any], bool] | None = None
     """Whether the value itself, such as a study or losses, has what it shows."""
@@ -73,9 +73,9 @@ class FigureEntry:
         decision = getattr(value, "decision", value)
         if decision is None:
             return self.needs is None
-        from bestofk.decide.decision import Order
+        from bestofk.decide.decision import Decision
 
-        return self.needs is None or not isinstance(decision, Order) or self.needs(decision)
+        return self.needs is None or not isinstance(decision, Decision) or self.needs(decision)
 
 
 FIGURES = Registry(
@@ -116,7 +116,7 @@ FIGURES = Registry(
         name="losses",
         module="loss_points",
         suffix="losses",
-        accepts=("Losses", "Study", "Order"),
+        accepts=("Losses", "Study", "Decision"),
         summary="every fold a point, runs apart, and the interval of each mean",
     ),
     FigureEntry(
@@ -189,9 +189,9 @@ FIGURES = Registry(
         summary="the order for every alpha",
     ),
     FigureEntry(
-        name="prior",
+        name="preference",
         module="sensitivity",
-        suffix="prior",
+        suffix="preference",
         accepts=(*_DECISIONS, "PriorPath"),
         needs=requirements.multitest,
         summary="the order as one learner moves up the preference",
@@ -232,7 +232,7 @@ FIGURES = Registry(
         name="heatmap",
         module="datasets",
         suffix="heatmap",
-        accepts=("Losses", "Study", "Order"),
+        accepts=("Losses", "Study", "Decision"),
         shows=requirements.several_sets,
         summary="every learner on every data set, the darker the further behind the best",
     ),
@@ -240,7 +240,7 @@ FIGURES = Registry(
         name="ranks",
         module="datasets",
         suffix="ranks",
-        accepts=("Losses", "Study", "Order"),
+        accepts=("Losses", "Study", "Decision"),
         shows=requirements.several_sets,
         summary="on how many data sets each learner comes first, second, ... and last",
     ),
@@ -318,14 +318,14 @@ def figure(
 
     Parameters
     ----------
-    value : Order, Study, Losses or result of a test
+    value : Decision, Study, Losses or result of a test
         What to look at.
     kind : str, optional
         Which figure; the first that fits the value by default: of an order the graph where a
         preference was stated, else the forest. ``figure_kinds(value)`` lists them: ``"graph"``,
         ``"forest"``, ``"steps"``, ``"densities"``, ``"losses"``, ``"matrix"``,
         ``"difference"``, ``"critical-difference"``, ``"letters"``, ``"underlines"``,
-        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"prior"``, ``"race"``,
+        ``"intervals"``, ``"rates"``, ``"roc"``, ``"alpha"``, ``"preference"``, ``"race"``,
         ``"funnel"``, ``"fits"``, ``"frontier"``, ``"heatmap"``, ``"ranks"``, ``"simplex"``,
         ``"posterior"``.
     ax : Axes, optional
@@ -354,7 +354,7 @@ def figure(
     >>> import matplotlib
     >>> matplotlib.use("Agg")
     >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11]], algorithms=["max", "nmc"])
-    >>> ax = figure(bk.order(losses, prior="listed"), "graph")
+    >>> ax = figure(bk.order(losses, prefer="listed"), "graph")
     >>> {"max", "nmc"} <= {text.get_text() for text in ax.texts}
     True
     >>> from matplotlib import pyplot

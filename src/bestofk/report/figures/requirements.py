@@ -8,46 +8,46 @@ from bestofk.decide.registry import decides_by
 from bestofk.report.figures.comparisons import losses_of
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
 
 
-def stopped(order: Order) -> bool:
+def stopped(order: Decision) -> bool:
     """A race that was stopped claims what is settled, and no figure may show more."""
-    return order.runs_of(order.prior[0]) is not None
+    return order.runs_of(order.by_preference[0]) is not None
 
 
-def stated(order: Order) -> bool:
+def stated(order: Decision) -> bool:
     """A preference was stated."""
     return order.preference.stated
 
 
-def stated_whole(order: Order) -> bool:
+def stated_whole(order: Decision) -> bool:
     """A preference was stated, and all runs are done."""
     return stated(order) and not stopped(order)
 
 
-def steps(order: Order) -> bool:
+def steps(order: Decision) -> bool:
     """The decision has steps."""
     return bool(order.steps)
 
 
-def multitest(order: Order) -> bool:
+def multitest(order: Decision) -> bool:
     """The order is that of MultiTest, with a preference, from all runs."""
     return decides_by(order.procedure) == "steps" and stated_whole(order)
 
 
-def standings(order: Order) -> bool:
+def standings(order: Decision) -> bool:
     """Learners were compared with the recommended one."""
     return bool(order.standings) and not stopped(order)
 
 
-def all_pairs(order: Order) -> bool:
+def all_pairs(order: Decision) -> bool:
     """Every pair was compared."""
-    K = len(order.prior)
+    K = len(order.by_preference)
     return len(order.evidence) == K * (K - 1) // 2 and not stopped(order)
 
 
-def both_ways(order: Order) -> bool:
+def both_ways(order: Decision) -> bool:
     """Every pair was tested both ways."""
     return all_pairs(order) and order.evidence.alternative == "two-sided" and not stopped(order)
 
@@ -66,7 +66,7 @@ def costed(value: Any) -> bool:
     return known(value) is not None
 
 
-def with_rope(order: Order) -> bool:
+def with_rope(order: Decision) -> bool:
     """A Bayesian test was made, for a rope."""
     return order.evidence.bayesian is not None and not stopped(order)
 
@@ -80,6 +80,6 @@ def differences(value: Any) -> bool:
     return bayesian is not None and bool(bayesian.entry.interval)
 
 
-def beside(order: Order) -> bool:
+def beside(order: Decision) -> bool:
     """Bootstrap-B was run, too."""
     return order.bootstrap is not None

@@ -7,7 +7,7 @@
   if (!section) return;
   const data = JSON.parse(document.getElementById("evidence-data").textContent);
   const find = (selector) => section.querySelector(selector);
-  const list = find(".prior");
+  const list = find(".preference");
   const slider = find("#alpha");
   const typed = find("#alpha-number");
   const wrong = find("#alpha-wrong");
@@ -20,7 +20,7 @@
   const STEPS = Number(slider.max);
 
   const start = {
-    prior: data.stated ? data.names.map((_, learner) => learner) : null,
+    preference: data.stated ? data.names.map((_, learner) => learner) : null,
     alpha: data.alpha,
     correction: data.correction,
   };
@@ -78,11 +78,11 @@
 
   // Moving a learner states a preference.
   function move(learner, to) {
-    const rest = shown.prior.filter((other) => other !== learner);
+    const rest = shown.preference.filter((other) => other !== learner);
     const place = Math.max(0, Math.min(rest.length, to));
-    if (shown.prior[place] === learner) return;
+    if (shown.preference[place] === learner) return;
     rest.splice(place, 0, learner);
-    change({ prior: rest });
+    change({ preference: rest });
   }
 
   function change(part) {
@@ -104,16 +104,16 @@
 
   function showPreference() {
     const inPlace = [...list.children].map((item) => Number(item.dataset.learner));
-    if (!same(inPlace, shown.prior)) {
+    if (!same(inPlace, shown.preference)) {
       const focused = document.activeElement;
-      list.replaceChildren(...shown.prior.map((learner) => items.get(learner)));
+      list.replaceChildren(...shown.preference.map((learner) => items.get(learner)));
       if (focused && list.contains(focused)) focused.focus();
     }
-    shown.prior.forEach((learner, row) => {
+    shown.preference.forEach((learner, row) => {
       const item = items.get(learner);
       item.classList.toggle("recommended", learner === shown.recommended);
       item.querySelector(".up").disabled = row === 0;
-      item.querySelector(".down").disabled = row === shown.prior.length - 1;
+      item.querySelector(".down").disabled = row === shown.preference.length - 1;
     });
   }
 
@@ -122,7 +122,7 @@
     const said = [];
     if (state.alpha !== start.alpha) said.push(`alpha ${bestofk.level(state.alpha)}`);
     if (state.correction !== start.correction) said.push(data.called[state.correction]);
-    if (!same(state.prior, start.prior)) said.push(shown.stated ? "this preference" : "no preference");
+    if (!same(state.preference, start.preference)) said.push(shown.stated ? "this preference" : "no preference");
     const last = said.pop();
     return `With ${said.length ? `${said.join(", ")} and ${last}` : last}`;
   }
@@ -216,15 +216,15 @@
   });
   typed.addEventListener("blur", () => { refuse(false); show(); });
   correction.addEventListener("change", () => change({ correction: correction.value }));
-  radios.none.addEventListener("change", () => change({ prior: null }));
-  radios.own.addEventListener("change", () => change({ prior: start.prior ?? shown.prior }));
+  radios.none.addEventListener("change", () => change({ preference: null }));
+  radios.own.addEventListener("change", () => change({ preference: start.preference ?? shown.preference }));
   find("#reset").addEventListener("click", () => change({ ...start }));
   list.addEventListener("click", (event) => {
     const button = event.target.closest("button");
     if (!button) return;
     const learner = Number(button.closest("li").dataset.learner);
     const step = button.classList.contains("up") ? -1 : 1;
-    move(learner, shown.prior.indexOf(learner) + step);
+    move(learner, shown.preference.indexOf(learner) + step);
     if (button.disabled) button.parentElement.querySelector("button:enabled")?.focus();
     else button.focus();
   });

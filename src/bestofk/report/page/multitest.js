@@ -19,42 +19,42 @@ const bestofk = (() => {
   const byMean = (data) => data.names.map((_, learner) => learner)
     .sort((a, b) => data.means[a] - data.means[b] || a - b);
 
-  // `state.prior` lists the learners, most preferred first; null where nothing is preferred.
+  // `state.preference` lists the learners, most preferred first; null where nothing is preferred.
   function decide(data, state) {
-    const stated = state.prior !== null;
-    const prior = stated ? state.prior : byMean(data);
+    const stated = state.preference !== null;
+    const preference = stated ? state.preference : byMean(data);
     const edges = [];
     const claims = [];
-    prior.forEach((i, place) => {
-      for (const j of prior.slice(place + 1)) {
+    preference.forEach((i, place) => {
+      for (const j of preference.slice(place + 1)) {
         const { better } = pair(data, state, i, j);
         if (better === j) edges.push([i, j]);
         if (better !== null) claims.push(better === i ? [i, j] : [j, i]);
       }
     });
-    const steps = stated ? stepsOf(prior, edges, data.guard ? data.means : null) : [];
-    const order = stated ? steps.map((step) => step.chosen) : prior;
+    const steps = stated ? stepsOf(preference, edges, data.guard ? data.means : null) : [];
+    const order = stated ? steps.map((step) => step.chosen) : preference;
     const recommended = order[0];
-    const standings = prior.filter((learner) => learner !== recommended)
+    const standings = preference.filter((learner) => learner !== recommended)
       .map((learner) => {
         const { p, better } = pair(data, state, learner, recommended);
         const verdict = better === null ? "no evidence" : better === learner ? "better" : "worse";
         return { learner, p, verdict };
       })
       .sort((a, b) => data.means[a.learner] - data.means[b.learner]);
-    return { ...state, stated, prior, edges, claims, steps, order, recommended, standings };
+    return { ...state, stated, preference, edges, claims, steps, order, recommended, standings };
   }
 
   // Every step of the ordering, with the guard of bestofk.ordering.procedures.graph where there are means.
-  function stepsOf(prior, edges, means) {
-    const outgoing = new Map(prior.map((learner) => [learner, 0]));
-    const overridden = new Map(prior.map((learner) => [learner, []]));
+  function stepsOf(preference, edges, means) {
+    const outgoing = new Map(preference.map((learner) => [learner, 0]));
+    const overridden = new Map(preference.map((learner) => [learner, []]));
     for (const [i, j] of edges) {
       outgoing.set(i, outgoing.get(i) + 1);
       overridden.get(j).push(i);
     }
     const steps = [];
-    let remaining = prior.slice();
+    let remaining = preference.slice();
     while (remaining.length) {
       const candidates = remaining.filter((learner) => outgoing.get(learner) === 0);
       const chosen = means === null ? candidates[0] : guarded(remaining, outgoing, means);
@@ -124,7 +124,7 @@ const bestofk = (() => {
 
   // What to do and why, in a few sentences: those of Order.headline() where they are short.
   function headline(data, result) {
-    const { recommended: best, prior, standings } = result;
+    const { recommended: best, preference, standings } = result;
     const use = ["Use ", { learner: best }];
     const smallest = byMean(data)[0];
     const isSmallest = data.means[best] === data.means[smallest];
@@ -133,7 +133,7 @@ const bestofk = (() => {
     const better = standings.filter((one) => one.verdict === "better");
     const said = [];
     if (result.stated) {
-      const preferred = prior.slice(0, prior.indexOf(best));
+      const preferred = preference.slice(0, preference.indexOf(best));
       const beaten = preferred.filter((learner) => verdicts.get(learner) === "worse");
       const { passedOver } = result.steps[0];
       if (beaten.length) {
@@ -182,10 +182,10 @@ const bestofk = (() => {
       " is significantly better."]);
   }
 
-  function passed(data, { prior, edges }, passedOver) {
+  function passed(data, { preference, edges }, passedOver) {
     const out = new Set(edges.map(([i]) => i));
     return passedOver.slice(0, 3).map((learner) => {
-      const other = prior.slice(0, prior.indexOf(learner)).filter((one) => out.has(one))
+      const other = preference.slice(0, preference.indexOf(learner)).filter((one) => out.has(one))
         .reduce((a, b) => (data.means[b] < data.means[a] ? b : a));
       return [{ learner }, " is passed over although no other is shown to beat it: its mean " +
         `(${data.shown[learner]}) is worse than that of `, { learner: other },

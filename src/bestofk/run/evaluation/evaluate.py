@@ -19,7 +19,7 @@ from bestofk.run.cells import CellKey, CellResult, Failure, missing
 from bestofk.run.evaluation.fingerprints import kept_surroundings
 from bestofk.run.evaluation.models import is_trusted, may_write, model_factory, model_size
 from bestofk.run.evaluation.results import pack
-from bestofk.run.experiment import Contender, Experiment, Place, UnavailableEstimator
+from bestofk.run.experiment import Experiment, NamedLearner, Place, UnavailableEstimator
 from bestofk.run.judge import (
     Fold,
     Judge,
@@ -128,7 +128,7 @@ def _turn(place: Place | CellKey) -> tuple[int, int, int]:
 class _Runner:
     """One contender on one data set: how to make models."""
 
-    contender: Contender
+    contender: NamedLearner
     fresh: Callable[[int], Any]
     form: str
     writes: bool
@@ -139,7 +139,9 @@ class _Runner:
     """How the rows are handed, where not as declared."""
 
     @classmethod
-    def of(cls, contender: Contender, ready: ReadyLearner, rows: Rows, said: str = "") -> _Runner:
+    def of(
+        cls, contender: NamedLearner, ready: ReadyLearner, rows: Rows, said: str = ""
+    ) -> _Runner:
         return cls(
             contender=contender,
             fresh=model_factory(ready.estimator),

@@ -15,7 +15,7 @@ from bestofk._base.formatting import duration, shortened
 from bestofk.data.dataset import DataSet
 from bestofk.learners.predict import seed_names
 from bestofk.run.cells import CellResult
-from bestofk.run.experiment import Contender, Experiment, Place
+from bestofk.run.experiment import Experiment, NamedLearner, Place
 
 TRUSTED = ("sklearn", "bestofk")
 """Packages whose learners may run in this process, which they do not crash, and share rows."""
@@ -163,10 +163,12 @@ class _Counter:
         self.total += view.raw().nbytes
 
 
-# The complexity of learners as a prior: the number of parameters of each, fitted to all rows.
+# The complexity of learners as a preference: the number of parameters of each, fitted to all rows.
 
 
-def complexities(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -> dict[str, float]:
+def complexities(
+    contenders: Sequence[NamedLearner], datasets: Sequence[DataSet]
+) -> dict[str, float]:
     """Mean number of parameters by learner, over the data sets.
 
     Only learners that can count their parameters (``complexity()``) have one.
@@ -177,7 +179,7 @@ def complexities(contenders: Sequence[Contender], datasets: Sequence[DataSet]) -
     for contender in contenders:
         if not hasattr(contender.estimator, "complexity"):
             raise ArgumentError(
-                f"prior 'complexity' needs learners that count their parameters; "
+                f"prefer 'complexity' needs learners that count their parameters; "
                 f"{contender.name!r} does not: use 'size', or name the learners."
             )
         counted[contender.name] = float(

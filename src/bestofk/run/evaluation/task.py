@@ -13,7 +13,7 @@ from bestofk.run.cells import CellResult, Digests, Failure
 from bestofk.run.evaluation.evaluate import ALL_FOLDS, Evaluator, takes_whole_plans
 from bestofk.run.evaluation.models import is_trusted, works_in_threads
 from bestofk.run.evaluation.results import ResultTable
-from bestofk.run.experiment import Contender, Experiment, Place, Places, UnavailableEstimator
+from bestofk.run.experiment import Experiment, NamedLearner, Place, Places, UnavailableEstimator
 from bestofk.run.metrics import LOSSES
 from bestofk.run.store.store import Store
 from bestofk.run.store.stored_study import study_of
@@ -391,7 +391,7 @@ def _packed(estimator: Any) -> bytes | None:
     return data
 
 
-def _loaded(contender: Contender, packed: bytes | None) -> Contender:
+def _loaded(contender: NamedLearner, packed: bytes | None) -> NamedLearner:
     import cloudpickle
 
     if packed is None:

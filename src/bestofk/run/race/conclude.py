@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import still_open
 from bestofk.decide.stopping.races import Band, Race, RacedLearner
 from bestofk.decide.stopping.rule import Kind, StopReason, stop_sentence
 from bestofk.decide.stopping.stopped_order import (
-    StoppedOrder,
+    StoppedDecision,
     evidence_so_far,
     order_so_far,
     stated_order,
@@ -34,7 +34,7 @@ from bestofk.stats.tails import t_quantile
 def conclude_race(
     held: HeldRace,
     spec: StudySpec,
-    decision: Decision,
+    decision: Settings,
     ordinary: Callable[[], Study],
     *,
     notes: tuple[str, ...] = (),
@@ -70,7 +70,7 @@ def conclude_race(
         notes=(*notes, *spec.notes),
         spec=spec,
         store=store,
-        options=decision,
+        settings=decision,
         race=race,
     )
 
@@ -81,12 +81,12 @@ def _decided(
     last: Seen,
     race: Race,
     metric: Metric,
-    decision: Decision,
-) -> StoppedOrder:
+    decision: Settings,
+) -> StoppedDecision:
     assert held.test is not None
     assert held.family is not None
     verdict = last.look.exact if race.exact else last.look.verdict
-    names = tuple(spec.learners[number].name for number in held.prior)
+    names = tuple(spec.learners[number].name for number in held.prefer)
     found = evidence_so_far(last.losses, names, held.test, held.family, verdict, metric=metric)
     places = order_so_far(found, verdict, last.losses, settled=race.settled)
     means = {name: _mean(row) for name, row in zip(names, last.losses, strict=True)}
@@ -111,14 +111,14 @@ def _decided(
         )
     like = held.planned.rehearsed
     caution = like.caution
-    entry = None if like.choice is None else like.choice.entry
+    entry = None if like.test_choice is None else like.test_choice.entry
     if entry is not None and entry.caution_for_unstable and spec.caution is not None:
         caution = spec.caution
-    return StoppedOrder(
+    return StoppedDecision(
         procedure=like.procedure,
         recommended=names[int(places[0])],
-        order=tuple(names[i] for i in places.tolist()),
-        prior=evidence.names,
+        ranking=tuple(names[i] for i in places.tolist()),
+        by_preference=evidence.names,
         means={name: means[str(name)] for name in evidence.names},
         evidence=evidence,
         test=like.test,
@@ -130,7 +130,7 @@ def _decided(
         guard=like.guard,
         caution=caution,
         notes=held.notes,
-        options=decision,
+        settings=decision,
         race=race,
     )
 
@@ -139,7 +139,7 @@ def _race(held: HeldRace, spec: StudySpec, metric: Metric) -> Race:
     assert held.test is not None
     assert held.family is not None
     last, rule, test = held.seen[-1], held.planned.rule, held.test
-    names = [spec.learners[number].name for number in held.prior]
+    names = [spec.learners[number].name for number in held.prefer]
     # what the whole plan decides is settled, be it by a hair
     settled = last.look.settled or held.whole
     _, _, exact = still_open(last.look.exact, held.family, rule.target)
@@ -265,7 +265,7 @@ def _funnel(held: HeldRace) -> tuple[tuple[int, int] | None, tuple[Band, ...]]:
     if not open_looks:
         return None, ()
     pair = open_looks[-1].open_pairs[0]
-    K = len(held.prior)
+    K = len(held.prefer)
     rows, columns = np.triu_indices(K, 1)
     at = int(np.flatnonzero((rows == pair[0]) & (columns == pair[1]))[0])
     found: dict[int, Band] = {}
@@ -287,7 +287,7 @@ def _plan_words(held: HeldRace) -> str | None:
 def _losses(held: HeldRace, spec: StudySpec) -> Losses:
     """What was used, with gaps where a learner was stopped."""
     design = held.planned.design
-    kept = sorted(held.prior)
+    kept = sorted(held.prefer)
     shape = (len(kept), len(spec.datasets), design.runs, design.folds, spec.repetitions)
     values = np.full(shape, np.nan)
     row_of = {learner: row for row, learner in enumerate(kept)}

@@ -11,13 +11,13 @@ import numpy as np
 from bestofk._base.checks import one_of, refuse, whole
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
-from bestofk.decide.decision import Order
+from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.order import decide
 from bestofk.decide.preference import MEASURED, MeasuredCosts
 from bestofk.decide.registry import decides_by
-from bestofk.decide.settings import Decision
-from bestofk.decide.stopping import PlannedT, StoppingRule
+from bestofk.decide.settings import Settings
+from bestofk.decide.stopping import PlannedT, StopRule
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.planned_units import MOST_UNITS, PlannedUnits
 from bestofk.decide.stopping.rule import TARGETS, Settle
@@ -46,20 +46,20 @@ class PlannedRace:
 
     Attributes
     ----------
-    rule : StoppingRule
+    rule : StopRule
     test : PlannedT or PlannedUnits
         Of runs, or of data sets; without the step of the losses, which is known after the first
         run.
     design : Design
         Of all splits that there are; with ``settle="limit"`` more than those of the plan.
-    rehearsed : Order
+    rehearsed : Decision
         The decision on made-up losses of the plan: its test, its family, its words.
     """
 
-    rule: StoppingRule
+    rule: StopRule
     test: PlannedTest
     design: Design
-    rehearsed: Order
+    rehearsed: Decision
 
     @property
     def unit(self) -> str:
@@ -103,9 +103,9 @@ def stopping_rule(
     risk: float | None,
     max_runs: int,
     datasets: int = 1,
-) -> StoppingRule | None:
+) -> StopRule | None:
     """The rule that the arguments of `compare` ask for; None: the whole plan is run."""
-    plain = StoppingRule()
+    plain = StopRule()
     if stop is None:
         given = {"target": target, "settle": settle, "risk": risk, "max_runs": max_runs}
         for name, value in given.items():
@@ -142,7 +142,7 @@ def stopping_rule(
             "max_runs ends a race for endless runs: add settle='limit' (on the command line "
             "--settle limit), or leave max_runs out."
         )
-    return StoppingRule(
+    return StopRule(
         target=target,  # type: ignore[arg-type]
         settle=settle,  # type: ignore[arg-type]
         risk=float(risk),
@@ -150,12 +150,12 @@ def stopping_rule(
     )
 
 
-def rule_from(held: Mapping[str, Any]) -> StoppingRule:
+def rule_from(held: Mapping[str, Any]) -> StopRule:
     """The rule that `PlannedRace.to_dict` wrote."""
-    return StoppingRule(**{name: held[name] for name in ("target", "settle", "risk", "max_runs")})
+    return StopRule(**{name: held[name] for name in ("target", "settle", "risk", "max_runs")})
 
 
-def long_enough(plan: Plan, rule: StoppingRule) -> Plan:
+def long_enough(plan: Plan, rule: StopRule) -> Plan:
     """The plan with all runs that a race may need."""
     if rule.settle != "limit":
         return plan
@@ -174,8 +174,8 @@ def long_enough(plan: Plan, rule: StoppingRule) -> Plan:
 def planned_race(
     names: Sequence[str],
     design: Design,
-    decision: Decision,
-    rule: StoppingRule,
+    decision: Settings,
+    rule: StopRule,
     *,
     runs: int,
     datasets: int = 1,
@@ -208,7 +208,7 @@ def planned_race(
     if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
         raise _uncovered(decision.test_name, decision)
     rehearsed = decide(_made_up(names, planned), _with_costs(decision, names))
-    choice = rehearsed.choice
+    choice = rehearsed.test_choice
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
         raise _uncovered(rehearsed.test, decision)
@@ -237,8 +237,8 @@ def planned_race(
 def _over_datasets(
     names: Sequence[str],
     design: Design,
-    decision: Decision,
-    rule: StoppingRule,
+    decision: Settings,
+    rule: StopRule,
     datasets: int,
     span: float | None,
 ) -> PlannedRace:
@@ -258,7 +258,7 @@ def _over_datasets(
             f"{can}, which can show no difference between {len(names)} learners on "
             f"{datasets} data sets (at least {needed} are needed): leave stop out."
         )
-    entry = None if rehearsed.choice is None else rehearsed.choice.entry
+    entry = None if rehearsed.test_choice is None else rehearsed.test_choice.entry
     if entry is None or entry.curtailed not in _BY_DATASETS:
         raise ArgumentError(f"{can}, not for {rehearsed.test}: {_WILCOXON}, or leave stop out.")
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
@@ -279,14 +279,14 @@ def _cannot(test: Any) -> bool:
     return PAIRWISE_TESTS[test].curtailed not in _BY_RUNS
 
 
-def _uncovered(test: str, decision: Decision) -> ArgumentError:
+def _uncovered(test: str, decision: Settings) -> ArgumentError:
     return ArgumentError(
         f"stop='settled' does not know what the rest of a plan can change for the test {test!r}: "
         f"{_instead(decision)}."
     )
 
 
-def _instead(decision: Decision) -> str:
+def _instead(decision: Settings) -> str:
     """What can be settled."""
     named = [
         name
@@ -318,8 +318,8 @@ def _made_up(names: Sequence[str], design: Design, datasets: int = 1) -> Losses:
     )  # fmt: skip
 
 
-def _with_costs(decision: Decision, names: Sequence[str]) -> Decision:
-    if isinstance(decision.prior, str) and decision.prior in MEASURED:
-        costs = MeasuredCosts(what=decision.prior, costs=dict.fromkeys(names, 1.0))
-        return replace(decision, prior=costs)
+def _with_costs(decision: Settings, names: Sequence[str]) -> Settings:
+    if isinstance(decision.prefer, str) and decision.prefer in MEASURED:
+        costs = MeasuredCosts(what=decision.prefer, costs=dict.fromkeys(names, 1.0))
+        return replace(decision, prefer=costs)
     return decision

@@ -12,7 +12,7 @@ import numpy as np
 from bestofk._base.checks import Floats, Ints
 from bestofk.decide.evidence import Family
 from bestofk.decide.preference import NO_PREFERENCE, Preference, alike_ranks, arrange
-from bestofk.decide.settings import Decision
+from bestofk.decide.settings import Settings
 from bestofk.decide.statements.stopped import open_line
 from bestofk.decide.stopping import Look, PlannedT, race
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
@@ -116,7 +116,7 @@ class HeldRace:
         All runs of the plan were needed (or no race could be held): the ordinary decision stands.
     broken : bool
         The time was up before it was settled.
-    prior : tuple of int
+    prefer : tuple of int
         Numbers of the learners in the order of preference.
     seen : tuple of Seen
         Every look, by that order.
@@ -128,7 +128,7 @@ class HeldRace:
     results: Mapping[Place, CellResult]
     whole: bool
     broken: bool
-    prior: tuple[int, ...] = ()
+    prefer: tuple[int, ...] = ()
     preference: Preference = NO_PREFERENCE
     notes: tuple[str, ...] = ()
     seen: tuple[Seen, ...] = ()
@@ -140,7 +140,7 @@ class HeldRace:
 def hold_race(
     planned: PlannedRace,
     spec: StudySpec,
-    decision: Decision,
+    decision: Settings,
     cells: Cells,
     watch: Watch | None = None,
 ) -> HeldRace:
@@ -167,22 +167,22 @@ def hold_race(
 
 
 def _one_race(
-    track: _Track, kept: list[int], names: list[str], decision: Decision, watch: Watch | None
+    track: _Track, kept: list[int], names: list[str], decision: Settings, watch: Watch | None
 ) -> HeldRace:
     """The race of those that are not left out."""
     planned, spec = track.planned, track.spec
     first = track.losses(kept, np.ones(len(kept), dtype=np.int64))
     settled = decision.settled(names, cost_table(spec, track.first_runs()))
     means = np.array([_mean(one) for one in first])
-    places, preference, notes = arrange(names, settled.prior, means)
-    ranks = alike_ranks(names, settled.prior)
+    places, preference, notes = arrange(names, settled.prefer, means)
+    ranks = alike_ranks(names, settled.prefer)
     ranks = None if ranks is None else ranks[places]
-    prior = [kept[at] for at in places]
+    prefer = [kept[at] for at in places]
     like = planned.rehearsed.evidence.family
-    called = [spec.learners[number].name for number in prior]
+    called = [spec.learners[number].name for number in prefer]
     family = Family(
         name=like.name,
-        learners=len(prior),
+        learners=len(prefer),
         alpha=like.alpha,
         correction=like.correction,
         control=None if decision.control is None else called.index(str(decision.control)),
@@ -196,23 +196,23 @@ def _one_race(
     seen: list[Seen] = []
 
     def fill(runs: Ints) -> Floats:
-        if not track.ask(dict(zip(prior, runs.tolist(), strict=True))):
+        if not track.ask(dict(zip(prefer, runs.tolist(), strict=True))):
             raise _TimeUpError
-        if set(track.left_out()) & set(prior):
+        if set(track.left_out()) & set(prefer):
             raise _LeftOutError
-        if planned.unit != "run" and track.failed(prior):
+        if planned.unit != "run" and track.failed(prefer):
             raise _FailedError
-        return track.losses(prior, runs)
+        return track.losses(prefer, runs)
 
     def saw(look: Look, runs: Ints) -> None:
-        seen.append(Seen(look=look, runs=runs, losses=track.losses(prior, runs)))
+        seen.append(Seen(look=look, runs=runs, losses=track.losses(prefer, runs)))
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
             out = [name for name, on in zip(called, look.go_on, strict=True) if not on]
-            watch(open_line(len(prior) - len(out), out, pairs))
+            watch(open_line(len(prefer) - len(out), out, pairs))
 
     made = {
-        "prior": tuple(prior),
+        "prefer": tuple(prefer),
         "preference": preference,
         "notes": notes,
         "test": test,
@@ -220,7 +220,7 @@ def _one_race(
     }
     try:
         raced = race(
-            fill, len(prior), test, family, planned.rule, guard=planned.rehearsed.guard,
+            fill, len(prefer), test, family, planned.rule, guard=planned.rehearsed.guard,
             stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
@@ -231,12 +231,12 @@ def _one_race(
         return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
     if open_still:
         # what failed keeps pairs open: the ordinary decision knows what to do about it
-        if not track.ask(dict.fromkeys(prior, test.runs)):
+        if not track.ask(dict.fromkeys(prefer, test.runs)):
             return track.ended(whole=not seen, broken=True, seen=tuple(seen), **made)
         whole = True
-        runs = np.full(len(prior), test.runs)
+        runs = np.full(len(prefer), test.runs)
         if seen:
-            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prior, runs)))
+            seen.append(replace(seen[-1], runs=runs, losses=track.losses(prefer, runs)))
     return track.ended(whole=whole, broken=False, seen=tuple(seen), **made)
 
 
@@ -388,7 +388,7 @@ def run_race(
     experiment: Experiment,
     spec: StudySpec,
     planned: PlannedRace,
-    decision: Decision,
+    decision: Settings,
     execution: Execution,
     deadline: float | None,
     *,

@@ -48,7 +48,7 @@ class StoredDecision:
     Attributes
     ----------
     options : dict
-        What `bestofk.decide.Decision.to_dict` wrote.
+        What `bestofk.decide.Settings.to_dict` wrote.
     created : str
         UTC, ISO 8601; for the reader only.
     command : tuple of str

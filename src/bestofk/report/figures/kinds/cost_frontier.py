@@ -18,7 +18,7 @@ from bestofk.report.figures.picture import Picture, Point, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SMALL, Paper
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
     from bestofk.evals.model_choice import ModelChoice
 
 _ACROSS, _TALL = 340.0, 230.0
@@ -67,7 +67,7 @@ class _Costed:
 
     title: str
     costs: Mapping[str, float]
-    order: Order
+    order: Decision
     intervals: Mapping[str, tuple[float, float]]
     what: str
 
@@ -106,7 +106,7 @@ def known_cost(choice: ModelChoice) -> str | None:
 
 def frontier_of(choice: ModelChoice, of: str) -> tuple[str, ...]:
     """The models than which none costs at most as much and has a better mean, cheapest first."""
-    return cheapest_of_each_quality(choice.costs[of], choice.order.means)
+    return cheapest_of_each_quality(choice.costs[of], choice.decision.means)
 
 
 def layout_frontier(
@@ -210,7 +210,7 @@ def known_study_cost(study: Any) -> str | None:
 
 def _study_costs(study: Any, of: str) -> dict[str, float]:
     found = {}
-    for name in study.decision.prior:
+    for name in study.decision.prefer:
         measured = study.costs.get(str(name))
         cost = None if measured is None else getattr(measured, of)
         found[str(name)] = nan if cost is None else float(cost)

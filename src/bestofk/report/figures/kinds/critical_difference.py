@@ -57,7 +57,7 @@ def layout_critical_difference(
 
     Parameters
     ----------
-    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
+    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Decision or Study
     paper : Paper, optional
         What it must fit.
     **options

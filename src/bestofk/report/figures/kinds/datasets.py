@@ -123,7 +123,7 @@ def layout_heatmap(
 
     Parameters
     ----------
-    value : Losses, Order or Study
+    value : Losses, Decision or Study
         Over several data sets.
     losses : Losses, optional
         What an order was found from, where it does not say so itself.
@@ -356,7 +356,7 @@ def layout_ranks(value: Any, *, losses: Any = None, paper: Paper = ANY_PAPER) ->
 
     Parameters
     ----------
-    value : Losses, Order or Study
+    value : Losses, Decision or Study
         Over several data sets.
     losses : Losses, optional
         What an order was found from, where it does not say so itself.

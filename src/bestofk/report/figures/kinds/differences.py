@@ -57,7 +57,7 @@ def layout_densities(
 
     Parameters
     ----------
-    value : Study or Order
+    value : Study or Decision
         With a stated preference.
     losses : Losses, optional
         What the order was found from, where it does not say so itself.
@@ -86,14 +86,14 @@ def layout_densities(
         # what was decided on, so that the means are those of the decision
         sample = metric.shown(order.problem.sample(1))
     else:
-        sample = metric.shown(sample_of(table, tuple(str(name) for name in order.prior)))
-    K = len(order.prior)
+        sample = metric.shown(sample_of(table, tuple(str(name) for name in order.by_preference)))
+    K = len(order.by_preference)
     edges = edges_of(order)
-    chosen = None if order.recommended is None else order.prior.index(order.recommended)
+    chosen = None if order.recommended is None else order.by_preference.index(order.recommended)
     pitch = 34.0 if K <= 8 else max(15.0, min(26.0, 620.0 / K))
     size = SIZE if K <= 30 else SMALL
     sheet = Sheet(paper)
-    labels = sheet.labels(order.prior, paper.share(0.3, 190.0), size)
+    labels = sheet.labels(order.by_preference, paper.share(0.3, 190.0), size)
     radius = 10.0 if K <= 8 else max(4.5, pitch * 0.3)
     longest, spacing = max((j - i for i, j in edges), default=0), pitch
     while arc_height(longest, spacing) > paper.share(0.22, 1e9):

@@ -17,7 +17,7 @@ from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 from bestofk.stats.adjust import CORRECTIONS
 
 if TYPE_CHECKING:
-    from bestofk.decide.decision import Order, Standing
+    from bestofk.decide.decision import Decision, Standing
 
 _ACROSS = 330.0
 _LEAST = 90.0
@@ -79,7 +79,7 @@ def layout_forest(value: Any, *, paper: Paper = ANY_PAPER) -> ForestLayout:
 
     Parameters
     ----------
-    value : Order or Study
+    value : Decision or Study
         That recommends a learner, from pairs.
     paper : Paper, optional
         What it must fit.
@@ -171,7 +171,7 @@ def _across(sheet: Sheet, words: list[list[str]], start: float) -> float:
     return sheet.paper.rest(start + beside + (10 if words else 18), _ACROSS)
 
 
-def _reach(order: Order, standings: tuple[Standing, ...]) -> tuple[float, float]:
+def _reach(order: Decision, standings: tuple[Standing, ...]) -> tuple[float, float]:
     """The ends of the axis: all differences, and all intervals but those that go very far."""
     differences = [one.difference for one in standings]
     ends = sorted(
@@ -194,7 +194,7 @@ def _reach(order: Order, standings: tuple[Standing, ...]) -> tuple[float, float]
 
 
 def _margin_band(
-    sheet: Sheet, order: Order, scale: Scale, *, top: float, bottom: float
+    sheet: Sheet, order: Decision, scale: Scale, *, top: float, bottom: float
 ) -> tuple[float, float] | None:
     if order.margin is None:
         return None
@@ -227,7 +227,7 @@ def _legend(sheet: Sheet, standings: tuple[Standing, ...], *, left: float) -> fl
     return y + SIZE * LINE / 2
 
 
-def _columns(order: Order, standings: tuple[Standing, ...]) -> list[list[str]]:
+def _columns(order: Decision, standings: tuple[Standing, ...]) -> list[list[str]]:
     """Heading and cells of what stands at the right end of every row."""
     p = [
         "not tested"
@@ -276,7 +276,7 @@ def _mark(sheet: Sheet, x: float, y: float, verdict: str) -> None:
         sheet.line((x - 3, y + 3), (x + 3, y - 3), colour=colour, width=1.4)
 
 
-def _reading(order: Order, *, beyond: bool) -> str:
+def _reading(order: Decision, *, beyond: bool) -> str:
     evidence = order.evidence
     parts = [
         f"By mean, the best on top. {interval_words(order)}"
@@ -296,7 +296,7 @@ def _reading(order: Order, *, beyond: bool) -> str:
     return " ".join(parts)
 
 
-def _alt(order: Order, standings: tuple[Standing, ...]) -> str:
+def _alt(order: Decision, standings: tuple[Standing, ...]) -> str:
     tally = []
     for verdict, words in (
         ("worse", "shown to be worse"),

@@ -56,7 +56,7 @@ def layout_intervals(value: Any, *, paper: Paper = ANY_PAPER) -> IntervalsLayout
 
     Parameters
     ----------
-    value : BootstrapBResult, or an Order or Study that has one beside it
+    value : BootstrapBResult, or an Decision or Study that has one beside it
     paper : Paper, optional
         What it must fit.
 

@@ -44,7 +44,7 @@ def layout_letters(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> L
 
     Parameters
     ----------
-    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Order or Study
+    value : NemenyiResult, PosthocResult, TukeyResult, NewmanKeulsResult, Decision or Study
     paper : Paper, optional
         What it must fit.
     **options

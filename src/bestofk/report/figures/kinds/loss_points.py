@@ -59,7 +59,7 @@ def layout_losses(
 
     Parameters
     ----------
-    value : Losses, Order or Study
+    value : Losses, Decision or Study
     level : float
         Coverage of the interval of a mean.
     losses : Losses, optional

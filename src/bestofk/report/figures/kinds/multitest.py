@@ -18,7 +18,7 @@ from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 if TYPE_CHECKING:
     from typing import Any
 
-    from bestofk.decide.decision import Order
+    from bestofk.decide.decision import Decision
 
 _LEVEL_LABELS = 8
 """Up to so many learners have their names level; more have them slanted."""
@@ -58,11 +58,11 @@ class GraphLayout:
 
 
 def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> GraphLayout:
-    """Place the learners of an `Order` left to right by preference, and its edges as arcs.
+    """Place the learners of an `Decision` left to right by preference, and its edges as arcs.
 
     Parameters
     ----------
-    value : Order or Study
+    value : Decision or Study
         With a stated preference.
     paper : Paper, optional
         What it must fit.
@@ -72,29 +72,29 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> GraphLayout:
     >>> import bestofk as bk
     >>> losses = bk.Losses([[0.4, 0.5, 0.4, 0.5], [0.1, 0.2, 0.1, 0.2], [0.3, 0.1, 0.2, 0.3]],
     ...     algorithms=["max", "nmc", "nn"])
-    >>> layout = layout_graph(bk.order(losses, prior="listed"))
+    >>> layout = layout_graph(bk.order(losses, prefer="listed"))
     >>> layout.edges, layout.candidates, layout.chosen, layout.places
     (((0, 1),), (1, 2), 1, (2, 1, 3))
     """
     order = preferring(value, "graph")
-    K = len(order.prior)
+    K = len(order.by_preference)
     edges = edges_of(order)
     beaten = {i for i, _ in edges}
     candidates = tuple(k for k in range(K) if k not in beaten)
-    chosen = None if order.recommended is None else order.prior.index(order.recommended)
+    chosen = None if order.recommended is None else order.by_preference.index(order.recommended)
     places = places_of(order)
     sheet = Sheet(paper)
     level = K <= _LEVEL_LABELS
     if level:
         room = min(116.0 if K <= 5 else 84.0, paper.rest(0.0, 1e9) / K)
-        labels = sheet.labels(order.prior, room - 10, SIZE)
+        labels = sheet.labels(order.by_preference, room - 10, SIZE)
         size = SIZE
         spacing = min(max(54.0, min(room, sheet.widest(labels, SIZE) + 14)), room)
         margin = max(spacing / 2, 34.0) if paper.width is None else spacing / 2
         below = SIZE * LINE + 4
     else:
         size = SMALL if K > 30 else SIZE
-        labels = sheet.labels(order.prior, paper.share(0.3, 130.0), size)
+        labels = sheet.labels(order.by_preference, paper.share(0.3, 130.0), size)
         slant = sheet.widest(labels, size) / sqrt(2.0)
         # of slanted names, the first reach out to the left of their nodes
         least = size * LINE * sqrt(2.0)
@@ -160,14 +160,14 @@ def layout_graph(value: Any, *, paper: Paper = ANY_PAPER) -> GraphLayout:
 
 
 def _upright(
-    order: Order,
+    order: Decision,
     sheet: Sheet,
     edges: tuple[tuple[int, int], ...],
     candidates: tuple[int, ...],
 ) -> GraphLayout:
     """Learners top to bottom by preference, arcs at their left and names at their right."""
-    K = len(order.prior)
-    chosen = None if order.recommended is None else order.prior.index(order.recommended)
+    K = len(order.by_preference)
+    chosen = None if order.recommended is None else order.by_preference.index(order.recommended)
     places = places_of(order)
     size = SIZE if K <= 30 else SMALL
     pitch = 24.0 if K <= _LEVEL_LABELS else size * LINE + 3.5
@@ -180,7 +180,7 @@ def _upright(
     places_width = sheet.widest([ordinal(K)], SMALL) + 8 if places else 0.0
     name_at = x + radius + 8
     room = sheet.paper.rest(name_at + places_width + 6, 230.0)
-    labels = sheet.labels(order.prior, room, size)
+    labels = sheet.labels(order.by_preference, room, size)
     top = 8.0
     nodes = tuple((x, top + (k + 0.5) * pitch) for k in range(K))
     draw_arcs(sheet, nodes, edges, radius=radius, chosen=chosen, spacing=spacing, upright=True)
@@ -212,18 +212,18 @@ def _upright(
     )
 
 
-def edges_of(order: Order) -> tuple[tuple[int, int], ...]:
+def edges_of(order: Decision) -> tuple[tuple[int, int], ...]:
     """The edges of an order as places in its preference."""
-    at = {name: place for place, name in enumerate(order.prior)}
+    at = {name: place for place, name in enumerate(order.by_preference)}
     return tuple((at[i], at[j]) for i, j in order.edges)
 
 
-def places_of(order: Order) -> tuple[int, ...]:
+def places_of(order: Decision) -> tuple[int, ...]:
     """Place of each learner, by preference, where all were ordered."""
-    if len(order.order) != len(order.prior):
+    if len(order.ranking) != len(order.by_preference):
         return ()
-    at = {name: place for place, name in enumerate(order.order, start=1)}
-    return tuple(at[name] for name in order.prior)
+    at = {name: place for place, name in enumerate(order.ranking, start=1)}
+    return tuple(at[name] for name in order.by_preference)
 
 
 def arc_height(longest: int, spacing: float) -> float:
@@ -306,7 +306,7 @@ def draw_nodes(
             )
 
 
-def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
+def _reading(order: Decision, edges: tuple[tuple[int, int], ...]) -> str:
     arrows = "No arrows: the data override the preference nowhere"
     if len(edges) == 1:
         arrows = f"1 arrow: from a preferred {order.noun} to one that is significantly better"
@@ -319,10 +319,10 @@ def _reading(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
     )
 
 
-def _alt(order: Order, edges: tuple[tuple[int, int], ...]) -> str:
+def _alt(order: Decision, edges: tuple[tuple[int, int], ...]) -> str:
     shown = listing(f"{j} over {i}" for i, j in order.edges)
     said = f"the data put {shown}" if edges else "the data override the preference nowhere"
-    return printable(f"Graph of {len(order.prior)} {order.noun}s by preference: {said}.")
+    return printable(f"Graph of {len(order.by_preference)} {order.noun}s by preference: {said}.")
 
 
 # The steps of MultiTest: the candidates, those passed over, and the choice.
@@ -364,7 +364,7 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> StepsLayout:
 
     Parameters
     ----------
-    value : Order or Study
+    value : Decision or Study
         Decided by MultiTest, with a stated preference.
     paper : Paper, optional
         What it must fit.
@@ -382,7 +382,7 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> StepsLayout:
             f"{order.procedure!r}."
         )
     order = preferring(value, "steps")
-    at = {name: place for place, name in enumerate(order.prior)}
+    at = {name: place for place, name in enumerate(order.by_preference)}
     chosen = tuple(at[step.chosen] for step in order.steps)
     steps = tuple(
         _Step(
@@ -393,7 +393,7 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> StepsLayout:
         )
         for turn, step in enumerate(order.steps)
     )
-    draw = _panels if len(order.prior) <= _PANELS else _rows
+    draw = _panels if len(order.by_preference) <= _PANELS else _rows
     labels, nodes, picture = draw(order, steps, Sheet(paper))
     return StepsLayout(
         labels=labels,
@@ -419,8 +419,8 @@ class _Step:
     chosen: int
 
 
-def _panels(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
-    K = len(order.prior)
+def _panels(order: Decision, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
+    K = len(order.by_preference)
     edges = edges_of(order)
     paper = sheet.paper
     gap, radius = 26.0, 10.0
@@ -431,7 +431,7 @@ def _panels(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
     ]
     titles = [sheet.text_width(_taking(step), SIZE, bold=True) for step in steps]
     panel_width = max(spacing * (K - 1) + 2 * radius, 14 + radius + max(titles), 120.0)
-    key = sheet.labels(order.prior, paper.share(0.5, 190.0), SIZE)
+    key = sheet.labels(order.by_preference, paper.share(0.5, 190.0), SIZE)
     key_width = sheet.widest(key, SIZE) + 30
     width = 12 + 2 * panel_width + gap + 24 + key_width + 8
     # on narrow paper the names stand above the panels, and these one below the other
@@ -512,13 +512,13 @@ def _taking(step: _Step) -> str:
     return f"takes {step.chosen + 1}" + (f", passes over {passed}" if passed else "")
 
 
-def _rows(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
+def _rows(order: Decision, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
     """One row per step, one column per learner, and at the end of the row who was taken."""
-    K = len(order.prior)
+    K = len(order.by_preference)
     paper = sheet.paper
     size = SIZE if K <= 49 else SMALL
     room = paper.share(0.34, 210.0)
-    labels = sheet.labels(order.prior, room, size)
+    labels = sheet.labels(order.by_preference, room, size)
     free = paper.rest(34.0 + 9 + sheet.widest(labels, size) + 8, 1e9) / K
     cell, pitch = min(free, max(12.0, min(20.0, 640.0 / K))), max(12.0, min(20.0, 640.0 / K))
     x0, y0 = 34.0 + cell / 2, 34.0
@@ -552,7 +552,7 @@ def _rows(order: Order, steps: tuple[_Step, ...], sheet: Sheet) -> _Placed:
     return labels, tuple(nodes), sheet.picture(width, bottom + 6, alt=_steps_alt(order))
 
 
-def _steps_reading(order: Order) -> str:
+def _steps_reading(order: Decision) -> str:
     passed = (
         f" A candidate is passed over (struck through) while a {order.noun} preferred to it that "
         f"is out has the {order.metric.smaller} mean."
@@ -566,9 +566,9 @@ def _steps_reading(order: Order) -> str:
     )
 
 
-def _steps_alt(order: Order) -> str:
-    taken = ", ".join(str(name) for name in order.order[:12])
-    more = ", ..." if len(order.order) > 12 else ""
+def _steps_alt(order: Decision) -> str:
+    taken = ", ".join(str(name) for name in order.ranking[:12])
+    more = ", ..." if len(order.ranking) > 12 else ""
     return printable(f"Steps of MultiTest: taken in turn are {taken}{more}.")
 
 
@@ -585,7 +585,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
 
     Parameters
     ----------
-    value : Order or Study
+    value : Decision or Study
         With a stated preference.
     width : int
         Columns of the terminal.
@@ -600,7 +600,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     >>> import bestofk as bk
     >>> losses = bk.Losses([[0.41, 0.52, 0.43], [0.12, 0.21, 0.11], [0.10, 0.19, 0.12]],
     ...     algorithms=["max", "nmc", "nn"])
-    >>> print(text_graph(bk.order(losses, prior="listed", test="kfold-t")))
+    >>> print(text_graph(bk.order(losses, prefer="listed", test="kfold-t")))
     1 max  ● ●
     2 nmc  ▲ │   recommended
     3 nn     ▲
@@ -610,7 +610,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
     edges = edges_of(order)
     if not edges:
         return ""
-    names = [_short(str(name)) for name in order.prior]
+    names = [_short(str(name)) for name in order.by_preference]
     digits = len(str(len(names)))
     wide = max(map(_columns, names))
     start = digits + 1 + wide + 2
@@ -619,7 +619,7 @@ def text_graph(value: Any, *, width: int = 80) -> str:
         over.setdefault(j, []).append(i)
     room = max(1, (width - start - len(_RECOMMENDED)) // 2)
     # the recommended one first: it is what the reader looks for
-    at = None if order.recommended is None else order.prior.index(order.recommended)
+    at = None if order.recommended is None else order.by_preference.index(order.recommended)
     chosen = sorted(over, key=lambda j: (j != at, j))[:room]
     shown = sorted(chosen)
     last = min(len(names), ROWS)

@@ -56,7 +56,7 @@ def layout_matrix(value: Any, *, paper: Paper = ANY_PAPER, **options: Any) -> Ma
 
     Parameters
     ----------
-    value : Order, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
+    value : Decision, Study, PosthocResult, TukeyResult, NemenyiResult or NewmanKeulsResult
     paper : Paper, optional
         What it must fit.
     **options

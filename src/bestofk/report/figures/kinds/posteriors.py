@@ -86,7 +86,7 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
 
     Parameters
     ----------
-    value : PosteriorResult, Order or Study
+    value : PosteriorResult, Decision or Study
     kind : str
         The figure that asks.
     names : two str, optional
@@ -114,7 +114,9 @@ def posteriors_of(value: Any, kind: str, names: Sequence[str] | None = None) -> 
         )
     own = order.smallest_mean if order.recommended is None else order.recommended
     at = {name: k for k, name in enumerate(evidence.names)}
-    others = sorted((name for name in order.prior if name != own), key=lambda n: order.means[n])
+    others = sorted(
+        (name for name in order.by_preference if name != own), key=lambda n: order.means[n]
+    )
     sample: Any = evidence.found.get("bayesian sample", evidence.values)
     tested: Any = evidence.bayesian(
         sample[[at[name] for name in others]], sample[[at[own]] * len(others)], "two-sided"
@@ -207,7 +209,7 @@ def layout_posterior(
 
     Parameters
     ----------
-    value : PosteriorResult, Order or Study
+    value : PosteriorResult, Decision or Study
         A result of `correlated_t`; or a decision with a rope on the folds of one data set, whose
         other learners are then compared with the recommended one.
     names : two str, optional
@@ -470,7 +472,7 @@ def layout_simplex(
 
     Parameters
     ----------
-    value : PosteriorResult, Order or Study
+    value : PosteriorResult, Decision or Study
         A result of `correlated_t` or `signed_rank_bayes`; or a decision with a rope, whose other
         learners are then compared with the recommended one.
     names : two str, optional

@@ -7,7 +7,12 @@ from itertools import pairwise
 from typing import Any
 
 from bestofk._base.formatting import printable
-from bestofk.decide.sensitivity import AlphaPath, PriorPath, orders_by_alpha, orders_by_prior
+from bestofk.decide.sensitivity import (
+    AlphaPath,
+    PreferencePath,
+    decisions_by_alpha,
+    decisions_by_preference,
+)
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import basis, preferring
 from bestofk.report.figures.labels import LINE
@@ -47,7 +52,7 @@ def layout_alpha(
 
     Parameters
     ----------
-    value : Order, Study or AlphaPath
+    value : Decision, Study or AlphaPath
     low, high : float
         The levels to look between.
     paper : Paper, optional
@@ -58,7 +63,7 @@ def layout_alpha(
         path, note = value, ""
     else:
         order = preferring(value, "alpha")
-        path, note = orders_by_alpha(order, low=low, high=high), basis(order)
+        path, note = decisions_by_alpha(order, low=low, high=high), basis(order)
     return _layout(
         sheet,
         path.orders,
@@ -74,23 +79,25 @@ def layout_alpha(
     )
 
 
-def layout_prior(value: Any, *, learner: Any = None, paper: Paper = ANY_PAPER) -> SensitivityLayout:
+def layout_preference(
+    value: Any, *, learner: Any = None, paper: Paper = ANY_PAPER
+) -> SensitivityLayout:
     """Place the order of MultiTest as one learner moves through the preference.
 
     Parameters
     ----------
-    value : Order, Study or PriorPath
+    value : Decision, Study or PreferencePath
     learner : name, optional
         Who moves; the least preferred by default.
     paper : Paper, optional
         What it must fit.
     """
     sheet = Sheet(paper)
-    if isinstance(value, PriorPath):
+    if isinstance(value, PreferencePath):
         path, note = value, ""
     else:
-        order = preferring(value, "prior")
-        path, note = orders_by_prior(order, learner), basis(order)
+        order = preferring(value, "preference")
+        path, note = decisions_by_preference(order, learner), basis(order)
     K = len(path.positions)
     # a stretch reaches half a place to either side of a position, from the last to the first
     orders, breaks = [path.orders[-1]], []
@@ -120,7 +127,7 @@ def _labels(sheet: Sheet, names: tuple[Any, ...]) -> dict[Any, str]:
     return dict(zip(names, sheet.labels(names, sheet.paper.share(0.3, 170.0), size), strict=True))
 
 
-def _told(path: AlphaPath | PriorPath, short: dict[Any, str]) -> str:
+def _told(path: AlphaPath | PreferencePath, short: dict[Any, str]) -> str:
     """What the path says of itself, with names as they are written in the figure."""
     orders = tuple(tuple(short[name] for name in order) for order in path.orders)
     if isinstance(path, AlphaPath):
