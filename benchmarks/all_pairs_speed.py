@@ -20,7 +20,9 @@ def measure() -> Iterator[Row]:
     X, y = data_sets()["cancer"]
 
     def ours() -> None:
-        bk.compare(learners(), X, y, plan="5x2", engine="serial", progress=False)
+        bk.compare(
+            learners(), X, y, cv="5x2", progress=False, execution=bk.Execution(engine="serial")
+        )
 
     def theirs() -> None:
         for a, b in combinations(learners().values(), 2):

@@ -75,7 +75,7 @@ def comparison(store: str | None, plan: str = PLAN, **options: Any) -> Any:
     X, y = rng.normal(size=(40, 3)), np.tile(["a", "b"], 20)
     learners = {"p": Drawn(tag="p"), "q": Drawn(tag="q")}
     return bk.compare(
-        learners, X, y, plan=plan, store=store, n_jobs=2, random_state=4, progress=False, **options
+        learners, X, y, cv=plan, store=store, n_jobs=2, random_state=4, progress=False, **options
     )
 
 

@@ -43,7 +43,14 @@ def seconds(data: Any, losses: list[str]) -> float:
     import bestofk as bk
 
     begin = time.process_time()
-    bk.compare(learners(), data=data, plan=PLAN, loss=losses, engine="serial", progress=False)
+    bk.compare(
+        learners(),
+        data,
+        cv=PLAN,
+        scoring=losses,
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     return time.process_time() - begin
 
 

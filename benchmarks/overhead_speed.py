@@ -259,7 +259,7 @@ def whole_call() -> Row:
     folds = [(X[train], y[train], X[test], y[test]) for _, _, train, test in splits]
 
     def ours() -> None:
-        bk.compare(chosen, X, y, plan="10x10", n_jobs=1, progress=False)
+        bk.compare(chosen, X, y, cv="10x10", n_jobs=1, progress=False)
 
     def by_hand() -> None:
         for X_train, y_train, X_test, y_test in folds:

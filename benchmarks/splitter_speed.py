@@ -31,7 +31,7 @@ def measure() -> list[Row]:
 
     def run(plan: Any, given: Any = None) -> Callable[[], Any]:
         options = {"groups": given, "engine": "serial", "progress": False}
-        return lambda: bk.compare(learners, X, y, plan=plan, **options)
+        return lambda: bk.compare(learners, X, y, cv=plan, **options)
 
     cases = [
         ("10x10", ms.RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0), "10x10",

@@ -1,7 +1,7 @@
 """Whether a race decides as its plan does, for every test and plan that it takes.
 
     python benchmarks/stopping_tests.py                      20 studies of every setting
-    python benchmarks/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
+    python benchmarks/stopping_tests.py --studies 500 --cv 5x2 --learner naive-bayes
 
 The studies are those of `stopping_rates.py`: six views of 200 rows, the preference shuffled,
 Holm's correction, a risk of 0.05. The plan is decided by `bestofk.decide.order_tables`, and the
@@ -121,7 +121,7 @@ def main() -> None:
     """Print a line for every setting."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=20)
-    parser.add_argument("--plan", choices=PLANS, action="append")
+    parser.add_argument("--cv", choices=PLANS, action="append")
     parser.add_argument("--learner", choices=["c4.5", "naive-bayes", "nn"], action="append")
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--seed", type=int, default=1)

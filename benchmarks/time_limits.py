@@ -116,10 +116,7 @@ def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
         store = f"{folder}/study.db" if setting.stored else None
         begin = time.monotonic()
         try:
-            study = bk.compare(
-                {"odd": odd, "plain": Napping(nap=0.001)}, X, y, plan=plan, budget=budget,
-                engine=setting.engine, n_jobs=2, store=store, progress=False,
-            )  # fmt: skip
+            study = bk.compare({"odd": odd, "plain": Napping(nap=0.001)}, X, y, cv=plan, budget=budget, n_jobs=2, store=store, progress=False, execution=bk.Execution(engine=setting.engine))  # fmt: skip
         except bk.BestOfKError as refused:
             said = str(refused)
         late = time.monotonic() - begin - budget

@@ -560,7 +560,14 @@ def cost(sizes=(100, 300), repeats=3):
 
     def seconds(learners, data, spec):
         begin = time.process_time()
-        bk.compare(learners, data.values, data.y, plan=spec, progress=False, engine="serial")
+        bk.compare(
+            learners,
+            data.values,
+            data.y,
+            cv=spec,
+            progress=False,
+            execution=bk.Execution(engine="serial"),
+        )
         return time.process_time() - begin
 
     made = []

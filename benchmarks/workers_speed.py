@@ -25,11 +25,11 @@ def measure() -> Iterator[Row]:
 
     def go(**how: Any) -> None:
         X, y = sets["10000x20"]
-        bk.compare(chosen, X, y, plan="2x10", progress=False, **how)
+        bk.compare(chosen, X, y, cv="2x10", progress=False, **how)
 
     def little(jobs: int) -> None:
         X, y = sets["iris"]
-        bk.compare(chosen, X, y, plan="kfold:10", progress=False, n_jobs=jobs)
+        bk.compare(chosen, X, y, cv="kfold:10", progress=False, n_jobs=jobs)
 
     with one_thread():
         two, one, serial = turns(

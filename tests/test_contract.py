@@ -51,7 +51,7 @@ JSON_KEYS = (
 )
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
-    "compare": "--target --learner --plan --repetitions --loss --prior --procedure --test --df "
+    "compare": "--target --learner --cv --repetitions --scoring --prior --procedure --test --df "
     "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
     "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
     "order": "--prior --procedure --test --df --alpha --correction --seed --report --json --quiet "
@@ -121,10 +121,10 @@ def test_arguments_have_the_habits_of_scikit_learn(name):
 def test_the_old_name_of_n_jobs_works_for_one_release():
     asked = {"data": "iris", "plan": "kfold:2", "progress": False}
     with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        study = bk.compare(["max", "nmc"], jobs=1, **asked)
+        study = bk.compare(["max", "nmc"], n_jobs=1, **asked)
     assert study.best == "nmc"
     with pytest.raises(TypeError, match="give one"):
-        bk.compare(["max", "nmc"], jobs=1, n_jobs=1, **asked)
+        bk.compare(["max", "nmc"], n_jobs=1, n_jobs=1, **asked)
     with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
         lab.simulate(problem="normal", sets=2, jobs=1)
 
@@ -133,11 +133,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
     data = bk.load("iris")
-    study = bk.compare(
-        ["max", "nmc", GaussianNB()], data.X, data.y, plan="5x2", repetitions=1, loss="zero-one",
-        prefer=["max", "nmc", "GaussianNB"], procedure="multitest", test="auto", alpha=0.05,
-        correction="holm", store=None, n_jobs=1, random_state=0, progress=False,
-    )  # fmt: skip
+    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prefer=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
     assert set(study.ranking) == {"max", "nmc", "GaussianNB"}
     assert study.best == study.ranking[0] == study.recommended
     table = study.losses
@@ -179,7 +175,7 @@ def test_every_result_speaks_one_protocol():
 
 @pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
 def test_priors_that_are_measured_or_priced(prefer):
-    study = bk.compare(["nmc", "max"], data="iris", plan="kfold:2", prefer=prefer, progress=False)
+    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prefer, progress=False)
     assert study.best == "nmc"
     # measured costs count as different from a factor of two on
     assert str(study.decision.preference) == (
@@ -378,7 +374,7 @@ def test_json_of_order(capsys):
 
 
 def test_json_of_compare(capsys):
-    asked = ["compare", "iris", "--plan", "kfold:2", "--json", "--learner", "max"]
+    asked = ["compare", "iris", "--cv", "kfold:2", "--json", "--learner", "max"]
     assert main([*asked, "--learner", "nmc", "--prior", "fit_time"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert set(JSON_KEYS.split()) <= set(told)

@@ -103,7 +103,7 @@ def test_listings_tables_comparisons_and_reports_have_them(python, tmp_path):
     page = tmp_path / "report.html"
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
-        "--learner", "nmc", "--plan", "striped:5", "--test", "toy-z",
+        "--learner", "nmc", "--cv", "striped:5", "--test", "toy-z",
         "--procedure", "lowest-mean", "--report", page, "--json", "--jobs", "1",
     )  # fmt: skip
     out = dict(part.split("\n", 1) for part in re.split("^--- ", printed, flags=re.M)[1:])

@@ -21,12 +21,14 @@ from .decide.decision import Decision as Decision
 from .decide.order import order as order
 from .decide.power.result import PlanSize as PlanSize
 from .decide.power.sizes import plan_size as plan_size
+from .decide.settings import Settings as Settings
 from .decide.stopping.items import (
     SettledItems as SettledItems,
     StreamVerdict as StreamVerdict,
     item_stream as item_stream,
     settle_items as settle_items,
 )
+from .decide.stopping.rule import StopRule as StopRule
 from .evals.choosing import choose_model as choose_model
 from .evals.evals import Evals as Evals
 from .evals.model_choice import ModelChoice as ModelChoice
@@ -37,6 +39,7 @@ from .losses.reading import read_losses as read_losses
 from .report.figures.output import save_figure as save_figure
 from .report.figures.registry import figure as figure
 from .run.compare import compare as compare
+from .run.execution import Execution as Execution
 from .run.open_study import open_study as open_study
 from .run.study import Study as Study
 from .splits.design import Design as Design

@@ -44,7 +44,7 @@ def examples():
 def test_examples_of_the_help_texts_work_as_printed(run, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     if "study.db" in arguments:
-        quick = ["--learner", "max", "--learner", "nmc", "--plan", "5x2"]
+        quick = ["--learner", "max", "--learner", "nmc", "--cv", "5x2"]
         assert run("compare", "iris", *quick, "--store", "study.db", "--quiet")[0] == 0
     code, out, err = run(*arguments)
     assert (code, err) == (0, "")
@@ -137,7 +137,7 @@ def test_tests_on_arrays_do_not_load_scipy_stats():
 @pytest.mark.parametrize("address", ["foo", "tcp://", "host:port", "://:1"])
 def test_a_scheduler_that_is_no_address_is_one_sentence(run, address):
     code, out, err = run(
-        "compare", "iris", "--learner", "max", "--learner", "nmc", "--plan", "kfold:2",
+        "compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "kfold:2",
         "--engine", "dask", "--scheduler", address,
     )  # fmt: skip
     assert (code, out) == (1, "")
@@ -168,7 +168,7 @@ learners = {{"slow": Slow(), "slower": Slower()}}
 )
 def test_signals_end_the_work_in_an_orderly_way(tmp_path, loaded_python, name, code, engine):
     (tmp_path / "slow.py").write_text(ENDED.format(pace=0.3))
-    words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--plan", "9x9",
+    words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--cv", "9x9",
              "--engine", engine]  # fmt: skip
     with loaded_python(
         ["-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
@@ -212,7 +212,7 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, run_loa
         "        return super().fit(X, y)\n"
         "learners = {'odd': Odd(), 'nmc': 'nmc'}\n"
     )
-    words = ["compare", "iris", "--learners", "odd.py", "--engine", "serial", "--plan", "kfold:2",
+    words = ["compare", "iris", "--learners", "odd.py", "--engine", "serial", "--cv", "kfold:2",
              "--quiet"]  # fmt: skip
     done = run_loaded("-m", "bestofk.cli", *words, cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")

@@ -8,7 +8,7 @@ SMALL = "binary(rows=40, attributes=3)"
 
 
 def test_text_and_json_say_the_same(run):
-    words = ["calibrate", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--quiet"]
+    words = ["calibrate", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--quiet"]
     code, out, _ = run(*words, "--json")
     assert code == 0
     found = json.loads(out)

@@ -25,7 +25,7 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(
     )
     command = [
         "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner", "sleepy:Sleepy()",
-        "--engine", "serial", "--plan", "5x8", "--store", "study.db", "--quiet",
+        "--engine", "serial", "--cv", "5x8", "--store", "study.db", "--quiet",
     ]  # fmt: skip
     started = loaded_python(
         command, cwd=tmp_path, env=with_module, stderr=subprocess.PIPE, text=True
@@ -70,7 +70,7 @@ def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypat
     )
     code = main(
         ["compare", "iris", "--learner", "max", "--learner", "chatty:Chatty()",
-         "--plan", "kfold:2", "--engine", engine, "--jobs", "1", "--json"]
+         "--cv", "kfold:2", "--engine", engine, "--jobs", "1", "--json"]
     )  # fmt: skip
     out, err = capfd.readouterr()
     assert code == 0, err
@@ -100,12 +100,12 @@ def test_it_stops_when_it_is_settled(run, tmp_path):
 
 @pytest.mark.parametrize("plan", ["5x2", "10x5+nested", "kfold:10", "holdout:0.3"])
 def test_the_advice_of_what_cannot_stop_works_when_typed(run, plan):
-    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--plan", plan)
+    code, out, err = run(*QUICK_RACE, "--stop", "settled", "--cv", plan)
     assert code != 0
     assert out == ""
     # said once, as it is typed
-    assert err.count("--plan 10x10") == 1
-    assert run(*QUICK_RACE, "--stop", "settled", "--plan", "10x10", "--quiet")[0] == 0
+    assert err.count("--cv 10x10") == 1
+    assert run(*QUICK_RACE, "--stop", "settled", "--cv", "10x10", "--quiet")[0] == 0
 
 
 def test_options_of_a_race_need_one(run):

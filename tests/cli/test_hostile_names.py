@@ -60,7 +60,7 @@ COMMANDS = (
     *(["order", "TABLE", "--prefer", f"{NAMES[place]},none"] for place in (1, 8, 35)),
     *(["order", name, "--test", name] for name in ("\x1b[2J.csv", "\u202e", "a\x9bb")),
     *(["compare", "iris", "--learner", f"{name}=nosuch"] for name in NAMES[:3]),
-    *(["compare", "iris", "--plan", name] for name in NAMES[:3]),
+    *(["compare", "iris", "--cv", name] for name in NAMES[:3]),
     *(["show", name] for name in NAMES[:3]),
     [NAMES[0]],
     ["order", f"--{NAMES[8]}"],
@@ -128,7 +128,14 @@ def test_a_store_with_such_names(tmp_path, capfd) -> None:
     chosen = [n for n in NAMES if n == n.strip()][:16]
     X = [[float(i)] for i in range(20)]
     learners = {name: DummyClassifier() for name in (*chosen, "=1+1", "\x1b]0;t\x07")}
-    bestofk.compare(learners, X, [0, 1] * 10, plan="kfold:2", store=str(store), engine="serial")
+    bestofk.compare(
+        learners,
+        X,
+        [0, 1] * 10,
+        cv="kfold:2",
+        store=str(store),
+        execution=bestofk.Execution(engine="serial"),
+    )
     for words in (["show", str(store)], ["show", str(store), "--json"],
                   ["report", str(store), "--output", str(tmp_path / "r.html")],
                   ["show", str(store), "--export", str(tmp_path / "\x1b[2J.csv")]):  # fmt: skip

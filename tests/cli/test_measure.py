@@ -14,10 +14,10 @@ SMALL = "binary(rows=40, attributes=3)"
 @pytest.mark.parametrize(
     "words",
     [
-        ["measure", "type1", "--problem", SMALL, "--plan", "2x4", "--sets", "5", "--test", "folds"],
-        ["measure", "power", "--problem", "gaussian(rows=40)", "--plan", "2x4", "--sets", "4"],
-        ["measure", "power", "--data", "iris", "--by", "0.1", "--plan", "2x4", "--sets", "4"],
-        ["measure", "replicability", "--problem", SMALL, "--plan", "2x4", "--sets", "4",
+        ["measure", "type1", "--problem", SMALL, "--cv", "2x4", "--sets", "5", "--test", "folds"],
+        ["measure", "power", "--problem", "gaussian(rows=40)", "--cv", "2x4", "--sets", "4"],
+        ["measure", "power", "--data", "iris", "--by", "0.1", "--cv", "2x4", "--sets", "4"],
+        ["measure", "replicability", "--problem", SMALL, "--cv", "2x4", "--sets", "4",
          "--repeats", "3"],
     ],
 )  # fmt: skip

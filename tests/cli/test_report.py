@@ -7,12 +7,12 @@ import pytest
 import bestofk as bk
 from bestofk.cli import main
 
-QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+QUICK = {"cv": "5x2", "progress": False}
 
 
 def test_commands_write_reports(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    learners = ["--learner", "max", "--learner", "nmc", "--plan", "5x2"]
+    learners = ["--learner", "max", "--learner", "nmc", "--cv", "5x2"]
     compare = ["compare", "iris", *learners, "--store", "s.db", "--report", "a.html", "--json"]
     assert main(compare) == 0
     assert json.loads(capsys.readouterr().out)["report"] == "a.html"
@@ -43,7 +43,7 @@ def test_wrong_calls_say_so_in_a_line(arguments, code, words, tmp_path, monkeypa
 def test_a_store_of_several_studies_asks_which(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for plan in ("5x2", "kfold:3"):
-        bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "plan": plan})
+        bk.compare(["max", "nmc"], data="iris", store="s.db", **{**QUICK, "cv": plan})
     assert main(["report", "s.db"]) == 2
     assert "(on the command line --study), one of 1, 2" in capsys.readouterr().err
     assert main(["report", "s.db", "--study", "2"]) == 0

@@ -196,11 +196,11 @@ def deep_calibration(folder):
 
 
 def endless_plan(folder):
-    return ["compare", "iris", "--learner", "max", "--learner", "nmc", "--plan", "9999999999x10"]
+    return ["compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "9999999999x10"]
 
 
 def endless_digits(folder):
-    return ["compare", "iris", "--plan", f"kfold:{'9' * 5000}"]
+    return ["compare", "iris", "--cv", f"kfold:{'9' * 5000}"]
 
 
 def endless_repetitions(folder):

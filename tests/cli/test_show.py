@@ -6,7 +6,7 @@ import json
 def test_what_compare_has_stored_is_shown(run, tmp_path):
     store = str(tmp_path / "s.db")
     learners = ["--learner", "max", "--learner", "nmc"]
-    code, _, _ = run("compare", "iris", *learners, "--plan", "kfold:3", "--engine", "serial",
+    code, _, _ = run("compare", "iris", *learners, "--cv", "kfold:3", "--engine", "serial",
                      "--store", store, "--quiet")  # fmt: skip
     assert code == 0
     code, out, _ = run("show", store, "--json")

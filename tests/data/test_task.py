@@ -54,7 +54,7 @@ def whole(tmp_path):
 
 
 REGRESSORS = ["m=sklearn.dummy:DummyRegressor", "r=sklearn.linear_model:Ridge"]
-QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+QUICK = {"cv": "5x2", "progress": False}
 
 
 def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsys):
@@ -65,7 +65,7 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
     assert study.recommended == "r"
     assert study.explain().split("\n")[1].startswith(f"y {said}")
     learners = [word for spec in REGRESSORS for word in ("--learner", spec)]
-    words = ["compare", str(path), "--plan", "5x2", "--engine", "serial", *learners]
+    words = ["compare", str(path), "--cv", "5x2", "--engine", "serial", *learners]
     assert main(words) == 0
     second = capsys.readouterr().out.split("\n")[1]
     guess = "The target is the last column, 'y': --target ... takes another."
@@ -77,7 +77,7 @@ def test_whole_numbers_are_a_regression_from_a_file_and_from_arrays(whole, capsy
 
 
 def test_the_panel_for_numbers(whole, capsys):
-    assert main(["compare", str(whole[0]), "--plan", "5x2", "--engine", "serial", "--quiet"]) == 0
+    assert main(["compare", str(whole[0]), "--cv", "5x2", "--engine", "serial", "--quiet"]) == 0
     assert "ridge" in capsys.readouterr().out.split()
 
 
@@ -85,12 +85,16 @@ def test_the_panel_for_numbers(whole, capsys):
 def test_a_study_is_told_what_it_is(whole, data):
     path, frame = whole
     given = {"data": str(path)} if data == "data" else {"X": frame[["a", "b"]], "y": frame["y"]}
-    study = bk.compare(["max", "nmc"], task="classification", **given, **QUICK)
+    study = bk.compare(
+        ["max", "nmc"], **given, **QUICK, execution=bk.Execution(task="classification")
+    )
     guess = "The target is the last column, 'y': target=... takes another."
     assert study.taken == ((guess,) if data == "data" else ())
     assert study.losses.metric.name == "error"
     with pytest.raises(ArgumentError, match="'iris' is a data set for classification; got task"):
-        bk.compare(["max", "nmc"], data=bk.load("iris"), task="regression", **QUICK)
+        bk.compare(
+            ["max", "nmc"], bk.load("iris"), **QUICK, execution=bk.Execution(task="regression")
+        )
 
 
 def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
@@ -108,7 +112,9 @@ def test_learners_of_the_other_kind_are_refused_before_the_first_fit(whole):
         bk.compare(REGRESSORS, X, np.where(y > 0, "up", "down"), **QUICK)
     with pytest.raises(ArgumentError, match="or take the target as numbers with task='regression'"):
         bk.compare(REGRESSORS, X, (y > 0).astype(int), **QUICK)
-    assert bk.compare(REGRESSORS, X, (y > 0).astype(int), task="regression", **QUICK).recommended
+    assert bk.compare(
+        REGRESSORS, X, (y > 0).astype(int), **QUICK, execution=bk.Execution(task="regression")
+    ).recommended
 
 
 def test_the_constructor_settles_it_too():

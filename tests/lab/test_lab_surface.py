@@ -106,10 +106,7 @@ def test_losses_are_those_of_compare() -> None:
         for repeat in range(2):
             splits = work.splits(one, repeat, encoded)
             data = work.problem.draw(work.rng(1, one))
-            study = bk.compare(
-                ["naive-bayes", "c4.5", "nn"], data=data, progress=False, n_jobs=1,
-                plan=make_plan("2x4", random_state=splits.seed),
-            )  # fmt: skip
+            study = bk.compare(["naive-bayes", "c4.5", "nn"], data, progress=False, n_jobs=1, cv=make_plan("2x4", random_state=splits.seed))  # fmt: skip
             assert np.array_equal(study.losses.values, made.losses[one, repeat])
 
 
@@ -172,7 +169,7 @@ def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, loaded_python
     from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
-    words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x5",
+    words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x5",
              "--jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
     command = ["-m", "bestofk", *words, "--sets", "100000"]
     process = loaded_python(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -260,8 +257,7 @@ def test_procedures_and_their_replicability() -> None:
 
 
 def test_this_decision_again() -> None:
-    study = bk.compare(["max", "nmc", "nn"], data="iris", plan="kfold:5", progress=False,
-                       replicate=3, n_jobs=1)  # fmt: skip
+    study = bk.compare(["max", "nmc", "nn"], "iris", cv="kfold:5", progress=False, n_jobs=1, execution=bk.Execution(replicate=3))  # fmt: skip
     found = study.replication
     assert found is not None
     assert found.times == 3
@@ -269,8 +265,7 @@ def test_this_decision_again() -> None:
     assert found.bests.get(study.best, 0) == found.same_best
     assert f"the same in {found.same_best}" in study.explain()
     assert study.to_dict()["replication"]["times"] == 3
-    assert bk.compare(["max", "nmc"], data="iris", plan="kfold:5", progress=False,
-                      n_jobs=1).replication is None  # fmt: skip
+    assert bk.compare(["max", "nmc"], "iris", cv="kfold:5", progress=False, n_jobs=1).replication is None  # fmt: skip
 
 
 def test_search_of_networks() -> None:

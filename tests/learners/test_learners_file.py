@@ -133,7 +133,7 @@ def test_the_command_line_in_workers(models, run_loaded) -> None:
     """As users type it, with processes that must find the classes."""
     ran = run_loaded(
         "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
-        "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--plan", "kfold:3",
+        "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--cv", "kfold:3",
         "--jobs", "1", "--engine", "processes", "--quiet",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

@@ -36,7 +36,12 @@ def test_labels_that_are_words_and_missing_cells(package, patients, by_hand, tmp
     model = learner(package)
     monkeypatch.chdir(tmp_path)
     study = bk.compare(
-        {"boosted": model, "most": "max"}, numbers, y, plan="2x3", engine="serial", progress=False
+        {"boosted": model, "most": "max"},
+        numbers,
+        y,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert study.left_out == {}
     if package == "catboost":  # its seed is set in every fit, and matters
@@ -55,10 +60,7 @@ def test_labels_that_are_words_and_missing_cells(package, patients, by_hand, tmp
 def test_categories_are_handed_as_categories(package, patients, capfd):
     frame, y = patients
     settings = {"enable_categorical": True} if package == "xgboost" else {}
-    study = bk.compare(
-        {"boosted": learner(package, **settings), "most": "max"}, frame, y, plan="kfold:3",
-        engine="serial", progress=False,
-    )  # fmt: skip
+    study = bk.compare({"boosted": learner(package, **settings), "most": "max"}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.left_out == {}
     done = study.preparation["data"]["boosted"]
     assert done.one_of_n == 0
@@ -73,19 +75,13 @@ def test_what_is_handed_to_lightgbm_is_what_its_manual_asks_for(patients, by_han
     frame = frame[["ward", "age", "smoker"]]
     by_manual = frame.assign(smoker=frame["smoker"].astype("category"))
     expected = by_hand(lambda: learner("lightgbm", verbose=-1), by_manual, y, "2x3")
-    study = bk.compare(
-        {"boosted": learner("lightgbm"), "most": "max"}, frame, y, plan="2x3", engine="serial",
-        progress=False,
-    )  # fmt: skip
+    study = bk.compare({"boosted": learner("lightgbm"), "most": "max"}, frame, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     np.testing.assert_array_equal(losses_of(study, "boosted"), expected)
 
 
 def test_xgboost_without_categories_gets_columns_of_zeros_and_ones(patients):
     frame, y = patients
-    study = bk.compare(
-        {"boosted": learner("xgboost"), "c4.5": "c4.5"}, frame, y, plan="kfold:3",
-        engine="serial", progress=False,
-    )  # fmt: skip
+    study = bk.compare({"boosted": learner("xgboost"), "c4.5": "c4.5"}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.preparation["data"]["boosted"].one_of_n == 4
     assert study.left_out == {}
 
@@ -94,7 +90,9 @@ def test_names_of_columns_that_the_packages_refuse(patients):
     frame, y = patients
     odd = frame[["age"]].rename(columns={"age": 'age[0] <"years">: {}, x'}).assign(other=1.0)
     models = {package: learner(package) for package in ("xgboost", "lightgbm")}
-    study = bk.compare(models, odd, y, plan="kfold:3", engine="serial", progress=False)
+    study = bk.compare(
+        models, odd, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
+    )
     assert study.left_out == {}
 
 
@@ -108,7 +106,7 @@ def test_on_the_command_line_with_a_search_inside(patients, run, tmp_path):
         "--learner",
         "search=sklearn.model_selection:GridSearchCV(estimator=xgboost:XGBClassifier("
         "n_estimators=2), param_grid={'max_depth': [1, 2]}, cv=2)",
-        "--plan", "kfold:3", "--engine", "serial", "--json",
+        "--cv", "kfold:3", "--engine", "serial", "--json",
     )  # fmt: skip
     assert code == 0, err
     study = json.loads(out)

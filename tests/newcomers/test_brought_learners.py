@@ -56,7 +56,12 @@ def test_float32_stays_and_labels_become_codes_where_needed(net, labels, form, b
     given = y if labels == "codes" else np.array(["setosa", "versicolor", "virginica"])[y]
     rows = X if form == "array" else pd.DataFrame(X, columns=list("abcd"))
     study = bk.compare(
-        {"net": net, "most": "max"}, rows, given, plan="2x3", engine="serial", progress=False
+        {"net": net, "most": "max"},
+        rows,
+        given,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert study.left_out == {}
     np.testing.assert_array_equal(study.losses.values[0].ravel(), by_hand(lambda: net, X, y, "2x3"))
@@ -68,7 +73,12 @@ def test_float32_stays_and_labels_become_codes_where_needed(net, labels, form, b
 def test_float64_is_not_turned_into_float32_behind_anyones_back(net):
     X, y = load_iris(return_X_y=True)
     study = bk.compare(
-        {"net": net, "most": "max", "nmc": "nmc"}, X, y, plan="2x3", engine="serial", progress=False
+        {"net": net, "most": "max", "nmc": "nmc"},
+        X,
+        y,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert "expected scalar type Float but found float64" in study.headline()
 
@@ -76,7 +86,7 @@ def test_float64_is_not_turned_into_float32_behind_anyones_back(net):
 def test_a_search_is_a_learner(by_hand):
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(SVC(), {"C": [0.1, 10.0]}, cv=3)
-    study = bk.compare({"search": search, "svm": SVC()}, X, y, plan="2x3", progress=False)
+    study = bk.compare({"search": search, "svm": SVC()}, X, y, cv="2x3", progress=False)
     np.testing.assert_array_equal(
         study.losses.values[0].ravel(), by_hand(lambda: search, X, y, "2x3")
     )
@@ -113,7 +123,7 @@ def test_a_file_of_models(run, tmp_path, written, names):
     file = tmp_path / "models.py"
     file.write_text(MODELS.replace("{LEARNERS}", written))
     code, out, err = run(
-        "compare", "iris", "--learners", file, "--plan", "kfold:3", "--engine", "serial", "--json"
+        "compare", "iris", "--learners", file, "--cv", "kfold:3", "--engine", "serial", "--json"
     )
     assert code == 0, err
     assert sorted(json.loads(out)["order"]) == sorted(names)
@@ -124,7 +134,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, out, err = run(
         "compare", "iris", "--learner", "./own.py:scaled", "--learner", "bayes=./own.py:GaussianNB",
-        "--learner", "./own.py:small(c=0.1)", "--plan", "kfold:3", "--engine", "serial", "--json",
+        "--learner", "./own.py:small(c=0.1)", "--cv", "kfold:3", "--engine", "serial", "--json",
     )  # fmt: skip
     assert code == 0, err
     assert "bayes" in json.loads(out)["order"]
@@ -141,7 +151,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
 def test_learners_that_fail_are_in_the_headline(run, tmp_path):
     file = tmp_path / "models.py"
     file.write_text(MODELS.replace("{LEARNERS}", "{'broken': Broken(), 'a': scaled, 'b': 'max'}"))
-    code, out, _ = run("compare", "iris", "--learners", file, "--plan", "kfold:3")
+    code, out, _ = run("compare", "iris", "--learners", file, "--cv", "kfold:3")
     assert code == 0
     first = out.split("\n")[0]
     assert "Of the 3 learners given 1 failed (broken: 3 of 3 fits failed" in first
@@ -153,7 +163,7 @@ def test_nested_calls_are_parsed_and_never_evaluated(run):
         "compare", "iris", "--learner",
         "svm=sklearn.pipeline:make_pipeline(sklearn.preprocessing:StandardScaler(), "
         "sklearn.svm:SVC(C=10))",
-        "--learner", "max", "--plan", "kfold:3", "--json",
+        "--learner", "max", "--cv", "kfold:3", "--json",
     )  # fmt: skip
     assert code == 0, err
     assert json.loads(out)["recommended"] == "svm"
@@ -161,7 +171,7 @@ def test_nested_calls_are_parsed_and_never_evaluated(run):
 
 def test_a_notebook_shows_headline_dots_table_and_what_was_done(patients):
     frame, y = patients
-    study = bk.compare({"svm": SVC(), "tree": "c4.5"}, frame, y, plan="2x3", progress=False)
+    study = bk.compare({"svm": SVC(), "tree": "c4.5"}, frame, y, cv="2x3", progress=False)
     html = study._repr_html_()
     places = [html.find(part) for part in ("<p>", "<svg", "<table", "Preparation inside the folds")]
     assert -1 not in places
@@ -170,6 +180,6 @@ def test_a_notebook_shows_headline_dots_table_and_what_was_done(patients):
 
 
 def test_progress_of_a_short_run_is_silent_in_a_pipe(run):
-    words = textwrap.dedent("compare iris --learner max --learner nmc --plan kfold:3").split()
+    words = textwrap.dedent("compare iris --learner max --learner nmc --cv kfold:3").split()
     code, _, err = run(*words)
     assert (code, err) == (0, "")

@@ -20,7 +20,7 @@ def test_horse_with_its_missing_cells_and_words(run):
     code, out, err = run(
         "compare", HORSE, "--learner", "c4.5", "--learner", "logistic", "--learner",
         "sklearn.linear_model:LogisticRegression(max_iter=200)", "--learner",
-        "hgb=sklearn.ensemble:HistGradientBoostingClassifier(max_iter=5)", "--plan", "kfold:3",
+        "hgb=sklearn.ensemble:HistGradientBoostingClassifier(max_iter=5)", "--cv", "kfold:3",
         "--json",
     )  # fmt: skip
     assert code == 0, err
@@ -58,14 +58,14 @@ def test_five_regressions_with_whole_and_fractional_targets(name, run, tmp_path)
         "mean=sklearn.dummy:DummyRegressor()",
         "ridge=sklearn.linear_model:Ridge(alpha=0.01)",
     ]
-    study = bk.compare(learners, data=data, plan="2x3", progress=False)
+    study = bk.compare(learners, data, cv="2x3", progress=False)
     assert study.left_out == {}
     assert study.losses.values[1].mean() < study.losses.values[0].mean()
     table = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])]).assign(amount=y)
     file = tmp_path / f"{name}.csv"
     table.to_csv(file, index=False)
     options = [word for learner in learners for word in ("--learner", learner)]
-    code, out, err = run("compare", file, "--regression", *options, "--plan", "2x3", "--json")
+    code, out, err = run("compare", file, "--regression", *options, "--cv", "2x3", "--json")
     assert code == 0, err
     if y.dtype != np.float32:  # which text does not keep
         by_file = json.loads(out)["means"]
@@ -85,7 +85,7 @@ def test_three_data_sets_of_different_kinds(patients, run, tmp_path):
     ).to_csv(tmp_path / "words.csv", index=False)  # fmt: skip
     code, out, err = run(
         "compare", tmp_path / "mixed.csv", tmp_path / "words.csv", "iris", "--learner", "c4.5",
-        "--learner", "tree=sklearn.tree:DecisionTreeClassifier()", "--plan", "kfold:3",
+        "--learner", "tree=sklearn.tree:DecisionTreeClassifier()", "--cv", "kfold:3",
         "--test", "wilcoxon", "--json",
     )  # fmt: skip
     assert code == 0, err

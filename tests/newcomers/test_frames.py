@@ -82,7 +82,7 @@ def learners():
 
 def test_preparation_is_stated_for_every_learner(patients):
     frame, y = patients
-    study = bk.compare(learners(), frame, y, plan="kfold:3", progress=False)
+    study = bk.compare(learners(), frame, y, cv="kfold:3", progress=False)
     line = next(line for line in study.explain().split("\n") if line.startswith("Preparation"))
     # 4 nominal columns: smoker, ward, town, hospital; 2 missing numbers, 1 missing word
     assert line == (
@@ -99,11 +99,21 @@ def test_preparation_is_stated_for_every_learner(patients):
 def test_preparation_can_be_refused_and_the_advice_works(patients):
     frame, y = patients
     with pytest.raises(ArgumentError, match="svm does not take 'data' as it is") as caught:
-        bk.compare(learners(), frame, y, plan="kfold:3", prepare="none", progress=False)
+        bk.compare(
+            learners(),
+            frame,
+            y,
+            cv="kfold:3",
+            progress=False,
+            execution=bk.Execution(prepare="none"),
+        )
     assert "\n" not in str(caught.value)
     fewer = {name: one for name, one in learners().items() if name != "svm"}
     assert (
-        bk.compare(fewer, frame, y, plan="kfold:3", prepare="none", progress=False).left_out == {}
+        bk.compare(
+            fewer, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(prepare="none")
+        ).left_out
+        == {}
     )
 
 
@@ -111,7 +121,7 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     frame, y = patients
     file, store = write(frame, y, tmp_path / "patients.csv"), tmp_path / "study.db"
     words = ["compare", file, "--learner", "svm=sklearn.svm:SVC()", "--learner", "c4.5",
-             "--plan", "kfold:3"]  # fmt: skip
+             "--cv", "kfold:3"]  # fmt: skip
     code, out, _ = run(*words, "--store", store, "--report", tmp_path / "report.html")
     said = (
         "Preparation inside the folds: 4 columns 1-of-n (1 missing cell as zeros), 2 missing cells"
@@ -145,10 +155,7 @@ def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, 
     own = make_pipeline(columns, StandardScaler(with_mean=False), LogisticRegression())
     search = GridSearchCV(own, {"logisticregression__C": [0.1, 1.0]}, cv=2)
     expected = by_hand(lambda: own, frame, y, "kfold:3")
-    study = bk.compare(
-        {"own": own, "search": search, "most": DummyClassifier()}, frame, y, plan="kfold:3",
-        engine="serial", progress=False,
-    )  # fmt: skip
+    study = bk.compare({"own": own, "search": search, "most": DummyClassifier()}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.left_out == {}
     np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
     assert study.preparation["data"]["own"].explain() == "none"
@@ -162,7 +169,12 @@ def test_an_imputer_of_the_user_sees_the_missing_cells(patients, by_hand):
     own = make_pipeline(SimpleImputer(strategy="constant", fill_value=-1e3), SVC())
     expected = by_hand(lambda: own, numbers, y, "2x3")
     study = bk.compare(
-        {"own": own, "most": "max"}, numbers, y, plan="2x3", engine="serial", progress=False
+        {"own": own, "most": "max"},
+        numbers,
+        y,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
     assert study.preparation["data"]["own"].explain() == "none"
@@ -187,7 +199,7 @@ def test_a_column_of_texts_in_a_file_reaches_a_pipeline_that_names_it(run, tmp_p
         "(TfidfVectorizer(), 'review')), LogisticRegression()), 'most': 'max'}\n"
     )
     code, out, err = run(
-        "compare", file, "--learners", tmp_path / "models.py", "--plan", "5x2", "--json"
+        "compare", file, "--learners", tmp_path / "models.py", "--cv", "5x2", "--json"
     )
     assert code == 0, err
     study = json.loads(out)
@@ -204,10 +216,7 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
     file = tmp_path / "films.csv"
     frame.assign(liked=y).to_csv(file, index=False)
     for data in (as_dataset(frame, y), read_dataset(file)):
-        study = bk.compare(
-            {"texts": pipeline, "most": "max"}, data=data, plan="kfold:3", engine="serial",
-            progress=False,
-        )  # fmt: skip
+        study = bk.compare({"texts": pipeline, "most": "max"}, data, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
         assert study.left_out == {}
         assert study.losses.values[0].max() == 0.0
 
@@ -220,16 +229,10 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
     expected = by_hand(lambda: pipeline, np.array(texts), y, "2x3")
     for given in (texts, np.array(texts), pd.Series(texts, index=range(5, 45))):
-        study = bk.compare(
-            {"texts": pipeline, "most": DummyClassifier()}, given, y, plan="2x3", engine="serial",
-            progress=False,
-        )  # fmt: skip
+        study = bk.compare({"texts": pipeline, "most": DummyClassifier()}, given, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
         np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
     sparse = TfidfVectorizer().fit_transform(texts)
-    study = bk.compare(
-        {"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"}, sparse, y, plan="2x3",
-        engine="serial", progress=False,
-    )  # fmt: skip
+    study = bk.compare({"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"}, sparse, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     np.testing.assert_array_equal(
         study.losses.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
     )

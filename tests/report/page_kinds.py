@@ -10,7 +10,7 @@ import bestofk as bk
 from bestofk.evals.reading import example_path, example_prices
 
 PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
-QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+QUICK = {"cv": "5x2", "progress": False}
 
 
 class Failing(GaussianNB):
@@ -45,7 +45,14 @@ def regression():
     y = X @ [3.0, -2.0, 1.0, 0.0] + rng.standard_normal(120)
     learners = {"mean": DummyRegressor(), "least squares": LinearRegression(),
                 "ridge": Ridge(), "tree": DecisionTreeRegressor(random_state=0)}  # fmt: skip
-    return bk.compare(learners, X=X, y=y, loss="rmse", task="regression", **QUICK)
+    return bk.compare(
+        learners,
+        data=X,
+        target=y,
+        scoring="rmse",
+        **QUICK,
+        execution=bk.Execution(task="regression"),
+    )
 
 
 def from_a_table():
@@ -53,7 +60,7 @@ def from_a_table():
 
 
 def race():
-    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "plan": "10x10"})
+    return bk.compare(PANEL, data="wine", stop="settled", **{**QUICK, "cv": "10x10"})
 
 
 def control_family():
@@ -83,8 +90,7 @@ def nothing_decided():
 
 
 def several_metrics():
-    return bk.compare(["max", "nmc", "naive-bayes", "logistic"], data="wine",
-                      loss=["accuracy", "log_loss"], **QUICK)  # fmt: skip
+    return bk.compare(["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK)  # fmt: skip
 
 
 def language_models():

@@ -17,7 +17,7 @@ from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+QUICK = {"cv": "5x2", "progress": False}
 
 
 class Failing(GaussianNB):
@@ -224,7 +224,7 @@ def test_a_study_comes_back_from_its_store_with_the_same_page(tmp_path):
 
 def test_a_store_of_one_test_set_says_what_to_do(tmp_path):
     store = tmp_path / "study.db"
-    bk.compare(["max", "nmc"], data="iris", store=store, **{**QUICK, "plan": "holdout:0.33"})
+    bk.compare(["max", "nmc"], data="iris", store=store, **{**QUICK, "cv": "holdout:0.33"})
     with pytest.raises(StoreError, match="--report"):
         bk.open_study(store)
 

@@ -31,7 +31,7 @@ def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     X, y = problem(task)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # some are on their way out
-        study = bk.compare(kinds, X, y, plan="kfold:2", timeout=20, progress=False, n_jobs=2)
+        study = bk.compare(kinds, X, y, cv="kfold:2", timeout=20, progress=False, n_jobs=2)
     assert {*study.losses.algorithms, *study.left_out} == set(kinds)
     assert len(study.losses.algorithms) > 30
     assert np.isfinite(study.losses.values).all()
@@ -69,10 +69,7 @@ def test_a_class_stands_for_its_defaults_and_one_that_needs_arguments_for_a_fail
     from sklearn.ensemble import VotingClassifier
     from sklearn.naive_bayes import GaussianNB
 
-    study = bk.compare(
-        [DummyClassifier, GaussianNB, VotingClassifier], data="iris", plan="kfold:2",
-        engine="serial", progress=False,
-    )  # fmt: skip
+    study = bk.compare([DummyClassifier, GaussianNB, VotingClassifier], "iris", cv="kfold:2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.losses.algorithms == ("DummyClassifier", "GaussianNB")
     assert list(study.left_out) == ["VotingClassifier"]
     assert (

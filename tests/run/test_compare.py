@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownN
 from bestofk.cli import main
 
 IRIS = load_iris()
-QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False}
 
 
 def labels(n=60, seed=0):
@@ -27,7 +27,15 @@ def labels(n=60, seed=0):
 def test_losses_are_those_of_scikit_learn_on_the_same_splits():
     X, y = IRIS.data, IRIS.target
     learners = {"nb": GaussianNB(), "tree": DecisionTreeClassifier(random_state=3)}
-    study = bk.compare(learners, X, y, plan="2x4", random_state=5, engine="serial", progress=False)
+    study = bk.compare(
+        learners,
+        X,
+        y,
+        cv="2x4",
+        random_state=5,
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.losses.values.shape == (2, 1, 2, 4, 1)
     for run, fold, train, test in bk.plan("2x4", random_state=5).splits(X, y):
         wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
@@ -35,7 +43,7 @@ def test_losses_are_those_of_scikit_learn_on_the_same_splits():
 
 
 def test_a_study_holds_what_the_contract_promises(capsys):
-    study = bk.compare(["max", "nmc", "nn"], IRIS.data, IRIS.target, plan="5x2", progress=False)
+    study = bk.compare(["max", "nmc", "nn"], IRIS.data, IRIS.target, cv="5x2", progress=False)
     # no preference: the smallest mean, and beside it those that are not shown to be worse
     assert study.best == study.recommended == study.decision.smallest_mean
     assert set(study.decision.adequate) == {"nmc", "nn"}
@@ -98,7 +106,7 @@ def test_the_number_of_parameters_as_a_prior():
 def test_losses_of_classification(loss):
     X, y = labels()
     learners = ["naive-bayes", "nb=sklearn.naive_bayes:GaussianNB()", "c4.5"]
-    study = bk.compare(learners, X, y, loss=loss, **QUICK)
+    study = bk.compare(learners, X, y, scoring=loss, **QUICK)
     assert study.left_out == {}
     assert np.isfinite(study.losses.values).all()
     assert study.loss == loss
@@ -117,7 +125,7 @@ def test_losses_equal_scikit_learn_metrics():
         expected["auc"].append(1 - roc_auc_score(y[test], p))
         expected["brier"].append(2 * brier_score_loss(y[test], p, pos_label="yes"))
     for loss, values in expected.items():
-        study = bk.compare(learners, X, y, loss=loss, **QUICK)
+        study = bk.compare(learners, X, y, scoring=loss, **QUICK)
         np.testing.assert_allclose(study.losses.values[0, 0, 0, :, 0], values, rtol=1e-9)
 
 
@@ -125,12 +133,12 @@ def test_cost_matrix_and_callable():
     X, y = labels()
     learners = {"nb": GaussianNB(), "dummy": DummyClassifier()}
     plain = bk.compare(learners, X, y, **QUICK).losses.values
-    costs = bk.compare(learners, X, y, loss=[[0, 2], [2, 0]], **QUICK).losses.values
+    costs = bk.compare(learners, X, y, scoring=[[0, 2], [2, 0]], **QUICK).losses.values
     np.testing.assert_allclose(costs, 2 * plain)
-    own = bk.compare(learners, X, y, loss=lambda t, p: float(np.mean(t != p)), **QUICK)
+    own = bk.compare(learners, X, y, scoring=lambda t, p: float(np.mean(t != p)), **QUICK)
     np.testing.assert_allclose(own.losses.values, plain)
     with pytest.raises(ArgumentError, match="2 x 2 finite numbers"):
-        bk.compare(learners, X, y, loss=[[0, 1, 2]] * 3, **QUICK)
+        bk.compare(learners, X, y, scoring=[[0, 1, 2]] * 3, **QUICK)
 
 
 def test_regression_by_fractions_of_the_target():
@@ -142,29 +150,37 @@ def test_regression_by_fractions_of_the_target():
     assert study.loss == "squared"
     assert study.best == "ridge"
     for loss in ("absolute", "pinball:0.9", "r2", "neg_mean_squared_error"):
-        means = bk.compare(learners, X, y, loss=loss, **QUICK).decision.means
+        means = bk.compare(learners, X, y, scoring=loss, **QUICK).decision.means
         assert means["ridge"] < means["mean"] / 3
-    squared = bk.compare(learners, X, y, loss="squared", **QUICK).losses.values
-    scorer = bk.compare(learners, X, y, loss="neg_mean_squared_error", **QUICK).losses.values
+    squared = bk.compare(learners, X, y, scoring="squared", **QUICK).losses.values
+    scorer = bk.compare(learners, X, y, scoring="neg_mean_squared_error", **QUICK).losses.values
     np.testing.assert_allclose(squared, scorer)
     with pytest.raises(ArgumentError, match="'zero-one' is for classification"):
-        bk.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y, loss="zero-one", **QUICK)
+        bk.compare({"a": Ridge(), "b": Ridge(2.0)}, X, y, scoring="zero-one", **QUICK)
 
 
 def test_one_split_is_tested_by_its_instances():
     X, y = labels(120)
     learners = {"dummy": DummyClassifier(), "nb": GaussianNB()}
-    study = bk.compare(learners, X, y, plan="holdout:0.5", engine="serial", progress=False)
+    study = bk.compare(
+        learners, X, y, cv="holdout:0.5", progress=False, execution=bk.Execution(engine="serial")
+    )
     assert study.decision.test == "mcnemar"
     assert study.best == "nb"
     (_, _, train, test) = next(bk.plan("holdout:0.5").splits(X, y))
     wrong = GaussianNB().fit(X[train], y[train]).predict(X[test]) != y[test]
     np.testing.assert_array_equal(study.losses.values[1, 0, 0, :, 0], wrong)
-    built_in = bk.compare(["max", "nn"], X, y, plan="holdout:0.5", engine="serial", progress=False)
+    built_in = bk.compare(
+        ["max", "nn"],
+        X,
+        y,
+        cv="holdout:0.5",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert built_in.decision.test == "mcnemar"
     with pytest.raises(BestOfKError, match="nothing to test"):
-        bk.compare(learners, X, y, plan="holdout:0.5", loss="log-loss", engine="serial",
-                   progress=False)  # fmt: skip
+        bk.compare(learners, X, y, cv="holdout:0.5", scoring="log-loss", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
 
 
 def test_several_data_sets():
@@ -234,7 +250,7 @@ def test_unknown_names_offer_the_nearest():
     with pytest.raises(UnknownNameError, match="did you mean 'nmc'"):
         bk.compare(["max", "nmcc"], X, y, **QUICK)
     with pytest.raises(UnknownNameError, match="did you mean 'log-loss'"):
-        bk.compare(["max", "nmc"], X, y, loss="loglos", **QUICK)
+        bk.compare(["max", "nmc"], X, y, scoring="loglos", **QUICK)
 
 
 def test_missing_labels_are_refused_with_their_row():
@@ -259,8 +275,7 @@ def test_many_classes_run():
     y = np.arange(300) % 150
     # every class on a place of its own: its mean is known from the other half
     X = np.stack([y // 15, y % 15], axis=1) + 0.01 * rng.normal(size=(300, 2))
-    study = bk.compare(["max", "nmc"], X, y, plan="kfold:2", task="classification",
-                       engine="serial", progress=False)  # fmt: skip
+    study = bk.compare(["max", "nmc"], X, y, cv="kfold:2", progress=False, execution=bk.Execution(task="classification", engine="serial"))  # fmt: skip
     assert study.best == "nmc"
     assert study.losses.by_dataset()[1].item() == 0.0
     assert study.losses.by_dataset()[0].item() == pytest.approx(149 / 150)
@@ -304,7 +319,13 @@ def test_a_learner_that_often_fails_is_left_out_and_said():
 def test_failures_may_stop_the_run():
     X, y = labels()
     with pytest.raises(RunError, match="unlucky failed on 'data'"):
-        bk.compare({"unlucky": Unlucky(), "nb": GaussianNB()}, X, y, on_failure="stop", **QUICK)
+        bk.compare(
+            {"unlucky": Unlucky(), "nb": GaussianNB()},
+            X,
+            y,
+            **QUICK,
+            execution=bk.Execution(on_failure="stop"),
+        )
 
 
 def test_when_all_fail_it_is_said():
@@ -318,7 +339,7 @@ def test_command_line_on_a_file(tmp_path, capsys):
     path = tmp_path / "data.csv"
     pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "answer": y}).to_csv(path, index=False)
     arguments = ["compare", str(path), "--target", "answer", "--learner", "max", "--learner", "nmc",
-                 "--plan", "2x5", "--engine", "serial",
+                 "--cv", "2x5", "--engine", "serial",
                  "--store", str(tmp_path / "s.db")]  # fmt: skip
     assert main([*arguments, "--json"]) == 0
     held = json.loads(capsys.readouterr().out)
@@ -345,9 +366,17 @@ def test_command_line_on_a_file(tmp_path, capsys):
 def test_splits_are_those_of_the_plan():
     X, y = IRIS.data, IRIS.target
     given = bk.plan("kfold:3", random_state=9)
-    by_plan = bk.compare(["max", "nmc"], X, y, plan=given, engine="serial", progress=False)
+    by_plan = bk.compare(
+        ["max", "nmc"], X, y, cv=given, progress=False, execution=bk.Execution(engine="serial")
+    )
     by_seed = bk.compare(
-        ["max", "nmc"], X, y, plan="kfold:3", random_state=9, engine="serial", progress=False
+        ["max", "nmc"],
+        X,
+        y,
+        cv="kfold:3",
+        random_state=9,
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     np.testing.assert_array_equal(by_plan.losses.values, by_seed.losses.values)
 
@@ -356,8 +385,7 @@ def test_ten_thousand_classes_are_handled():
     n = 20_000
     y = np.arange(n) // 2
     X = np.column_stack([y + 0.25 * (np.arange(n) % 2), np.zeros(n)])
-    study = bk.compare(["max", "nn"], X, y, plan="kfold:2", task="classification",
-                       engine="serial", progress=False)  # fmt: skip
+    study = bk.compare(["max", "nn"], X, y, cv="kfold:2", progress=False, execution=bk.Execution(task="classification", engine="serial"))  # fmt: skip
     assert study.best == "nn"
     assert study.decision.means["nn"] < 0.5 < study.decision.means["max"]
 
@@ -367,7 +395,7 @@ def test_a_target_that_differs_in_every_row_is_refused(tmp_path, capsys):
     pd.DataFrame({"x": range(40), "y": np.arange(40) + 0.5}).to_csv(path, index=False)
     assert main(["compare", str(path), "--target", "y", "--task", "classification"]) == 2
     assert "the target 'y' must hold classes" in capsys.readouterr().err
-    quick = ["--plan", "kfold:2", "--engine", "serial", "--quiet"]
+    quick = ["--cv", "kfold:2", "--engine", "serial", "--quiet"]
     learners = [
         "--learner",
         "sklearn.linear_model:Ridge()",
@@ -401,7 +429,7 @@ def test_stored_cells_without_predictions_are_evaluated_again_where_those_are_ne
 
 
 def test_one_random_split_is_tested_by_its_instances_too():
-    study = bk.compare(["max", "nmc"], data="iris", **{**QUICK, "plan": "resample:1:0.33"})
+    study = bk.compare(["max", "nmc"], data="iris", **{**QUICK, "cv": "resample:1:0.33"})
     assert study.decision.test == "mcnemar"
 
 

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 
-QUICK = {"engine": "serial", "progress": False}
+QUICK = {"progress": False}
 
 
 def rows(n=60, seed=0):
@@ -56,7 +56,7 @@ class FailsWithin(GaussianNB):
 def test_left_out_learners_are_in_the_first_paragraph():
     X, y = rows()
     learners = {"max": "max", "broken": Fails(), "nmc": "nmc"}
-    study = bk.compare(learners, X, y, plan="4x5", **QUICK)
+    study = bk.compare(learners, X, y, cv="4x5", **QUICK)
     first = study.explain().split("\n")[0]
     assert first == study.headline()
     assert "Of the 3 learners given 1 failed (broken: 20 of 20 fits failed (raised: " in first
@@ -68,7 +68,7 @@ def test_dropped_runs_are_in_the_first_paragraph():
     X, y = rows()
     # the row is in one test fold of every run: one fit of five fails in each
     learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0]), "nmc": "nmc"}
-    study = bk.compare(learners, X, y, plan="4x12", **QUICK)
+    study = bk.compare(learners, X, y, cv="4x12", **QUICK)
     assert not study.left_out
     assert "Four fits of unlucky failed." in study.headline()
     assert "4 of 48 folds were dropped" in study.headline()
@@ -79,7 +79,7 @@ def test_dropped_runs_are_in_the_first_paragraph():
 def test_a_lost_fold_of_one_run_keeps_the_design():
     X, y = rows()
     learners = {"max": "max", "unlucky": FailsWithout(row=X[0, 0])}
-    study = bk.compare(learners, X, y, plan="kfold:12", **QUICK)
+    study = bk.compare(learners, X, y, cv="kfold:12", **QUICK)
     design = study.losses.design
     assert (design.kind, design.folds, design.planned_folds) == ("cv", 11, 12)
     assert study.decision.test == "corrected-repeated-kfold-t"
@@ -88,7 +88,7 @@ def test_a_lost_fold_of_one_run_keeps_the_design():
 
 def test_nothing_left_out_adds_nothing():
     X, y = rows()
-    study = bk.compare(["max", "nmc"], X, y, plan="2x3", **QUICK)
+    study = bk.compare(["max", "nmc"], X, y, cv="2x3", **QUICK)
     assert study.account() == ""
     assert study.headline() == study.decision.headline()
 
@@ -96,14 +96,13 @@ def test_nothing_left_out_adds_nothing():
 def test_losses_outlive_a_decision_that_is_no_longer_possible():
     X, y = rows()
     learners = {"max": "max", "nmc": "nmc", "broken": Fails()}
-    control = bk.compare(learners, X, y, plan="4x5", family="control", control="broken", **QUICK)
+    control = bk.compare(
+        learners, X, y, cv="4x5", **QUICK, settings=bk.Settings(family="control", control="broken")
+    )
     assert "the control, broken, is among those that failed" in control.headline()
     # one of ten fits fails, which is tolerated, and with it a run of the five
     wanted = {(run, fold): train for run, fold, train, _ in bk.plan("5x2").splits(X, y)}
-    spoiled = bk.compare(
-        {"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])}, X, y,
-        plan="5x2", test="5x2cv-f", **QUICK,
-    )  # fmt: skip
+    spoiled = bk.compare({"max": "max", "nb": FailsWithin(rows=[X[r, 0] for r in wanted[2, 0]])}, X, y, cv="5x2", test="5x2cv-f", **QUICK)  # fmt: skip
     assert "test '5x2cv-f' covers five runs of two folds" in spoiled.headline()
     for study in (control, spoiled):
         assert study.decision is None
@@ -115,8 +114,7 @@ def test_losses_outlive_a_decision_that_is_no_longer_possible():
 def test_random_state_reaches_the_decision():
     X, y = rows()
     studies = [
-        bk.compare(["max", "nmc", "nn"], X, y, plan=bk.plan("3x4", random_state=1),
-                   test="correlated-t", rope=0.01, random_state=seed, **QUICK)
+        bk.compare(["max", "nmc", "nn"], X, y, cv=bk.plan("3x4", random_state=1), test="correlated-t", random_state=seed, **QUICK, settings=bk.Settings(rope=0.01))
         for seed in (0, 3)
     ]  # fmt: skip
     assert [study.random_state for study in studies] == [0, 3]
@@ -124,8 +122,7 @@ def test_random_state_reaches_the_decision():
         assert study.decision.choice.arguments.get("random_state", study.random_state) == (
             study.random_state
         )
-    several = bk.compare(["max", "nmc"], data=["iris", "wine"], plan="kfold:3",
-                         test="permutation", random_state=7, **QUICK)  # fmt: skip
+    several = bk.compare(["max", "nmc"], ["iris", "wine"], cv="kfold:3", test="permutation", random_state=7, **QUICK)  # fmt: skip
     assert several.decision.choice.arguments["random_state"] == 7
 
 
@@ -145,8 +142,7 @@ ASKED = {
 def test_every_option_reaches_the_decision():
     X, y = rows()
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
-    study = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", prefer=["nn", "nmc", "max"],
-                       guard=False, **asked, **QUICK)  # fmt: skip
+    study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", prefer=["nn", "nmc", "max"], **asked, **QUICK, settings=bk.Settings(guard=False))  # fmt: skip
     direct = bk.order(study.losses, prefer=["nn", "nmc", "max"], guard=False, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
@@ -155,19 +151,21 @@ def test_every_option_reaches_the_decision():
         "use-all-data", 0.3, 0.02, False,
     )  # fmt: skip
     assert study.decision.choice.arguments["df"] == 7.0
-    wins = bk.compare(["max", "nmc", "nn"], X, y, plan="3x4", procedure="most-wins", **QUICK)
+    wins = bk.compare(
+        ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(procedure="most-wins")
+    )
     assert wins.decision.procedure == "most-wins"
 
 
 def test_the_panel_has_a_preference_and_a_list_has_none():
     X, y = rows()
-    panel = bk.compare(None, X, y, plan="kfold:3", **QUICK)
+    panel = bk.compare(None, X, y, cv="kfold:3", **QUICK)
     assert str(panel.decision.preference) == "panel: complexity"
     assert panel.decision.by_preference == ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
     assert "The panel comes with a preference, simpler learners first" in panel.explain()
-    listed = bk.compare(["max", "nmc", "nn"], X, y, plan="kfold:3", **QUICK)
+    listed = bk.compare(["max", "nmc", "nn"], X, y, cv="kfold:3", **QUICK)
     assert str(listed.decision.preference) == "none"
-    stated = bk.compare(None, X, y, plan="kfold:3", prefer=["nn"], **QUICK)
+    stated = bk.compare(None, X, y, cv="kfold:3", prefer=["nn"], **QUICK)
     assert str(stated.decision.preference) == "stated"
 
 
@@ -187,7 +185,7 @@ def test_the_panel_has_a_preference_and_a_list_has_none():
 def test_verdicts_are_in_the_users_metric(loss, name, higher):
     X, y = rows(90)
     learners = {"nb": GaussianNB(), "dummy": DummyClassifier(), "lr": LogisticRegression()}
-    study = bk.compare(learners, X, y, loss=loss, plan="2x3", **QUICK)
+    study = bk.compare(learners, X, y, scoring=loss, cv="2x3", **QUICK)
     assert study.losses.metric.name == name
     assert study.losses.metric.higher_is_better is higher
     word = "largest" if higher else "smallest"
@@ -209,7 +207,7 @@ def test_accuracy_is_that_of_scikit_learn():
         accuracy.append(accuracy_score(y[test], model.predict(X[test])))
         auc.append(roc_auc_score(y[test], model.predict_proba(X[test])[:, 1]))
     for loss, expected in (("accuracy", accuracy), ("auc", auc)):
-        study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)
+        study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
         assert study.to_dict()["means"]["nb"] == pytest.approx(np.mean(expected))
 
 
@@ -224,7 +222,7 @@ def test_regression_and_callables_in_the_users_metric():
         ("r2", "R²", "larger"),
         (biased, "biased", "smaller"),
     ):
-        study = bk.compare(learners, X, y, loss=loss, plan="kfold:3", **QUICK)
+        study = bk.compare(learners, X, y, scoring=loss, cv="kfold:3", **QUICK)
         assert study.losses.metric.name == name
         assert study.headline().startswith(f"Use ridge: it has the {word} mean {name} (")
 

@@ -22,12 +22,12 @@ def compare(**options):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 60)
     X = np.column_stack([y + rng.normal(0, 0.6, 60), rng.normal(size=60)])
-    return bk.compare(LEARNERS, X, y, plan="3x4", progress=False, prefer="size", **options)
+    return bk.compare(LEARNERS, X, y, cv="3x4", progress=False, prefer="size", **options)
 
 
 @pytest.fixture(scope="module")
 def alone():
-    return compare(engine="serial")
+    return compare(execution=Execution(engine="serial"))
 
 
 def test_sizes_are_known_and_the_preference_follows_them(alone):
@@ -39,8 +39,8 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
 
 @pytest.mark.usefixtures("loaded_workers")
 def test_the_same_twice_and_whichever_engine(alone):
-    assert sizes(compare(engine="serial")) == sizes(alone)
-    processes = compare(engine="processes", n_jobs=2)
+    assert sizes(compare(execution=Execution(engine="serial"))) == sizes(alone)
+    processes = compare(n_jobs=2, execution=Execution(engine="processes"))
     assert sizes(processes) == sizes(alone)
     assert processes.decision.by_preference == alone.decision.by_preference
 
@@ -48,11 +48,11 @@ def test_the_same_twice_and_whichever_engine(alone):
 @pytest.mark.parametrize("gone", ["run = 2", "fold % 2 = 0", "run > 0 or fold > 0", "run = 0"])
 def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
     store = tmp_path / "study.db"
-    first = compare(engine="serial", store=store)
+    first = compare(store=store, execution=Execution(engine="serial"))
     with sqlite3.connect(store) as database:
         database.execute(f"delete from {cells.name} where {gone}")
     database.close()
-    again = compare(engine="serial", store=store)
+    again = compare(store=store, execution=Execution(engine="serial"))
     assert sizes(again) == sizes(first) == sizes(alone)
     assert again.decision.by_preference == alone.decision.by_preference
 
@@ -60,9 +60,9 @@ def test_the_same_whatever_was_resumed(alone, tmp_path, gone):
 def test_the_same_for_whole_plans(monkeypatch):
     import bestofk.run.evaluation.evaluate as evaluating
 
-    split_by_split = sizes(compare(engine="serial"))
+    split_by_split = sizes(compare(execution=Execution(engine="serial")))
     monkeypatch.setattr(evaluating, "WHOLE_PLAN_FROM", 0)
-    assert sizes(compare(engine="serial")) == split_by_split
+    assert sizes(compare(execution=Execution(engine="serial"))) == split_by_split
 
 
 TEXTS = """
@@ -97,7 +97,7 @@ def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
     y = np.array(["alpha", "beta"] * 10)
     learners = {"mine": kind("beta"), "knn": KNeighborsClassifier(), "nb": GaussianNB()}
     found = [
-        sizes(bk.compare(learners, X, y, plan="2x2", progress=False, **how))
+        sizes(bk.compare(learners, X, y, cv="2x2", progress=False, **how))
         for how in ({"engine": "serial"}, {"engine": "processes", "n_jobs": 2})
     ]
     assert found[0] == found[1]
@@ -124,4 +124,6 @@ def test_the_same_after_a_kill(alone, tmp_path, run_loaded):
         (held,) = database.execute(f"select count(*) from {cells.name}").fetchone()
     database.close()
     assert held == 7
-    assert sizes(compare(engine="processes", n_jobs=2, store=store)) == sizes(alone)
+    assert sizes(compare(n_jobs=2, store=store, execution=Execution(engine="processes"))) == sizes(
+        alone
+    )

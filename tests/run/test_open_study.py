@@ -17,7 +17,7 @@ from bestofk.report.write_report import render_report
 from bestofk.run.store.schema import studies as studies_table
 from bestofk.run.store.store import open_store
 
-QUICK = {"engine": "serial", "progress": False}
+QUICK = {"progress": False}
 THREE = ["max", "nmc", "nn"]
 
 
@@ -69,14 +69,14 @@ def on_rows(learners, **asked):
 
 
 def on_iris(**asked):
-    return {"learners": THREE, "data": "iris", "plan": "2x3", **asked}
+    return {"learners": THREE, "data": "iris", "cv": "2x3", **asked}
 
 
 X0 = float(rows()[0][7, 0])
-SEVERAL = {"data": ["iris", "wine", "breast-cancer"], "plan": "kfold:3"}
+SEVERAL = {"data": ["iris", "wine", "breast-cancer"], "cv": "kfold:3"}
 CASES = {
     "the defaults": on_iris(),
-    "the panel": {"data": "iris", "plan": "2x3"},
+    "the panel": {"data": "iris", "cv": "2x3"},
     "a list": on_iris(prefer=["max", "nn", "nmc"]),
     "part of a list": on_iris(prefer=["max"]),
     "prices": on_iris(prefer={"max": 1, "nmc": 5.5, "nn": 2}),
@@ -156,8 +156,7 @@ def test_another_engine_tells_the_same(tmp_path):
     X, y = rows()
     learners = {"max": "max", "nb": FailsSeldom(X0), "broken": Fails(), "nmc": "nmc"}
     store = tmp_path / "study.db"
-    study = bk.compare(learners, X, y, plan="3x4", engine="processes", n_jobs=2, progress=False,
-                       store=store)  # fmt: skip
+    study = bk.compare(learners, X, y, cv="3x4", n_jobs=2, progress=False, store=store, execution=bk.Execution(engine="processes"))  # fmt: skip
     assert bk.open_study(store).explain() == study.explain()
     assert render_report(bk.open_study(store)) == render_report(study)
 
@@ -300,7 +299,7 @@ def run(capsys, tmp_path, monkeypatch):
 
 def test_the_verbs_tell_the_same_story(run):
     learners = [word for name in THREE for word in ("--learner", name)]
-    asked = ["--plan", "2x3", "--prefer", "fit_time", "--alpha", "0.02", "--margin", "0.1"]
+    asked = ["--cv", "2x3", "--prefer", "fit_time", "--alpha", "0.02", "--margin", "0.1"]
     ran = run("compare", "iris", *learners, *asked, "--store", "s.db", "--report", "a.html",
               "--json", "--n-jobs", "1")  # fmt: skip
     held = json.loads(ran.out)

@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import bestofk as bk
 from bestofk.cli.app import run as main
 
-QUICK = {"plan": "5x2", "engine": "serial", "progress": False}
+QUICK = {"cv": "5x2", "progress": False}
 LOSSES = ["accuracy", "log-loss", "fit_time"]
 
 
@@ -31,16 +31,16 @@ def learners(first=Fits):
 
 @pytest.fixture(scope="module")
 def study():
-    return bk.compare(learners(), data="iris", loss=LOSSES, **QUICK)
+    return bk.compare(learners(), "iris", scoring=LOSSES, **QUICK)
 
 
 def test_every_metric_is_as_if_it_were_alone(study):
     Fits.count = 0
-    again = bk.compare(learners(), data="iris", loss=LOSSES, **QUICK)
+    again = bk.compare(learners(), "iris", scoring=LOSSES, **QUICK)
     assert Fits.count == 10
     for name in LOSSES[:2]:
         chosen = {k: v for k, v in learners().items() if k != "svc" or name != "log-loss"}
-        alone = bk.compare(chosen, data="iris", loss=name, **QUICK)
+        alone = bk.compare(chosen, "iris", scoring=name, **QUICK)
         means = {n: float(alone.losses.metric.shown(m)) for n, m in alone.decision.means.items()}
         held = next(one for one in again.to_dict()["metrics"] if one["loss"] == name)
         assert held["means"] == means
@@ -74,7 +74,7 @@ def test_a_metric_that_decides_otherwise_says_so():
     always = DummyClassifier(strategy="constant", constant="no")
     eager = LogisticRegression(class_weight={"yes": 200.0, "no": 1.0})
     study = bk.compare(
-        {"never": always, "eager": eager}, X, y, loss=["accuracy", "recall"], **QUICK
+        {"never": always, "eager": eager}, X, y, scoring=["accuracy", "recall"], **QUICK
     )
     (recall,) = study.others
     assert (study.recommended, recall.recommended, recall.agrees) == ("never", "eager", False)
@@ -84,15 +84,15 @@ def test_a_metric_that_decides_otherwise_says_so():
 def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
     store = tmp_path / "s.db"
     names = ["accuracy", "log-loss"]
-    first = bk.compare(learners(), data="iris", loss=names, store=store, **QUICK)
+    first = bk.compare(learners(), "iris", scoring=names, store=store, **QUICK)
     Fits.count = 0
-    again = bk.compare(learners(), data="iris", loss=names, store=store, **QUICK)
+    again = bk.compare(learners(), "iris", scoring=names, store=store, **QUICK)
     assert Fits.count == 0
     assert bk.open_study(store).explain() == first.explain() == again.explain()
     # either alone is there too, and what is new is fitted once more
-    assert bk.compare(learners(), data="iris", loss="log-loss", store=store, **QUICK)
+    assert bk.compare(learners(), "iris", scoring="log-loss", store=store, **QUICK)
     assert Fits.count == 0
-    bk.compare(learners(), data="iris", loss=["accuracy", "brier"], store=store, **QUICK)
+    bk.compare(learners(), "iris", scoring=["accuracy", "brier"], store=store, **QUICK)
     assert Fits.count == 10
 
 
@@ -100,19 +100,16 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_engines_agree(study, engine):
     other = bk.compare(
-        learners(GaussianNB), data="iris", loss=LOSSES[:2], **{**QUICK, "engine": engine}
+        learners(GaussianNB), "iris", scoring=LOSSES[:2], **{**QUICK, "engine": engine}
     )
     assert other.others[0].means == study.others[0].means
     assert other.losses == study.losses
 
 
 def test_whole_plans_and_one_test_set():
-    one = bk.compare(["max", "nn"], data="iris", loss=["zero-one", "accuracy"], **QUICK)
+    one = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy"], **QUICK)
     assert one.others[0].means["nn"] == pytest.approx(1 - one.decision.means["nn"])
-    split = bk.compare(
-        ["max", "nn"], data="iris", loss=["zero-one", "accuracy", "brier"],
-        **{**QUICK, "plan": "holdout:0.4"},
-    )  # fmt: skip
+    split = bk.compare(["max", "nn"], "iris", scoring=["zero-one", "accuracy", "brier"], **{**QUICK, "cv": "holdout:0.4"})  # fmt: skip
     accuracy, brier = split.others
     assert accuracy.agrees
     assert brier.recommended is None
@@ -124,18 +121,18 @@ def test_the_command_line(tmp_path, capsys):
     costs.write_text(
         "truth,virginica,setosa,versicolor\nsetosa,1,0,1\nversicolor,2,1,0\nvirginica,0,1,9\n"
     )
-    words = ["compare", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x2", "--engine",
+    words = ["compare", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x2", "--engine",
              "serial", "--json"]  # fmt: skip
-    assert main([*words, "--loss", "accuracy,log_loss", "--loss", "f1_macro"]) == 0
+    assert main([*words, "--scoring", "accuracy,log_loss", "--scoring", "f1_macro"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [one["loss"] for one in held["metrics"]] == ["accuracy", "log-loss", "f1_macro"]
-    assert main([*words, "--cost", str(costs), "--loss", "accuracy"]) == 0
+    assert main([*words, "--cost", str(costs), "--scoring", "accuracy"]) == 0
     held = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in held["metrics"]] == ["cost", "accuracy"]
-    assert main(["compare", "iris", "--plan", "5x2", "--loss", "f1"]) == 2
-    assert "--loss f1_macro takes the mean over the classes" in capsys.readouterr().err
+    assert main(["compare", "iris", "--cv", "5x2", "--scoring", "f1"]) == 2
+    assert "--scoring f1_macro takes the mean over the classes" in capsys.readouterr().err
     page = tmp_path / "r.html"
-    assert main([*words[:-1], "--loss", "accuracy,f1_macro", "--report", str(page)]) == 0
+    assert main([*words[:-1], "--scoring", "accuracy,f1_macro", "--report", str(page)]) == 0
     assert "Mean f1 macro" in page.read_text()
     out = capsys.readouterr().out
     assert "mean f1 macro" in out

@@ -68,7 +68,7 @@ def test_the_bar_shows_what_is_done_and_goes_away():
 def test_a_comparison_tells_only_what_was_asked(capsys, progress_of):
     import bestofk as bk
 
-    bk.compare(["max", "nmc"], data="iris", plan="kfold:3", progress=progress_of)
+    bk.compare(["max", "nmc"], "iris", cv="kfold:3", progress=progress_of)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == ""  # three folds are done before the first line is due

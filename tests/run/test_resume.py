@@ -35,10 +35,7 @@ def run(store, log, *, engine="serial", plan=PLAN, **options):
         "q": strange.Paced(log=str(log), tag="q"),
         "tree": DecisionTreeClassifier(max_depth=1, max_features=1),
     }
-    return bk.compare(
-        learners, X, Y, plan=plan, store=store, engine=engine, n_jobs=2, random_state=4,
-        progress=False, **options,
-    )  # fmt: skip
+    return bk.compare(learners, X, Y, cv=plan, store=store, n_jobs=2, random_state=4, progress=False, **options, execution=bk.Execution(engine=engine))  # fmt: skip
 
 
 # A loaded process that forks one run for every line it reads, so that all of them start at once.
@@ -201,7 +198,12 @@ def counted(tmp_path):
         data = [as_dataset(*one, name=name) for name, one in datasets.items()]
         options = {"plan": "2x3", "random_state": 4, **options}
         study = bk.compare(
-            learners, data=data, store=store, engine="serial", progress=False, **options
+            learners,
+            data,
+            store=store,
+            progress=False,
+            **options,
+            execution=bk.Execution(engine="serial"),
         )
         return study, dict(fits(log) - before)
 
@@ -295,7 +297,7 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
     }
     options = {"plan": "2x3", "store": tmp_path / "s.db", "engine": "serial", "progress": False}
     with pytest.raises(bk.BestOfKError, match="once failed on 'data'"):
-        bk.compare(learners, X, Y, on_failure="stop", **options)
+        bk.compare(learners, X, Y, **options, execution=bk.Execution(on_failure="stop"))
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
     assert study.losses.algorithms == ("c",)  # what failed once is kept as a failure

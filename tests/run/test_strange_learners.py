@@ -147,12 +147,17 @@ class RaisesWhenAsked(strange.Majority):
 )
 def test_what_cannot_be_a_learner_is_refused_in_a_sentence(learner, words):
     with pytest.raises(bk.BestOfKError, match=words):
-        bk.compare({"odd": learner, "max": "max"}, X, Y, plan="kfold:2", progress=False)
+        bk.compare({"odd": learner, "max": "max"}, X, Y, cv="kfold:2", progress=False)
 
 
 def test_a_class_that_cannot_be_made_fails_and_the_others_go_on():
     study = bk.compare(
-        [RaisesInInit, "max", "nmc"], X, Y, plan="kfold:2", progress=False, engine="serial"
+        [RaisesInInit, "max", "nmc"],
+        X,
+        Y,
+        cv="kfold:2",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert "RuntimeError: no licence" in study.left_out["RaisesInInit"]
     assert study.losses.algorithms == ("max", "nmc")

@@ -27,7 +27,7 @@ TESTS = {
 
 def compared(plan, **more):
     asked = {"data": "iris", "progress": False, "engine": "serial"} | more
-    return bk.compare(["nmc", "nn", "c4.5"], plan=plan, **asked)
+    return bk.compare(["nmc", "nn", "c4.5"], cv=plan, **asked)
 
 
 @pytest.mark.parametrize(("spec", "test"), [(spec, t) for spec, ts in TESTS.items() for t in ts])
@@ -189,8 +189,7 @@ class CountsFits:
 
 def test_a_pair_of_folds_takes_one_fit():
     CountsFits.fits = 0
-    bk.compare({"one": CountsFits(), "max": learner("max")}, data="iris", plan="2x3+nested",
-               progress=False, engine="serial")  # fmt: skip
+    bk.compare({"one": CountsFits(), "max": learner("max")}, "iris", cv="2x3+nested", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
 
@@ -198,7 +197,14 @@ def test_a_pair_of_folds_takes_one_fit():
 def test_workers_give_the_same():
     learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
     made = [
-        bk.compare(learners, data="iris", plan="2x3+nested", progress=False, engine=one, n_jobs=2)
+        bk.compare(
+            learners,
+            "iris",
+            cv="2x3+nested",
+            progress=False,
+            n_jobs=2,
+            execution=bk.Execution(engine=one),
+        )
         for one in ("serial", "processes")
     ]
     assert made[0].losses == made[1].losses
@@ -226,8 +232,7 @@ def test_halves_that_a_learner_cannot_do_are_left_out_for_all():
     rng = np.random.default_rng(1)
     y = np.array([0] * 28 + [1] * 26 + [2] * 6)  # a half has fewer than two of the last at times
     X = rng.normal(size=(60, 2))
-    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y,
-                       plan="4x2+halves:12x2", progress=False, engine="serial")  # fmt: skip
+    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y, cv="4x2+halves:12x2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.left_out == {}
     subsets = study.losses.design.subsets
     assert 5 <= subsets.halvings < 12
@@ -240,8 +245,7 @@ def test_too_few_halves_leave_the_plain_test():
     rng = np.random.default_rng(1)
     y = np.array([0] * 30 + [1] * 28 + [2] * 2)
     X = rng.normal(size=(60, 2))
-    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y,
-                       plan="4x2+halves:6x2", progress=False, engine="serial")  # fmt: skip
+    study = bk.compare({"max": learner("max"), "fails": NeedsEveryClass()}, X, y, cv="4x2+halves:6x2", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert study.losses is not None
     assert study.losses.subset_values is None
     assert "too few to count" in study.explain()

@@ -71,7 +71,15 @@ class HangsLater(strange.Counted):
 
 def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
     learners = {"a": HangsLater(log=str(tmp_path / "fits"), tag="a"), "b": strange.Majority()}
-    study = bk.compare(learners, X, Y, plan="5x4", budget=2.0, engine="serial", progress=False)
+    study = bk.compare(
+        learners,
+        X,
+        Y,
+        cv="5x4",
+        budget=2.0,
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.decision is not None
     assert study.losses.design.kind == "test-set"
     assert study.losses.design.folds == 10  # rows of the first fold
@@ -91,10 +99,7 @@ LIMITS = [
 @pytest.mark.parametrize(("engine", "learner"), LIMITS)
 def test_a_timeout_holds_with_every_engine_and_learner(engine, learner):
     begin = time.monotonic()
-    study = bk.compare(
-        {"odd": learner, "max": "max", "nmc": "nmc"}, X, Y, plan="kfold:2", timeout=0.4,
-        engine=engine, n_jobs=1, progress=False,
-    )  # fmt: skip
+    study = bk.compare({"odd": learner, "max": "max", "nmc": "nmc"}, X, Y, cv="kfold:2", timeout=0.4, n_jobs=1, progress=False, execution=bk.Execution(engine=engine))  # fmt: skip
     assert time.monotonic() - begin < 20.0
     assert {cell.kind for cell in study.failures} == {"timeout"}
     assert [cell.reason for cell in study.failures] == [
@@ -159,7 +164,13 @@ def test_a_budget_covers_the_repetitions_over_other_splits_too():
     learners = {"a": time_limits.Napping(nap=0.005), "b": time_limits.Napping(nap=0.006)}
     begin = time.monotonic()
     study = bk.compare(
-        learners, X, Y, plan="2x2", budget=2.0, replicate=500, engine="serial", progress=False
+        learners,
+        X,
+        Y,
+        cv="2x2",
+        budget=2.0,
+        progress=False,
+        execution=bk.Execution(replicate=500, engine="serial"),
     )
     assert time.monotonic() - begin < 2.0 + time_limits.LATE + 1.0
     assert 0 < study.replication.times < 500

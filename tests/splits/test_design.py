@@ -96,5 +96,5 @@ def test_what_is_measured_knows_the_distinct_rows_too():
     made = plan("bootstrap:5", random_state=3)
     want = made.materialise(30, y).design
     # nmc goes the way of whole plans, the estimator that of single fits
-    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, plan=made)
+    study = bk.compare({"a": "nmc", "b": DummyClassifier()}, X, y, cv=made)
     assert (study.losses.design.n_train, study.losses.design.n_test) == (want.n_train, want.n_test)

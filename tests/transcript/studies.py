@@ -15,7 +15,7 @@ from bestofk.run.run_task import what_is_safe
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 
-QUICK = {"engine": "serial", "progress": False}
+QUICK = {"progress": False}
 
 
 def rows(n=60, seed=0):
@@ -68,52 +68,49 @@ class FailsIn(GaussianNB):
 
 def studies():
     X, y = rows()
-    yield "nothing failed", bk.compare(["max", "nmc", "nn"], X, y, plan="4x5", **QUICK)
+    yield "nothing failed", bk.compare(["max", "nmc", "nn"], X, y, cv="4x5", **QUICK)
     yield (
         "the panel, which has a preference of its own",
-        bk.compare(data="iris", plan="kfold:5", **QUICK),
+        bk.compare(data="iris", cv="kfold:5", **QUICK),
     )
     yield (
         "one learner failed",
-        bk.compare({"max": "max", "nmc": "nmc", "broken": Fails()}, X, y, plan="4x5", **QUICK),
+        bk.compare({"max": "max", "nmc": "nmc", "broken": Fails()}, X, y, cv="4x5", **QUICK),
     )
     learners = {"max": "max", "nmc": "nmc", **{f"broken {k}": Fails() for k in range(5)}}
-    yield "five learners failed", bk.compare(learners, X, y, plan="4x5", **QUICK)
+    yield "five learners failed", bk.compare(learners, X, y, cv="4x5", **QUICK)
     yield (
         "one learner is left",
-        bk.compare({"max": "max", "broken": Fails()}, X, y, plan="4x5", **QUICK),
+        bk.compare({"max": "max", "broken": Fails()}, X, y, cv="4x5", **QUICK),
     )
     yield (
         "one fit failed, and with it a run",
-        bk.compare({"max": "max", "nb": failing_in([(1, 2)])}, X, y, plan="4x5", **QUICK),
+        bk.compare({"max": "max", "nb": failing_in([(1, 2)])}, X, y, cv="4x5", **QUICK),
     )
     yield (
         "two fits failed, and with them two runs",
-        bk.compare({"max": "max", "nb": failing_in([(1, 2), (3, 0)])}, X, y, plan="4x5", **QUICK),
+        bk.compare({"max": "max", "nb": failing_in([(1, 2), (3, 0)])}, X, y, cv="4x5", **QUICK),
     )
     yield (
         "a fit of the only run failed",
-        bk.compare({"max": "max", "nb": failing_in([(0, 3)], "kfold:12")}, X, y, plan="kfold:12",
-                   **QUICK),
+        bk.compare({"max": "max", "nb": failing_in([(0, 3)], "kfold:12")}, X, y, cv="kfold:12", **QUICK),
     )  # fmt: skip
     yield (
         "the control failed",
-        bk.compare({"max": "max", "nmc": "nmc", "broken": Fails()}, X, y, plan="4x5",
-                   family="control", control="broken", **QUICK),
+        bk.compare({"max": "max", "nmc": "nmc", "broken": Fails()}, X, y, cv="4x5", **QUICK, settings=bk.Settings(family="control", control="broken")),
     )  # fmt: skip
     yield (
         "five runs of two folds were asked for, and one was lost",
-        bk.compare({"max": "max", "nb": failing_in([(1, 0)], "5x2")}, X, y, plan="5x2",
-                   test="5x2cv-f", **QUICK),
+        bk.compare({"max": "max", "nb": failing_in([(1, 0)], "5x2")}, X, y, cv="5x2", test="5x2cv-f", **QUICK),
     )  # fmt: skip
     yield (
         "several data sets",
-        bk.compare(["max", "nmc", "nn"], data=["iris", "wine"], plan="kfold:5", **QUICK),
+        bk.compare(["max", "nmc", "nn"], ["iris", "wine"], cv="kfold:5", **QUICK),
     )
     y = y.astype(object)
     y[0] = "maybe"
-    yield "a class with one member", bk.compare(["max", "nmc"], X, y, plan="kfold:5", **QUICK)
-    yield "one split", bk.compare(["max", "nmc"], data="iris", plan="holdout:0.33", **QUICK)
+    yield "a class with one member", bk.compare(["max", "nmc"], X, y, cv="kfold:5", **QUICK)
+    yield "one split", bk.compare(["max", "nmc"], "iris", cv="holdout:0.33", **QUICK)
     yield from unfinished()
 
 
@@ -123,7 +120,7 @@ def unfinished():
     for gone, what in ((1, "one fit is to be made"), (12, "twelve fits are to be made")):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "study.db"
-            bk.compare(["max", "nmc"], X, y, plan="4x5", store=path, **QUICK)
+            bk.compare(["max", "nmc"], X, y, cv="4x5", store=path, **QUICK)
             with sqlite3.connect(path) as database:
                 where = f"rowid in (select rowid from {cells.name} order by run desc, fold desc)"
                 database.execute(f"delete from {cells.name} where {where[:-1]} limit {gone})")

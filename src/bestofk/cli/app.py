@@ -25,7 +25,7 @@ SECTIONS = {
         "guard", "df", "macro", "pass_at", "pass_all",
     ),
     "How it is run": (
-        "plan", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
+        "cv", "stratify", "repetitions", "n_jobs", "threads", "engine", "scheduler", "timeout",
         "budget", "on_failure", "retry_failed", "store", "replicate", "seed",
     ),
     "Stopping early": ("stop", "stop_target", "settle", "risk", "max_runs"),

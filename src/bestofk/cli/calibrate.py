@@ -29,7 +29,7 @@ def calibrate(**given: Any) -> None:
     Examples:
       bestofk calibrate --sets 100
       bestofk calibrate --data iris --learner nmc --learner nn --sets 50 --out iris.json
-      bestofk calibrate --test 5x2cv-t --plan 5x2 --sets 100 --json
+      bestofk calibrate --test 5x2cv-t --cv 5x2 --sets 100 --json
     """
     from bestofk.lab.calibration import calibrate as find
 

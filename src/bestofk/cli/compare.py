@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from bestofk.cli.app import SectionedCommand
 from bestofk.cli.options import (
@@ -23,6 +24,8 @@ from bestofk.cli.options import (
 )
 from bestofk.cli.say import say, say_name
 
+_STOP_OPTIONS = {"stop_target": "--stop-target", "settle": "--settle", "risk": "--risk",
+                 "max_runs": "--max-runs"}  # fmt: skip
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
@@ -44,7 +47,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
     multiple=True,
     help="Run this Python file and take its mapping or list called learners.",
 )
-@click.option("--plan", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
+@click.option("--cv", help="See: bestofk plans. 10x5+nested on one data set, else 10x10.")
 @click.option("--groups", metavar="COL", help="Rows alike in COL (patient, day) are never divided.")
 @click.option("--weight", metavar="COL", help="How much each row counts, in fits and in the loss.")
 @click.option(
@@ -55,7 +58,7 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--repetitions", type=click.IntRange(min=1, max=10_000), default=1, show_default=True,
               help="The same folds again with another learner seed.")  # fmt: skip
 @click.option(
-    "--loss",
+    "--scoring",
     metavar="NAMES",
     multiple=True,
     help="See: bestofk losses. accuracy,log-loss: the first decides, all are reported.",
@@ -123,7 +126,6 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 @click.option("--task", type=click.Choice(["auto", "classification", "regression"]),
               default="auto", show_default=True,
               help="The target is a label, or a number to predict. Auto says which.")  # fmt: skip
-@click.option("--regression", is_flag=True, hidden=True, help="Same as --task regression.")
 @report_option
 @decision_options
 @click.option("--quiet", is_flag=True, help="No progress; print the order only.")
@@ -132,12 +134,12 @@ def compare(
     target: str | None,
     learners: tuple[str, ...],
     learner_files: tuple[str, ...],
-    plan: str | None,
+    cv: str | None,
     groups: str | None,
     weight: str | None,
     stratify: str | None,
     repetitions: int,
-    loss: tuple[str, ...],
+    scoring: tuple[str, ...],
     cost: str | None,
     prefer: str | None,
     n_jobs: int,
@@ -160,7 +162,6 @@ def compare(
     ignore: str | None,
     task: str,
     prepare: str,
-    regression: bool,
     report_path: str | None,
     as_json: bool,
     quiet: bool,
@@ -174,14 +175,16 @@ def compare(
     \b
     Examples:
       bestofk compare iris
-      bestofk compare wine --learner nmc --learner nn --plan 5x2 --json
-      bestofk compare wine --learner max --learner nmc --plan 5x2 --report wine.html
+      bestofk compare wine --learner nmc --learner nn --cv 5x2 --json
+      bestofk compare wine --learner max --learner nmc --cv 5x2 --report wine.html
       bestofk compare iris --learner nn --learner 'sklearn.svm:SVC(C=10)' --prefer fit_time
-      bestofk compare wine --learner nmc --learner nn --groups ash --plan group-kfold:5
+      bestofk compare wine --learner nmc --learner nn --groups ash --cv group-kfold:5
       bestofk compare breast-cancer --stop settled
     """
+    from bestofk.decide.settings import Settings
     from bestofk.learners.specification import chosen_learners
     from bestofk.run.compare import compare as run_comparison
+    from bestofk.run.execution import Execution
     from bestofk.run.inputs import dataset_of
 
     options: dict[str, Any] = {
@@ -191,9 +194,8 @@ def compare(
         "ignore": _names(ignore),
         "groups": groups,
         "sample_weight": weight,
-        "folds": _column_of_folds(plan),
+        "folds": _column_of_folds(cv),
     }
-    task = "regression" if regression else task
     if task != "auto":
         options["task"] = task
     check_report_path(report_path)
@@ -202,30 +204,27 @@ def compare(
         datasets = [dataset_of(source, **options) for source in data]
         study = run_comparison(
             chosen_learners(learners, learner_files),
-            data=datasets,
-            plan=_plan(plan, stratify, decision["seed"]),
-            repetitions=repetitions,
-            loss=_losses(loss, cost),
-            prefer=preference(prefer),
-            **decision_arguments(decision),
-            store=store,
-            n_jobs=n_jobs,
-            threads=threads,
-            engine=engine,
-            scheduler=scheduler,
-            timeout=_seconds(timeout, "--timeout"),
-            budget=_seconds(budget, "--budget"),
-            stop=stop,
-            target=stop_target,
-            settle=settle,
-            risk=risk,
-            max_runs=max_runs,
-            on_failure=on_failure,
-            retry_failed=retry_failed,
-            prepare=prepare,
-            replicate=replicate,
-            progress=not quiet,
-            command=command_line(),
+            datasets,
+            cv=_plan(cv, stratify, decision["seed"]),
+            scoring=_losses(scoring, cost),
+            stop=_stop_rule(stop, target=stop_target, settle=settle, risk=risk, max_runs=max_runs),
+            settings=Settings(prefer=preference(prefer), **decision_arguments(decision)),
+            execution=Execution(
+                n_jobs=n_jobs,
+                threads=threads,
+                engine=engine,
+                scheduler=scheduler,
+                timeout=_seconds(timeout, "--timeout"),
+                budget=_seconds(budget, "--budget"),
+                store=store,
+                progress=not quiet,
+                on_failure=on_failure,
+                retry_failed=retry_failed,
+                repetitions=repetitions,
+                replicate=replicate,
+                prepare=prepare,
+                command=command_line(),
+            ),
         )
     if report_path is not None:
         study.report(report_path, command=command_line())
@@ -242,6 +241,23 @@ def compare(
             say(f"The report is in {report_path}.")
 
 
+def _stop_rule(stop: str | None, *, risk: float | None, **options: Any) -> Any:
+    """Return the rule that the options describe."""
+    from bestofk.decide.stopping.rule import StopRule
+
+    if risk is not None:
+        options["risk"] = risk
+    if stop is not None:
+        return StopRule(**options)
+    context = click.get_current_context()
+    for name, option in _STOP_OPTIONS.items():
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise click.UsageError(
+                f"{option} applies to a comparison that stops: add --stop settled."
+            )
+    return None
+
+
 def _column_of_folds(plan: str | None) -> str | None:
     from bestofk.splits.plans import specify
 
@@ -253,7 +269,7 @@ def _plan(plan: str | None, stratify: str | None, seed: int) -> Any:
     if stratify is None:
         return plan
     if plan is None:
-        raise click.UsageError("--stratify needs a plan: add --plan 10x10.")
+        raise click.UsageError("--stratify needs a plan: add --cv 10x10.")
     from bestofk.splits.plans import plan as make_plan
 
     wanted = {"labels": True, "no": False}.get(stratify, stratify)

@@ -127,7 +127,7 @@ def learners(as_json: bool) -> None:
 @click.command(context_settings=_HELP)
 @_json_option
 def losses(as_json: bool) -> None:
-    """List the losses and metrics that compare takes with --loss.
+    """List the losses and metrics that compare takes with --scoring.
 
     \b
     Examples:
@@ -155,7 +155,9 @@ def losses(as_json: bool) -> None:
         metric = listed_metric(name)
         better = "larger" if metric["higher_is_better"] else "smaller"
         say_entry(name, f"{metric['shown']}, {better} is better")
-    click.echo("Of several the first decides: --loss accuracy,log-loss. A class: --loss f1:yes.")
+    click.echo(
+        "Of several the first decides: --scoring accuracy,log-loss. A class: --scoring f1:yes."
+    )
     click.echo("Costs from a file: --cost costs.csv, rows are the truth.")
 
 

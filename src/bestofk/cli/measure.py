@@ -34,9 +34,9 @@ def measure() -> None:
       bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
       bestofk measure type1 --test use-all-data --df 10 --sets 100
-      bestofk measure type1 --data iris --plan 5x2 --sets 50
-      bestofk measure power --plan 5x2 --problem 'network(paper=3)' --sets 50
-      bestofk measure replicability --test 5x2cv-t --plan 5x2 --sets 50
+      bestofk measure type1 --data iris --cv 5x2 --sets 50
+      bestofk measure power --cv 5x2 --problem 'network(paper=3)' --sets 50
+      bestofk measure replicability --test 5x2cv-t --cv 5x2 --sets 50
     """
 
 

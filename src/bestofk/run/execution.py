@@ -1,45 +1,67 @@
-"""How a comparison is run, as one value: workers, time, store; checked when it is made."""
+"""How a comparison runs, as one value that is checked when it is made."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from bestofk._base.checks import one_of, positive, whole
 from bestofk._base.errors import ArgumentError
+from bestofk.learners.preparation import PREPARE
 from bestofk.run.engines.engine import Engine
 from bestofk.run.progress import Progress
 
 ON_FAILURE = ("record", "stop")
+TASKS = ("auto", "classification", "regression")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Execution:
-    """How to run the fits of a comparison; results depend on `threads` and `budget` alone.
+    """How `bestofk.compare` runs the fits.
 
     Attributes
     ----------
     n_jobs : int
         Number of workers; -1 for one per core.
     threads : int
-        Threads that BLAS and OpenMP may use in one fit, the same in every engine: sums come out
-        with other last digits for another number, so that it is part of what a fit is known by.
-        What an estimator sets itself (its own ``n_jobs``) stays its own.
-    engine, scheduler, timeout
-        See `bestofk.run.engines.engine.Engine`.
+        Threads that BLAS and OpenMP may use in one fit, the same in every engine. The last digits
+        of sums depend on this number, so it is part of a fit's identity in a store. An estimator's
+        own ``n_jobs`` stays its own.
+    engine : {"auto", "serial", "threads", "processes", "dask"}
+        Where the fits run; see `bestofk.run.engines.engine.Engine`.
+    scheduler : str or None
+        Address of a Dask cluster.
+    timeout : float or None
+        Seconds after which a fit is stopped and recorded as failed.
     budget : float or None
-        Seconds until the decision is made from what is done.
+        Seconds until the decision is made from the finished fits.
     store : path, URL or None
-        Where fits are kept; None: memory.
-    progress : bool, "log" or an observer
-        Who is told how far it is.
+        Where fits are kept; None keeps them in memory.
+    progress : bool, "log" or Progress
+        Progress observer.
     on_failure : {"record", "stop"}
-        A learner that fails is recorded and left out, or ends the run.
+        Record a learner that fails and leave it out, or end the run.
     retry_failed : bool
-        Run every fit again that the store holds as failed. Without it those are run again that
-        were killed, ran out of memory, had less time or lacked a package that is there now.
+        Repeat every fit that the store holds as failed. Otherwise only those are repeated that
+        were killed, ran out of memory, had less time or lacked a package that is available now.
     keep_predictions : bool
-        Keep what was predicted for every test row.
+        Keep the predictions for every test row.
+    repetitions : int
+        Repeat the same folds with other learner seeds, for stochastic learners.
+    replicate : int
+        Repeat the decision over this many other random splits of the same data, and report how
+        often it came out the same.
+    prepare : {"auto", "none"}
+        ``"auto"`` one-hot encodes nominal columns and fills missing numbers with the mean for
+        learners that need it. Both are learnt from the training rows of each fold, and the study
+        says which learners were concerned. ``"none"`` refuses instead.
+    task : {"auto", "classification", "regression"}
+        Whether the target is a label or a number. ``"auto"``: text, booleans and categories are
+        labels, numbers with fractions are numbers. Whole numbers are labels if there are two of
+        them, or at most 20 with five rows or more each; the verdict says so.
+    command : sequence of str
+        Words of the command line, for the store and the report; passwords in it are hidden.
 
     Examples
     --------
@@ -58,6 +80,11 @@ class Execution:
     on_failure: str = "record"
     retry_failed: bool = False
     keep_predictions: bool = False
+    repetitions: int = 1
+    replicate: int = 0
+    prepare: str = "auto"
+    task: str = "auto"
+    command: Sequence[str] = field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.n_jobs, bool) or not isinstance(self.n_jobs, int) or self.n_jobs == 0:
@@ -65,14 +92,18 @@ class Execution:
                 "n_jobs must be a whole number of workers, or -1 for one per core; got "
                 f"{self.n_jobs!r}."
             )
-        object.__setattr__(self, "threads", whole(self.threads, "threads", at_least=1))
+        for name, at_least in (("threads", 1), ("repetitions", 1), ("replicate", 0)):
+            object.__setattr__(self, name, whole(getattr(self, name), name, at_least=at_least))
         one_of(self.on_failure, "on_failure", ON_FAILURE)
+        one_of(self.prepare, "prepare", PREPARE)
+        one_of(self.task, "task", TASKS)
+        object.__setattr__(self, "command", tuple(self.command))
         if self.budget is not None:
             object.__setattr__(self, "budget", positive(self.budget, "budget"))
         self.runner()
 
     def runner(self) -> Engine:
-        """What runs the fits."""
+        """Return the engine that runs the fits."""
         return Engine(
             name=self.engine, jobs=self.n_jobs, scheduler=self.scheduler, timeout=self.timeout
         )

@@ -157,28 +157,33 @@ def _why_not(kind: type, raised: Exception) -> str:
 
 
 _KINDS = {"classification": "labels", "regression": "numbers"}
+_FORMS = (
+    "compare(learners, X, y), compare(learners, frame, 'column'), "
+    "compare(learners, 'file.csv', target='column') or compare(learners, 'iris')"
+)
 
 
 def as_datasets(
-    X: Any,
-    y: Any,
     data: Any,
+    target: Any = None,
     *,
     task: str = "auto",
     columns: Mapping[str, Any] | None = None,
 ) -> tuple[DataSet, ...]:
-    """Data sets from arrays, data frames, files, names of embedded sets, or a list of them.
+    """Return the data sets that `data` and `target` stand for; see `bestofk.compare`.
 
     `columns` are groups, weights and folds of their rows (see `with_row_columns`).
     """
     columns = {role: given for role, given in (columns or {}).items() if given is not None}
-    if data is not None and X is not None:
-        raise ArgumentError("Give either X and y or data, not both.")
     if data is None:
-        if X is None or y is None:
-            raise ArgumentError("X and y (or data) must be given.")
+        raise ArgumentError(f"data must be given: {_FORMS}.")
+    if isinstance(target, str):
+        return (_with_target(data, target, task, columns),)
+    if target is not None:
         # used for the length of a call, and every learner gets slices
-        return (as_dataset(X, y, task=task, copy=False, **columns),)
+        return (as_dataset(data, target, task=task, copy=False, **columns),)
+    if hasattr(data, "columns") or hasattr(data, "shape"):
+        raise ArgumentError(f"target must be given: {_FORMS}.")
     listed = list(data) if isinstance(data, Sequence) and not isinstance(data, str) else [data]
     if not listed:
         raise ArgumentError("data must hold at least one data set; got none.")
@@ -202,7 +207,27 @@ def as_datasets(
     return datasets
 
 
-def _dataset(given: Any, task: str, columns: Mapping[str, Any]) -> DataSet:
+def _with_target(data: Any, target: str, task: str, columns: Mapping[str, Any]) -> DataSet:
+    """Read a file or split a data frame with a named target column."""
+    if isinstance(data, str | os.PathLike):
+        return _dataset(data, task, columns, target=target)
+    if not hasattr(data, "columns"):
+        raise ArgumentError(
+            f"target is the name of a column, {target!r}, so data must be a data frame or a file; "
+            f"got {type(data).__name__}."
+        )
+    names = [str(name) for name in data.columns]
+    if target not in names:
+        raise UnknownNameError("column", target, names)
+    if names.count(target) > 1:
+        raise ArgumentError(f"The column {target!r} occurs {names.count(target)} times.")
+    features = data[[name for name in data.columns if str(name) != target]]
+    return as_dataset(features, data[target], task=task, copy=False, **columns)
+
+
+def _dataset(
+    given: Any, task: str, columns: Mapping[str, Any], *, target: str | None = None
+) -> DataSet:
     if isinstance(given, DataSet):
         if task not in ("auto", given.task):
             raise ArgumentError(
@@ -212,8 +237,10 @@ def _dataset(given: Any, task: str, columns: Mapping[str, Any]) -> DataSet:
     if isinstance(given, str | os.PathLike):
         named = {role: one for role, one in columns.items() if isinstance(one, str)}
         others = {role: one for role, one in columns.items() if role not in named}
-        asked = {} if task == "auto" else {"task": task}
-        return with_row_columns(dataset_of(given, **asked, **named), **others)
+        options = {} if task == "auto" else {"task": task}
+        if target is not None:
+            options["target"] = target
+        return with_row_columns(dataset_of(given, **options, **named), **others)
     raise ArgumentError(
         f"data must be data sets, files or names of embedded sets; got {given!r:.80}."
     )

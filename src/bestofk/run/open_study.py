@@ -70,7 +70,7 @@ def open_study(
     >>> import tempfile, bestofk as bk
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = f"{folder}/study.db"
-    ...     study = bk.compare(["max", "nmc"], data="iris", plan="5x2", store=store,
+    ...     study = bk.compare(["max", "nmc"], "iris", cv="5x2", store=store,
     ...                        prefer="listed", progress=False)
     ...     again = bk.open_study(store)
     ...     strict = bk.open_study(store, alpha=0.001)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -36,7 +36,6 @@ def run_comparison(
     plan: Plan,
     decision: Settings,
     execution: Execution,
-    command: Sequence[str],
     deadline: float | None,
     replicates: str = "",
     race: PlannedRace | None = None,
@@ -45,12 +44,14 @@ def run_comparison(
     asked = StoredDecision(
         options=decision.to_dict(),
         created=now(),
-        command=tuple(command),
+        command=tuple(execution.command),
         race=None if race is None else race.to_dict(),
     )
     spec = replace(
         # splits of your own are named when they are made
-        study_of(experiment, plan=plan.spec if plan.source is None else None, command=command),
+        study_of(
+            experiment, plan=plan.spec if plan.source is None else None, command=execution.command
+        ),
         taken=_taken(experiment),
         notes=(*experiment.plan_notes, *_weight_notes(experiment)),
         caution=_caution(experiment, plan),

@@ -57,10 +57,7 @@ def load(folder, edits=()):
 def run(module, store, **options):
     asked = {"loss": module.loss, "X": X, "y": Y, "learner": module.learner, **options}
     learners = {"mine": asked.pop("learner"), "other": GaussianNB()}
-    study = bk.compare(
-        learners, asked.pop("X"), asked.pop("y"), plan="2x2", engine="serial", store=store,
-        progress=False, **asked,
-    )  # fmt: skip
+    study = bk.compare(learners, asked.pop("X"), asked.pop("y"), cv="2x2", store=store, progress=False, **asked, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert not study.failures
     with open_store(store) as kept:
         return kept.n_cells()
@@ -346,7 +343,13 @@ def test_what_cannot_be_known_is_said_and_never_used_again(tmp_path):
         counts = []
         for _ in range(2):
             study = bk.compare(
-                learners, X, Y, plan="2x2", store=store, engine="serial", progress=False
+                learners,
+                X,
+                Y,
+                cv="2x2",
+                store=store,
+                progress=False,
+                execution=bk.Execution(engine="serial"),
             )
             counts.append(open_and_count(store))
             assert any("computes them again" in note for note in study.notes)

@@ -45,8 +45,7 @@ def decision() -> Any:
 
 @functools.cache
 def study() -> Any:
-    return bk.compare(["max", "nmc", "naive-bayes"], data="iris", plan="5x2", n_jobs=1,
-                      progress=False, replicate=2)  # fmt: skip
+    return bk.compare(["max", "nmc", "naive-bayes"], "iris", cv="5x2", n_jobs=1, progress=False, execution=bk.Execution(replicate=2))  # fmt: skip
 
 
 @functools.cache
@@ -57,10 +56,7 @@ def simulation() -> Any:
 
 @functools.cache
 def _two_metrics() -> Any:
-    return bk.compare(
-        ["max", "nmc", "nn"], data="iris", plan="5x2", loss=["zero-one", "f1_macro"],
-        engine="serial", progress=False,
-    )  # fmt: skip
+    return bk.compare(["max", "nmc", "nn"], "iris", cv="5x2", scoring=["zero-one", "f1_macro"], progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
 
 
 def _study_with_a_failure() -> Any:
@@ -74,7 +70,9 @@ def _study_with_a_failure() -> Any:
             return X
 
     learners = {"max": "max", "nmc": "nmc", "broken": Broken()}
-    return bk.compare(learners, data="iris", plan="kfold:3", engine="serial", progress=False)
+    return bk.compare(
+        learners, "iris", cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
+    )
 
 
 @functools.cache

@@ -14,7 +14,7 @@ LEARNERS = ["max", "nmc", "logistic", "c4.5", "nn", "naive-bayes"]
 
 @pytest.fixture(scope="module")
 def full():
-    return bk.compare(LEARNERS, data="breast-cancer", plan="10x10", prefer="listed", progress=False)
+    return bk.compare(LEARNERS, "breast-cancer", cv="10x10", prefer="listed", progress=False)
 
 
 @pytest.fixture(scope="module")

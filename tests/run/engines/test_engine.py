@@ -124,7 +124,15 @@ def test_a_budget_stops_in_time_and_favours_nobody(tmp_path):
     }
     X, y = DATA["numbers"]
     begin = time.monotonic()
-    study = bk.compare(learners, X, y, plan="50x5", budget=1.0, engine="serial", progress=False)
+    study = bk.compare(
+        learners,
+        X,
+        y,
+        cv="50x5",
+        budget=1.0,
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert time.monotonic() - begin < 3.0
     fits = Counter(log.read_text().split())
     assert 0 <= fits["slow"] - fits["quick"] <= 1  # the last one was stopped
@@ -138,7 +146,15 @@ def test_a_budget_that_is_too_small_is_said():
     X, y = DATA["numbers"]
     learners = {"a": strange.Counted(nap=0.3), "b": strange.Counted(tag="b", nap=0.3)}
     with pytest.raises(BestOfKError, match="budget"):
-        bk.compare(learners, X, y, plan="5x5", budget=0.001, engine="processes", progress=False)
+        bk.compare(
+            learners,
+            X,
+            y,
+            cv="5x5",
+            budget=0.001,
+            progress=False,
+            execution=bk.Execution(engine="processes"),
+        )
 
 
 @pytest.mark.parametrize(

@@ -64,13 +64,15 @@ def test_our_learners_go_to_threads_of_themselves(monkeypatch):
 
     monkeypatch.setattr(threads, "run_in_threads", noticed)
     X, y = data_sets()["numbers"]
-    bk.compare(["nmc", "nn"], X, y, plan="kfold:3", n_jobs=2, progress=False)
+    bk.compare(["nmc", "nn"], X, y, cv="kfold:3", n_jobs=2, progress=False)
     assert used == [2]
     for how in ({"n_jobs": 1}, {"n_jobs": 2, "engine": "serial"}):
-        bk.compare(["nmc", "nn"], X, y, plan="kfold:3", progress=False, **how)
+        bk.compare(["nmc", "nn"], X, y, cv="kfold:3", progress=False, **how)
     learners = {"nmc": "nmc", "theirs": strange.Majority()}
-    bk.compare(learners, X, y, plan="kfold:3", engine="serial", progress=False)
-    bk.compare(["nmc", "nn"], X, y, plan="kfold:3", n_jobs=1, timeout=60.0, progress=False)
+    bk.compare(
+        learners, X, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
+    )
+    bk.compare(["nmc", "nn"], X, y, cv="kfold:3", n_jobs=1, timeout=60.0, progress=False)
     assert used == [2]
 
 
@@ -79,13 +81,14 @@ def test_other_learners_and_losses_are_refused():
     say = "engine 'threads' is for comparisons of bestofk's own learners by its own losses"
     with pytest.raises(ArgumentError, match=say):
         bk.compare(
-            {"nmc": "nmc", "theirs": strange.Majority()}, X, y, engine="threads", progress=False
+            {"nmc": "nmc", "theirs": strange.Majority()},
+            X,
+            y,
+            progress=False,
+            execution=bk.Execution(engine="threads"),
         )
     with pytest.raises(ArgumentError, match=say):
-        bk.compare(
-            ["nmc", "nn"], X, y, loss=lambda a, b: float((a != b).mean()), engine="threads",
-            progress=False,
-        )  # fmt: skip
+        bk.compare(["nmc", "nn"], X, y, scoring=lambda a, b: float((a != b).mean()), progress=False, execution=bk.Execution(engine="threads"))  # fmt: skip
 
 
 def test_more_threads_come_only_when_the_work_lasts(monkeypatch):

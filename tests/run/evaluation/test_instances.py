@@ -23,7 +23,11 @@ def test_a_loss_is_the_mean_of_its_instances(name):
 
 def test_the_instances_of_one_split_have_the_means_of_the_run():
     study = bk.compare(
-        ["max", "nmc"], data="iris", plan="holdout:0.3", progress=False, engine="serial"
+        ["max", "nmc"],
+        "iris",
+        cv="holdout:0.3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     problem = study.decision.problem
     assert problem.design.kind == "test-set"
@@ -43,6 +47,8 @@ def test_labels_are_encoded_once_for_a_data_set(monkeypatch):
 
     data = load("iris")
     monkeypatch.setattr(dataset_module, "encode_labels", counted)
-    bk.compare(["max", "nmc"], data=data, plan="kfold:3", progress=False, engine="serial")
+    bk.compare(
+        ["max", "nmc"], data, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial")
+    )
     assert len(data.classes) == 3
     assert calls == [150]

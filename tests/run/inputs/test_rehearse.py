@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import bestofk as bk
 from bestofk._base.errors import BestOfKError
 
-QUICK = {"engine": "serial", "progress": False}
+QUICK = {"progress": False}
 
 
 class Counted(GaussianNB):

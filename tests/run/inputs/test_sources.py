@@ -17,7 +17,7 @@ from bestofk.run.inputs import default_plan
 from bestofk.run.store.store import open_store
 
 LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}
-QUICK = {"engine": "serial", "progress": False}
+QUICK = {"progress": False}
 N = 60
 
 
@@ -32,15 +32,15 @@ def visits(n=N, groups=12, seed=0):
 def test_groups_are_never_ignored():
     X, y = visits()
     for asked in (None, "10x5", "group-10x5+nested", "holdout:0.3", ms.GroupKFold(4), "loo"):
-        study = bk.compare(LEARNERS, X, y, groups="patient", plan=asked, **QUICK)
+        study = bk.compare(LEARNERS, X, y, groups="patient", cv=asked, **QUICK)
         assert "groups" in study.losses.design.describe()
         assert "patient" not in str(study.spec.datasets[0].columns)
         assert study.spec.datasets[0].columns == 3
     assert study.decision.choice.arguments["units"] == 12
     with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
-        bk.compare(LEARNERS, X, y, groups="patient", plan=ms.KFold(5), **QUICK)
+        bk.compare(LEARNERS, X, y, groups="patient", cv=ms.KFold(5), **QUICK)
     with pytest.raises(ArgumentError, match=r"needs them: give groups="):
-        bk.compare(LEARNERS, X.drop(columns="patient"), y, plan="group-kfold:5", **QUICK)
+        bk.compare(LEARNERS, X.drop(columns="patient"), y, cv="group-kfold:5", **QUICK)
 
 
 def test_the_plan_where_none_is_named_keeps_groups_whole():
@@ -59,11 +59,11 @@ def test_the_plan_where_none_is_named_keeps_groups_whole():
 
 def test_one_split_of_groups_is_tested_by_groups():
     X, y = visits()
-    study = bk.compare(LEARNERS, X, y, groups="patient", plan="holdout:0.34", **QUICK)
+    study = bk.compare(LEARNERS, X, y, groups="patient", cv="holdout:0.34", **QUICK)
     tested = study.losses.design
     assert tested.describe().startswith("one test set of 4 groups")
-    plain = bk.compare(LEARNERS, X, y, groups="patient", plan=ms.GroupShuffleSplit(
-        1, test_size=0.34, random_state=0), loss="zero-one", **QUICK)  # fmt: skip
+    plain = bk.compare(LEARNERS, X, y, groups="patient", cv=ms.GroupShuffleSplit(
+        1, test_size=0.34, random_state=0), scoring="zero-one", **QUICK)  # fmt: skip
     assert plain.losses.design.folds == plain.losses.design.groups
     # the mean over groups, weighted by their rows, is the mean over rows
     splits = bk.plan("holdout:0.34").materialise(N, y, X["patient"].to_numpy())
@@ -78,8 +78,8 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
     X = X.drop(columns="patient")
     splitter = ms.RepeatedKFold(n_splits=3, n_repeats=2, random_state=1)
     options = {**QUICK, "store": tmp_path / "s.db"}
-    one = bk.compare(LEARNERS, X, y, plan=splitter, **options)
-    other = bk.compare(LEARNERS, X, y, plan=list(splitter.split(X, y)), **options)
+    one = bk.compare(LEARNERS, X, y, cv=splitter, **options)
+    other = bk.compare(LEARNERS, X, y, cv=list(splitter.split(X, y)), **options)
     assert one.spec.digest == other.spec.digest
     assert one.plan == other.plan
     assert one.plan.startswith("own:")
@@ -108,7 +108,7 @@ def test_a_splitter_and_its_pairs_are_the_same_study(tmp_path):
 def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
     X, y = visits()
     store = tmp_path / "s.db"
-    study = bk.compare(LEARNERS, X[["a", "b"]], y, plan=asked, store=store, **QUICK)
+    study = bk.compare(LEARNERS, X[["a", "b"]], y, cv=asked, store=store, **QUICK)
     assert study.decision.test == test
     assert study.explain()
     assert json.loads(study.to_json())["recommended"] == study.recommended
@@ -121,8 +121,7 @@ def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
     X, y = visits()
     options = {"plan": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}
     here = bk.compare(LEARNERS, X[["a"]], y, **options, **QUICK)
-    there = bk.compare(LEARNERS, X[["a"]], y, **options, engine="processes", n_jobs=2,
-                       progress=False)  # fmt: skip
+    there = bk.compare(LEARNERS, X[["a"]], y, **options, n_jobs=2, progress=False, execution=bk.Execution(engine="processes"))  # fmt: skip
     np.testing.assert_array_equal(here.losses.values, there.losses.values)
 
 
@@ -131,8 +130,8 @@ def test_splits_without_a_sound_test_are_refused_before_anything_is_run():
     rows = np.arange(N)
     same_test = [(np.setdiff1d(rows[10:], rows[i : i + 8]), rows[:10]) for i in range(10, 40, 9)]
     with pytest.raises(DesignError, match=r"No test is sound .* The plan '10x10' has one"):
-        bk.compare(LEARNERS, X[["a"]], y, plan=same_test, **QUICK)
-    bk.compare(LEARNERS, X[["a"]], y, plan="10x10", **QUICK)
+        bk.compare(LEARNERS, X[["a"]], y, cv=same_test, **QUICK)
+    bk.compare(LEARNERS, X[["a"]], y, cv="10x10", **QUICK)
 
 
 def test_several_data_sets_have_groups_by_name(tmp_path):
@@ -140,7 +139,7 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     for seed in range(3):
         X, y = visits(seed=seed)
         sets.append(as_dataset(X, y, name=f"set {seed}"))
-    study = bk.compare(LEARNERS, data=sets, groups="patient", plan="group-kfold:3", **QUICK)
+    study = bk.compare(LEARNERS, sets, groups="patient", cv="group-kfold:3", **QUICK)
     assert study.losses.values.shape == (2, 3, 1, 3, 1)
     with pytest.raises(ArgumentError, match="must be the name of a column that they have"):
         bk.compare(LEARNERS, data=sets, groups=np.arange(N), **QUICK)
@@ -149,35 +148,37 @@ def test_several_data_sets_have_groups_by_name(tmp_path):
     X, y = visits(groups=9)
     odd = [*sets[:2], as_dataset(X, y, name="odd")]
     with pytest.raises(ArgumentError, match="same number of splits on all data sets"):
-        bk.compare(LEARNERS, data=odd, groups="patient", plan=ms.LeaveOneGroupOut(), **QUICK)
+        bk.compare(LEARNERS, odd, groups="patient", cv=ms.LeaveOneGroupOut(), **QUICK)
 
 
 def test_numbers_to_predict_are_not_stratified_by():
     # scikit-learn's diabetes has whole numbers from 25 to 346, and so has its embedded twin
     learners = {"ridge": Ridge(), "firm": Ridge(alpha=9.0)}
     for plan in ("kfold:5", "resample:3:0.2", "5x2", "bootstrap:3"):
-        study = bk.compare(learners, data="diabetes", plan=plan, **QUICK)
+        study = bk.compare(learners, "diabetes", cv=plan, **QUICK)
         assert study.losses.design.stratified is False
         assert not any("class" in note for note in study.notes)
     asked = bk.plan("kfold:5", stratified="quantiles")
-    study = bk.compare(learners, data="diabetes", plan=asked, **QUICK)
+    study = bk.compare(learners, "diabetes", cv=asked, **QUICK)
     assert study.losses.design.stratified is True
     y = bk.load("diabetes").y.to_numpy()
     tests = [y[test] for _, _, _, test in asked.splits(y, y)]
     medians = [np.median(test) for test in tests]
     assert max(medians) - min(medians) < 15  # of a spread of 77
     with pytest.raises(ArgumentError, match="--stratify quantiles"):
-        bk.compare(learners, data="diabetes", plan=bk.plan("kfold:5", stratified=True), **QUICK)
+        bk.compare(learners, "diabetes", cv=bk.plan("kfold:5", stratified=True), **QUICK)
 
 
 def test_replicate_needs_random_splits():
     X, y = visits()
     X = X[["a"]]
-    again = bk.compare(LEARNERS, X, y, plan=ms.KFold(3, shuffle=True), replicate=2, **QUICK)
+    again = bk.compare(
+        LEARNERS, X, y, cv=ms.KFold(3, shuffle=True), **QUICK, execution=bk.Execution(replicate=2)
+    )
     assert again.replication.times == 2
     for fixed in (ms.KFold(3), "time:4"):
         with pytest.raises(ArgumentError, match="those of the plan are fixed"):
-            bk.compare(LEARNERS, X, y, plan=fixed, replicate=2, **QUICK)
+            bk.compare(LEARNERS, X, y, cv=fixed, **QUICK, execution=bk.Execution(replicate=2))
 
 
 def test_the_command_line_has_the_same(tmp_path, capsys):
@@ -194,17 +195,17 @@ def test_the_command_line_has_the_same(tmp_path, capsys):
         out, err = capsys.readouterr()
         return code, json.loads(out) if code == 0 else err
 
-    code, held = answer("--groups", "patient", "--weight", "share", "--plan", "group-kfold:5")
+    code, held = answer("--groups", "patient", "--weight", "share", "--cv", "group-kfold:5")
     assert code == 0
     assert "12 groups kept whole" in json.dumps(held)
     assert "nmc takes none" in json.dumps(held)
-    code, held = answer("--plan", "predefined:fold", "--target", "ill")
+    code, held = answer("--cv", "predefined:fold", "--target", "ill")
     assert code == 0
     assert "4-fold" in json.dumps(held)
     code, err = answer("--groups", "patients")
     assert code != 0
     assert "did you mean 'patient'" in err
-    code, err = answer("--plan", "group-kfold:5", "--target", "ill")
+    code, err = answer("--cv", "group-kfold:5", "--target", "ill")
     assert code != 0
     assert "--groups COL" in err
     assert "Traceback" not in err

@@ -20,7 +20,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk.run.metrics import as_loss, as_losses, listed_metric, loss_shown
 
-QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False}
 CANCER = load_breast_cancer()
 X, Y = CANCER.data[:150, :5], CANCER.target_names[CANCER.target[:150]].astype(str)
 NUMBERS = load_diabetes()
@@ -42,7 +42,7 @@ def folds(X, y):
     ],
 )  # fmt: skip
 def test_values_of_classification_are_those_of_scikit_learn(name):
-    study = bk.compare(CLASSIFIERS, X, Y, loss=name, **QUICK)
+    study = bk.compare(CLASSIFIERS, X, Y, scoring=name, **QUICK)
     ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     for row, learner in zip(ours, CLASSIFIERS.values(), strict=True):
@@ -52,7 +52,7 @@ def test_values_of_classification_are_those_of_scikit_learn(name):
 
 
 def test_the_brier_score_is_the_same_for_either_class():
-    ours = bk.compare(CLASSIFIERS, X, Y, loss="neg_brier_score", **QUICK).losses.by_fold()
+    ours = bk.compare(CLASSIFIERS, X, Y, scoring="neg_brier_score", **QUICK).losses.by_fold()
     for label in ("benign", "malignant"):
         made = make_scorer(brier_score_loss, response_method="predict_proba", pos_label=label)
         theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=made)
@@ -61,7 +61,9 @@ def test_the_brier_score_is_the_same_for_either_class():
 
 @pytest.mark.parametrize("name", ["r2", "neg_mean_absolute_error", "neg_root_mean_squared_error"])
 def test_values_of_regression_are_those_of_scikit_learn(name):
-    study = bk.compare(REGRESSORS, P, Q, loss=name, task="regression", **QUICK)
+    study = bk.compare(
+        REGRESSORS, P, Q, scoring=name, **QUICK, execution=bk.Execution(task="regression")
+    )
     ours = study.losses.metric.shown(study.losses.by_fold()[:, 0])
     sign = -1.0 if name.startswith("neg_") else 1.0
     made = bk.plan("kfold:3", random_state=0).materialise(len(Q), bk.DataSet(
@@ -73,21 +75,21 @@ def test_values_of_regression_are_those_of_scikit_learn(name):
 
 
 def test_the_class_that_counts_is_told_or_evident():
-    study = bk.compare(CLASSIFIERS, X, Y, loss="f1:malignant", **QUICK)
+    study = bk.compare(CLASSIFIERS, X, Y, scoring="f1:malignant", **QUICK)
     mine = make_scorer(f1_score, pos_label="malignant")
     theirs = cross_val_score(GaussianNB(), X, Y, cv=folds(X, Y), scoring=mine)
     np.testing.assert_allclose(1 - study.losses.by_fold()[0, 0], theirs)
     assert study.losses.metric.name == "f1 of malignant"
     with pytest.raises(ArgumentError) as caught:
-        bk.compare(CLASSIFIERS, X, Y, loss="average_precision", **QUICK)
+        bk.compare(CLASSIFIERS, X, Y, scoring="average_precision", **QUICK)
     assert str(caught.value) == (
         "loss 'average_precision' counts one of the two classes, and their names do not tell "
         "which: loss='average_precision:benign' or loss='average_precision:malignant'."
     )
     # advice works, and the rows of the rarer class decide
-    assert bk.compare(CLASSIFIERS, X, Y, loss="average_precision:malignant", **QUICK).recommended
+    assert bk.compare(CLASSIFIERS, X, Y, scoring="average_precision:malignant", **QUICK).recommended
     with pytest.raises(UnknownNameError, match="no class 'bengin': did you mean 'benign'"):
-        bk.compare(CLASSIFIERS, X, Y, loss="f1:bengin", **QUICK)
+        bk.compare(CLASSIFIERS, X, Y, scoring="f1:bengin", **QUICK)
 
 
 @pytest.mark.parametrize(
@@ -115,24 +117,24 @@ def scorer(estimator, X, y):
 
 def test_callables_of_every_kind():
     plain = bk.compare(CLASSIFIERS, X, Y, **QUICK).losses.by_fold()
-    by_mine = bk.compare(CLASSIFIERS, X, Y, loss=mine, **QUICK)
+    by_mine = bk.compare(CLASSIFIERS, X, Y, scoring=mine, **QUICK)
     np.testing.assert_array_equal(by_mine.losses.by_fold(), plain)
     assert (by_mine.losses.metric.name, by_mine.losses.metric.higher_is_better) == ("mine", False)
-    by_scorer = bk.compare(CLASSIFIERS, X, Y, loss=scorer, **QUICK)
+    by_scorer = bk.compare(CLASSIFIERS, X, Y, scoring=scorer, **QUICK)
     np.testing.assert_allclose(by_scorer.losses.by_fold(), plain - 1.0)
     assert by_scorer.losses.metric.higher_is_better
     assert "mean scorer" in by_scorer.explain()
     assert by_scorer.recommended == by_mine.recommended
     made = make_scorer(mean_absolute_error, greater_is_better=False)
-    study = bk.compare(REGRESSORS, P, Q, loss=made, **QUICK)
-    same = bk.compare(REGRESSORS, P, Q, loss="absolute", **QUICK)
+    study = bk.compare(REGRESSORS, P, Q, scoring=made, **QUICK)
+    same = bk.compare(REGRESSORS, P, Q, scoring="absolute", **QUICK)
     np.testing.assert_allclose(study.losses.by_fold(), same.losses.by_fold())
     assert study.losses.metric.name == "mean_absolute_error"
 
 
 def test_a_function_that_is_known_for_a_score_rises():
-    study = bk.compare(REGRESSORS, P, Q, loss=r2_score, **QUICK)
-    same = bk.compare(REGRESSORS, P, Q, loss="r2", **QUICK)
+    study = bk.compare(REGRESSORS, P, Q, scoring=r2_score, **QUICK)
+    same = bk.compare(REGRESSORS, P, Q, scoring="r2", **QUICK)
     assert study.recommended == same.recommended
     assert study.losses.metric.higher_is_better
     np.testing.assert_allclose(study.losses.by_fold() + 1.0, same.losses.by_fold())
@@ -159,13 +161,19 @@ def test_refused_before_the_first_fit(loss, sentence):
             raise AssertionError("fitted")
 
     with pytest.raises(ArgumentError, match=sentence):
-        bk.compare({"a": Never(), "b": Never()}, data="iris", loss=loss, on_failure="stop", **QUICK)
+        bk.compare(
+            {"a": Never(), "b": Never()},
+            "iris",
+            scoring=loss,
+            **QUICK,
+            execution=bk.Execution(on_failure="stop"),
+        )
 
 
 @pytest.mark.parametrize("advised", ["f1_macro", "roc_auc_ovr"])
 def test_the_advice_works(advised):
     learners = {"bayes": GaussianNB(), "logistic": LogisticRegression(max_iter=300)}
-    assert bk.compare(learners, data="iris", loss=advised, **QUICK).recommended
+    assert bk.compare(learners, "iris", scoring=advised, **QUICK).recommended
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ from bestofk.learners import learner
 from bestofk.run.judge import WEIGHT, loss_takes_weights, weight_argument, weighted
 from bestofk.run.metrics import LOSSES, as_loss
 
-QUICK = {"plan": "kfold:3", "engine": "serial", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False}
 LR, KNN = LogisticRegression(), KNeighborsClassifier()
 SCALED = make_pipeline(StandardScaler(), LR)
 
@@ -105,7 +105,7 @@ def test_fits_and_losses_are_those_of_scikit_learn_with_weights():
     X, y, w = rows()
     learners = {"lr": LogisticRegression(), "scaled": SCALED, "knn": KNN}
     for loss, metric in (("zero-one", metrics.zero_one_loss), ("log-loss", metrics.log_loss)):
-        study = bk.compare(learners, X, y, sample_weight=w, loss=loss, **QUICK)
+        study = bk.compare(learners, X, y, sample_weight=w, scoring=loss, **QUICK)
         for _, fold, train, test in bk.plan("kfold:3").splits(X, y):
             for place, (name, model) in enumerate(learners.items()):
                 how = {} if name == "knn" else {weight_argument(model): w[train]}
@@ -162,11 +162,11 @@ def test_callables_and_scorers_take_weights_where_they_can():
     X, _, w = rows()
     target = X[:, 0]
     learners = {"ridge": Ridge(), "firm": Ridge(alpha=50)}
-    by_name = bk.compare(learners, X, target, sample_weight=w, loss="absolute", **QUICK)
+    by_name = bk.compare(learners, X, target, sample_weight=w, scoring="absolute", **QUICK)
     for loss in (mean_absolute_error, "neg_mean_absolute_error"):
-        study = bk.compare(learners, X, target, sample_weight=w, loss=loss, **QUICK)
+        study = bk.compare(learners, X, target, sample_weight=w, scoring=loss, **QUICK)
         np.testing.assert_allclose(study.losses.values, by_name.losses.values, rtol=1e-12)
-    plain = bk.compare(learners, X, target, sample_weight=w, loss="neg_max_error", **QUICK)
+    plain = bk.compare(learners, X, target, sample_weight=w, scoring="neg_max_error", **QUICK)
     assert "takes no weights: every test row counts alike" in " ".join(plain.notes)
 
 

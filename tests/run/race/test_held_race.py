@@ -132,10 +132,7 @@ def test_a_fit_that_fails_leaves_the_decision_to_the_whole_plan(data):
             return super().fit(X, y)
 
     learners = {"max": "max", "nmc": "nmc", "once": Once()}
-    study = bk.compare(
-        learners, data=data, plan="2x3", stop="settled", prefer="listed", progress=False,
-        engine="serial",
-    )  # fmt: skip
+    study = bk.compare(learners, data, cv="2x3", stop="settled", prefer="listed", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
     assert len(study.failures) == 1
     assert len(study.losses.datasets) == PLANNED
     assert study.dropped == ("1 of 2 runs was dropped because not all learners finished it.",)
@@ -168,6 +165,11 @@ def test_losses_without_a_bound_are_run_in_full_where_the_smallest_mean_decides(
     ]
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
     study = bk.compare(
-        learners, data=data, plan="kfold:3", stop="settled", progress=False, engine="serial"
+        learners,
+        data,
+        cv="kfold:3",
+        stop="settled",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert study.race.fits == study.race.planned_fits

@@ -61,7 +61,7 @@ def test_every_test_is_on_the_page_or_refused_with_advice_that_works():
             taken.add(test)
         elif said.startswith("stop='settled'"):
             # what it advises: this plan, and to leave out what it names
-            assert f"--plan {PLAN}" in said
+            assert f"--cv {PLAN}" in said
             left = {
                 name: value for name, value in asked.items()
                 if not re.search(rf"leave (\w+ and )?{name}\b.* out, or", said)

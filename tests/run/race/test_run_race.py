@@ -33,9 +33,7 @@ def serial():
 
 @pytest.fixture(scope="module")
 def full():
-    return bk.compare(
-        LEARNERS, data="wine", prefer="listed", plan="10x10", progress=False, n_jobs=1
-    )
+    return bk.compare(LEARNERS, "wine", prefer="listed", cv="10x10", progress=False, n_jobs=1)
 
 
 def test_the_runs_are_those_of_a_replay_on_the_full_plan(serial, full):
@@ -66,12 +64,14 @@ def test_other_processes_use_the_same_runs_and_say_the_same(engine):
         pytest.importorskip("distributed", reason="Dask is not installed")
     few = {"data": "wine", "prefer": "listed", "plan": "4x2", "stop": "settled", "progress": False}
     learners = ["max", "naive-bayes"]
-    here = bk.compare(learners, engine="serial", **few)
+    here = bk.compare(learners, **few, execution=bk.Execution(engine="serial"))
     # two rounds: every one starts processes of its own
     assert here.race.runs == {"max": 2, "naive-bayes": 2}
     # a Dask cluster of two is in engines/test_cluster.py
     jobs = 1 if engine == "dask" else 2
-    assert told(bk.compare(learners, engine=engine, n_jobs=jobs, **few)) == told(here)
+    assert told(
+        bk.compare(learners, n_jobs=jobs, **few, execution=bk.Execution(engine=engine))
+    ) == told(here)
 
 
 class Breaks(Progress):
@@ -100,7 +100,7 @@ def test_one_that_was_broken_off_is_taken_up_again(serial, tmp_path, after):
 def test_what_a_store_holds_beyond_the_race_changes_nothing(serial, full, tmp_path):
     store = tmp_path / "study.db"
     whole = bk.compare(
-        LEARNERS, data="wine", prefer="listed", plan="10x10", progress=False, store=store, n_jobs=1
+        LEARNERS, "wine", prefer="listed", cv="10x10", progress=False, store=store, n_jobs=1
     )
     found = raced(store=store)
     assert told(found) == told(serial)
@@ -145,7 +145,7 @@ def test_where_all_runs_are_needed_the_decision_is_the_ordinary_one():
     options = {"data": "diabetes", "plan": "3x3", "progress": False, "n_jobs": 1}
     learners = ["ridge=sklearn.linear_model:Ridge()", "mean=sklearn.dummy:DummyRegressor()"]
     plain = bk.compare(learners, **options)
-    same = bk.compare(learners, stop="settled", risk=0.0, **options)
+    same = bk.compare(learners, stop=bk.StopRule(risk=0.0), **options)
     assert same.race.fits == same.race.planned_fits == 18
     assert type(same.decision) is type(plain.decision)
     assert same.decision.to_dict() == plain.decision.to_dict()
@@ -176,7 +176,7 @@ def test_without_risk_the_full_plan_decides_the_same(options):
     given |= {name: columns[name] for name in columns.keys() & options.keys()}
     learners = ["max", "nmc", "c4.5"]
     full = bk.compare(learners, X, y, **given)
-    stopped = bk.compare(learners, X, y, stop="settled", risk=0.0, **given)
+    stopped = bk.compare(learners, X, y, stop=bk.StopRule(risk=0.0), **given)
     assert stopped.race.settled
     assert stopped.race.exact
     assert stopped.recommended == full.recommended
@@ -198,7 +198,7 @@ def test_learners_of_one_price_come_by_their_means_of_the_whole_plan(seed, cost_
                "progress": False, "engine": "serial", "alpha": 0.3}  # fmt: skip
     full = bk.compare(learners, X, y, **options)
     for risk in (0.0, 0.05):
-        stopped = bk.compare(learners, X, y, stop="settled", risk=risk, **options)
+        stopped = bk.compare(learners, X, y, stop=bk.StopRule(risk=risk), **options)
         assert stopped.recommended == full.recommended
         assert set(stopped.decision.claims) <= set(full.decision.claims)
 
@@ -217,7 +217,12 @@ def test_a_learner_that_fails_is_left_out_and_the_others_race_on():
 
     failing["broken"] = Broken()
     study = bk.compare(
-        failing, data="wine", stop="settled", prefer="listed", progress=False, engine="serial"
+        failing,
+        "wine",
+        stop="settled",
+        prefer="listed",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
     )
     assert study.recommended == "naive-bayes"
     assert list(study.left_out) == ["broken"]
@@ -247,9 +252,11 @@ def test_a_failure_on_the_way_keeps_its_pairs_open_for_the_ordinary_decision():
 
     learners = {"once": Once(), "max": "max", "c4.5": "c4.5"}
     options = {"data": "wine", "prefer": "listed", "plan": "4x10", "progress": False}
-    stopped = bk.compare(learners, stop="settled", engine="serial", **options)
+    stopped = bk.compare(
+        learners, stop="settled", **options, execution=bk.Execution(engine="serial")
+    )
     Once.fits = 0
-    full = bk.compare(learners, engine="serial", **options)
+    full = bk.compare(learners, **options, execution=bk.Execution(engine="serial"))
     assert stopped.recommended == full.recommended
     assert sum(failure.kind is not None for failure in stopped.failures) == 1
 
@@ -264,7 +271,12 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     assert settled.race.settled
     # run 1 alone is in the store, and there is no time for more
     with pytest.raises(bk.errors.Interrupted):
-        bk.compare(learners, engine="serial", store=store, **{**options, "progress": Breaks(31)})
+        bk.compare(
+            learners,
+            store=store,
+            **{**options, "progress": Breaks(31)},
+            execution=bk.Execution(engine="serial"),
+        )
     cut = bk.compare(learners, budget=1e-9, store=store, **options)
     assert not cut.race.settled
     assert cut.race.ended == "unfinished"
@@ -279,10 +291,7 @@ def test_at_the_cap_it_depends_on_the_splits(tmp_path):
     from sklearn.neighbors import KNeighborsClassifier
 
     learners = {name: KNeighborsClassifier(k) for name, k in (("a", 1), ("b", 3), ("c", 5))}
-    study = bk.compare(
-        learners, data="wine", plan="2x5", stop="settled", settle="limit", max_runs=3,
-        progress=False, n_jobs=1, store=tmp_path / "study.db",
-    )  # fmt: skip
+    study = bk.compare(learners, "wine", cv="2x5", stop=bk.StopRule(settle="limit", max_runs=3), progress=False, n_jobs=1, store=tmp_path / "study.db")  # fmt: skip
     race = study.race
     assert not race.settled
     assert race.ended == "runs"
@@ -319,22 +328,22 @@ def test_who_watches_hears_who_is_out_and_what_is_open():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"plan": "10x5+nested"}, "--plan 10x10"),
-        ({"plan": "5x2"}, "--plan 10x10"),
-        ({"plan": "kfold:10"}, "--plan 10x10"),
-        ({"plan": "holdout:0.3"}, "--plan 10x10"),
-        ({"plan": "10x10", "test": "folds"}, "--plan 10x10"),
+        ({"plan": "10x5+nested"}, "--cv 10x10"),
+        ({"plan": "5x2"}, "--cv 10x10"),
+        ({"plan": "kfold:10"}, "--cv 10x10"),
+        ({"plan": "holdout:0.3"}, "--cv 10x10"),
+        ({"plan": "10x10", "test": "folds"}, "--cv 10x10"),
         ({"procedure": "test-first"}, "leave stop out"),
         ({"margin": 0.1}, "margin needs all runs"),
         ({"rope": 0.1}, "rope needs all runs"),
         ({"risk": 1.0}, "risk must be"),
         ({"risk": 0.0, "settle": "limit"}, "above 0"),
         ({"settle": "limit", "max_runs": 5}, "at least the 10 runs"),
-        ({"settle": "limit", "plan": "resample:30:0.1"}, "--plan 10x10"),
+        ({"settle": "limit", "plan": "resample:30:0.1"}, "--cv 10x10"),
         ({"stop": None, "target": "order"}, "--stop settled"),
         ({"stop": "soon"}, "stop must be"),
         ({"data": ["wine", "iris"]}, "at least 8 are needed"),
-        ({"test": "sorted-runs", "df": 10}, "--plan 10x10"),
+        ({"test": "sorted-runs", "df": 10}, "--cv 10x10"),
     ],
 )
 def test_what_cannot_be_curtailed_is_refused_before_the_first_fit(options, words):

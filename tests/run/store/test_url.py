@@ -192,7 +192,7 @@ def test_mistyped_addresses_tell_no_password_and_make_no_file(wrong, tmp_path, m
 
     monkeypatch.chdir(tmp_path)
     assert main(["show", wrong]) in (1, 2)
-    assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--plan", "kfold:2",
+    assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--cv", "kfold:2",
                  "--store", wrong, "--quiet"]) in (1, 2)  # fmt: skip
     captured = capfd.readouterr()
     assert "SECRET" not in captured.err + captured.out
@@ -228,5 +228,5 @@ def test_a_pipe_is_no_store(tmp_path, capfd):
     os.mkfifo(path)
     assert main(["show", str(path)]) == 1
     assert main(["compare", "iris", "--learner", "max", "--learner", "nmc", "--store", str(path),
-                 "--plan", "kfold:2", "--quiet"]) == 1  # fmt: skip
+                 "--cv", "kfold:2", "--quiet"]) == 1  # fmt: skip
     assert capfd.readouterr().err.count("a store is a file; this is a pipe") == 2

@@ -6,36 +6,64 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bestofk._base.checks import one_of, refuse, whole
+from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined, ordinal
 
 Target = Literal["best", "order"]
 Settle = Literal["plan", "limit"]
 TARGETS: tuple[Target, ...] = ("best", "order")
+SETTLES: tuple[Settle, ...] = ("plan", "limit")
+MAX_RUNS = 30
+"""Runs after which a comparison that adds runs gives up, by default."""
 FIRST_LOOK = 2
 """Runs before the first prediction: one run has no spread over runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StopRule:
-    """When a comparison is settled.
+    """When `bestofk.compare` stops before its plan is complete.
 
     Attributes
     ----------
     target : {"best", "order"}
-        What must be settled: who is recommended, or the whole order.
+        What must be settled: which learner is recommended, or the whole ranking.
     risk : float
-        The chance, given the data, that the full plan would have decided otherwise; 0: only
-        what no result of the rest can change.
+        Largest probability, given the data, that the full plan would reach another decision.
+        0 stops only when no remaining result can change the decision. Over several data sets
+        bestofk takes no risk, whatever this value.
     settle : {"plan", "limit"}
-        The verdict of the plan, or that of endless runs of the same test.
+        Reach the decision of the plan, or the decision of infinitely many runs of the same test.
+        The latter adds runs beyond the plan if the decision is unclear.
     max_runs : int
-        With ``settle="limit"``, the runs after which what is open stays so.
+        Runs after which ``settle="limit"`` gives up.
+
+    Examples
+    --------
+    >>> StopRule(target="order", risk=0.01).risk
+    0.01
     """
 
     target: Target = "best"
     risk: float = 0.05
     settle: Settle = "plan"
-    max_runs: int = 30
+    max_runs: int = MAX_RUNS
+
+    def __post_init__(self) -> None:
+        one_of(self.target, "target", TARGETS)
+        one_of(self.settle, "settle", SETTLES)
+        risk = self.risk
+        if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
+            raise refuse("risk", "a probability of at least 0 and below 1", risk)
+        object.__setattr__(self, "risk", float(risk))
+        object.__setattr__(self, "max_runs", whole(self.max_runs, "max_runs", at_least=2))
+        if self.settle == "limit" and risk == 0:
+            raise ArgumentError(
+                "settle='limit' asks for the decision of infinitely many runs, which is never "
+                "certain: give a risk above 0, such as risk=0.05."
+            )
+        if self.settle != "limit" and self.max_runs != MAX_RUNS:
+            raise ArgumentError("max_runs applies to settle='limit': add that, or omit max_runs.")
 
 
 # Why a learner was stopped, in words; learners with the same reason share a sentence.

@@ -527,16 +527,16 @@ def measured(request: Request, loss: Any, *, datasets: tuple[str, ...] = DATASET
     with threadpool_limits(1):
         study = bk.compare(
             learners(),
-            data=data,
-            plan=f"kfold:{FOLDS}",
-            repetitions=request.runs or 1,
-            loss=loss,
+            data,
+            cv=f"kfold:{FOLDS}",
+            scoring=loss,
             store=request.store,
             n_jobs=request.jobs,
-            engine=request.engine,
-            scheduler=request.scheduler,
             random_state=request.seed,
             progress=False,
+            execution=bk.Execution(
+                repetitions=request.runs or 1, engine=request.engine, scheduler=request.scheduler
+            ),
         )
     dims = study.losses.dims
     wanted = ("algorithm", "dataset", "run", "fold", "repetition")

@@ -20,7 +20,7 @@ losses = bk.Losses(table, dims=("algorithm", "dataset"),
 _RACE = """
 import bestofk as bk
 
-study = bk.compare(data="breast-cancer", stop="settled", progress=False)
+study = bk.compare(None, "breast-cancer", stop="settled", progress=False)
 """
 _PAIR = """
 import bestofk as bk
@@ -84,7 +84,7 @@ bk.figure(hull, 'roc')""",
     "frontier": """
 import bestofk as bk
 
-study = bk.compare(data="breast-cancer", plan="kfold:10", progress=False)
+study = bk.compare(None, "breast-cancer", cv="kfold:10", progress=False)
 study.plot('frontier', cost='fit_time')""",
     "heatmap": f"{_DATASETS}bk.figure(losses, 'heatmap')",
     "ranks": f"{_DATASETS}bk.figure(losses, 'ranks')",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from bestofk._base.checks import one_of, refuse, whole
+from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
 from bestofk.decide.decision import Decision
@@ -20,15 +20,12 @@ from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.planned_units import MOST_UNITS, PlannedUnits
-from bestofk.decide.stopping.rule import TARGETS, Settle
 from bestofk.losses.losses import Losses
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
-STOPS = ("settled",)
-SETTLES: tuple[str, ...] = get_args(Settle)
 PLAN = "10x10"
 """The plan of a race that names none."""
 _BY_RUNS = ("plain", "corrected")
@@ -95,59 +92,22 @@ class PlannedRace:
                 "max_runs": rule.max_runs, "runs": self.test.runs}  # fmt: skip
 
 
-def stopping_rule(
-    stop: str | None,
-    *,
-    target: str,
-    settle: str,
-    risk: float | None,
-    max_runs: int,
-    datasets: int = 1,
-) -> StopRule | None:
-    """The rule that the arguments of `compare` ask for; None: the whole plan is run."""
-    plain = StopRule()
+def as_stop_rule(stop: str | StopRule | None, *, datasets: int = 1) -> StopRule | None:
+    """Return the rule that `stop` names; None runs the whole plan."""
     if stop is None:
-        given = {"target": target, "settle": settle, "risk": risk, "max_runs": max_runs}
-        for name, value in given.items():
-            if value != (None if name == "risk" else getattr(plain, name)):
-                raise ArgumentError(
-                    f"{name} applies to a comparison that stops: add stop='settled' (on the "
-                    "command line --stop settled), or leave it out."
-                )
         return None
-    one_of(stop, "stop", STOPS)
-    one_of(target, "target", TARGETS)
-    one_of(settle, "settle", SETTLES)
-    if risk is None:
-        risk = 0.0 if datasets > 1 else plain.risk
-    if isinstance(risk, bool) or not isinstance(risk, int | float) or not 0.0 <= risk < 1.0:
-        raise refuse("risk", "a chance of at least 0 and below 1", risk)
-    if settle == "limit" and datasets > 1:
+    if stop == "settled":
+        stop = StopRule()
+    if not isinstance(stop, StopRule):
+        raise refuse("stop", "None, 'settled' or a bestofk.StopRule", stop)
+    if datasets == 1:
+        return stop
+    if stop.settle == "limit":
         raise ArgumentError(
-            f"settle='limit' adds runs on one data set; got {datasets}: leave settle out, and "
-            "stop='settled' stops when the data sets that are left cannot change the verdict."
+            f"settle='limit' adds runs on one data set; got {datasets}: omit settle, and "
+            "stop='settled' stops when the remaining data sets cannot change the decision."
         )
-    if risk > 0 and datasets > 1:
-        raise ArgumentError(
-            "risk is for runs on one data set; over several nothing is predicted, and no risk is "
-            "taken: leave risk out."
-        )
-    if settle == "limit" and risk == 0:
-        raise ArgumentError(
-            "settle='limit' asks for the verdict of endless runs, of which nothing is sure: give a "
-            "risk above 0, such as 0.05."
-        )
-    if settle != "limit" and max_runs != plain.max_runs:
-        raise ArgumentError(
-            "max_runs ends a race for endless runs: add settle='limit' (on the command line "
-            "--settle limit), or leave max_runs out."
-        )
-    return StopRule(
-        target=target,  # type: ignore[arg-type]
-        settle=settle,  # type: ignore[arg-type]
-        risk=float(risk),
-        max_runs=whole(max_runs, "max_runs", at_least=2),
-    )
+    return replace(stop, risk=0.0)
 
 
 def rule_from(held: Mapping[str, Any]) -> StopRule:
@@ -162,7 +122,7 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
     if plan.kind != "cv" or plan.source is not None:
         raise ArgumentError(
             f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
-            f"add: give plan={PLAN!r} (on the command line --plan {PLAN}), or leave settle out."
+            f"add: give plan={PLAN!r} (on the command line --cv {PLAN}), or leave settle out."
         )
     if rule.max_runs < plan.runs:
         raise ArgumentError(
@@ -294,7 +254,7 @@ def _instead(decision: Settings) -> str:
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""
-    return f"give plan={PLAN!r} (on the command line --plan {PLAN}){without}, or leave stop out"
+    return f"give plan={PLAN!r} (on the command line --cv {PLAN}){without}, or leave stop out"
 
 
 def _first_runs(design: Design, runs: int) -> Design:
