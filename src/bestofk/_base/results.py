@@ -10,7 +10,6 @@ imported when something is shown; no result needs a template or a figure to exis
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isfinite
@@ -47,19 +46,8 @@ def present(form: str, value: Any, *arguments: Any, **options: Any) -> Any:
 class Result(Protocol):
     """What every result of this package offers, next to `pvalue` where it has one."""
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of those that the result holds: by number where the
-            learners are numbers, else in the order in which the result lists them. Results that
-            speak of no learner have no use for them.
-        alpha : float, optional
-            Level of significance. None: the level at which the result was decided, or 0.05 where
-            the result leaves it open. A result that was decided at one level refuses another.
-        """
+    def explain(self) -> str:
+        """Return the result in sentences, ready to print."""
         ...
 
     def to_frame(self) -> Any:
@@ -92,22 +80,6 @@ def decided_level(alpha: float | None, decided: float) -> float:
     return decided
 
 
-def without_effect(names: Sequence[str] | None, alpha: float | None) -> None:
-    """Check the arguments of an `explain` that they do not change: no learner, no level in it."""
-    open_level(alpha)
-    if isinstance(names, str):
-        raise ArgumentError(f"names must be a sequence of names; got {names!r:.80}.")
-
-
-def warn_renamed(old: str, new: str) -> None:
-    """Say that a name is kept for one release."""
-    import warnings
-
-    warnings.warn(
-        f"{old} will go in the next release: use {new} instead.", DeprecationWarning, stacklevel=3
-    )
-
-
 def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, Any]:
     """Learner: what it is called now, for `explain`.
 
@@ -126,21 +98,6 @@ def renamed(names: Sequence[str] | None, learners: Iterable[Any]) -> dict[Any, A
     if set(known) == set(range(len(known))):
         return {number: str(names[number]) for number in known}
     return {old: str(new) for old, new in zip(known, names, strict=True)}
-
-
-def renamed_text(text: str, called: Mapping[Any, Any]) -> str:
-    """A sentence that was written before, with the learners called otherwise."""
-    words = {
-        (f"learner {old}" if isinstance(old, int) else str(old)): str(new)
-        for old, new in called.items()
-        if old != new
-    }
-    if not words:
-        return text
-    longest_first = sorted(words, key=len, reverse=True)
-    pattern = rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)"
-    lowered = re.sub(r"\bLearner (?=\d)", "learner ", text)
-    return re.sub(pattern, lambda found: words[found.group()], lowered)
 
 
 def json_ready(value: Any) -> Any:
@@ -182,8 +139,8 @@ class Presented:
 
     __slots__ = ()
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The result in sentences, ready to print; see `Result`."""
+    def explain(self) -> str:
+        """Return the result in sentences, ready to print."""
         raise NotImplementedError(f"{type(self).__name__} has no sentences.")
 
     def _columns(self) -> dict[str, Any]:

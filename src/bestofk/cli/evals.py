@@ -187,16 +187,9 @@ def evals(
         for name in decision.ranking:
             say_name(name)
     else:
-        from bestofk.cli.terminal import print_order, print_sentences
+        from bestofk.cli.terminal import print_decision, print_sentences
 
-        print_order(
-            decision,
-            choice.account,
-            headline=choice.headline(),
-            beside=choice.beside(),
-            columns=_cost_column(choice),
-            noun="model",
-        )
+        print_decision(choice, _cost_column(choice))
         if lines := _cost_lines(choice):
             print_sentences("\n".join(lines))
         if report_path is not None:

@@ -64,18 +64,14 @@ def order(
     if report_path is not None:
         decision.report(report_path, command=command_line())
     if as_json:
-        from bestofk.decide.power.advice import expectation_to_dict
-
-        more: dict[str, Any] = {"expected": expectation_to_dict(decision)}
-        if report_path:
-            more["report"] = report_path
+        more: dict[str, Any] = {"report": report_path} if report_path else {}
         echo_json({**decision.to_dict(), "account": list(table.account), **more})
     elif quiet:
         for name in decision.ranking:
             say_name(name)
     else:
-        from bestofk.cli.terminal import print_order
+        from bestofk.cli.terminal import print_decision
 
-        print_order(decision, table.account)
+        print_decision(decision)
         if report_path is not None:
             say(f"The report is in {report_path}.")

@@ -59,7 +59,7 @@ def report(
     if as_json:
         echo_json({**found.to_dict(), "report": str(path)})
         return
-    print_sentences(found.explain().split("\n")[0])
+    print_sentences(found.headline())
     say(f"The report is in {path}.")
 
 

@@ -111,7 +111,7 @@ def _as_json(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally])
                 "seconds": tally.seconds if isfinite(tally.seconds) else None,
                 "failures": [asdict(failure) for failure in tally.failures],
                 "recommended": getattr(decided, "recommended", None),
-                "explanation": _lines(decided) if decided is not None else None,
+                "explanation": None if decided is None else "\n".join(_lines(decided, whole=True)),
             }
         )
     return {
@@ -167,15 +167,16 @@ def _print(store: Store, shown: tuple[StoredStudy, ...], tallies: list[Tally]) -
             label = "decision" if len(spec.decisions) == 1 else f"decision {number}"
             out.print(plain(f"   {label:<10} {_asked(record)}"))
         # of several studies the first paragraph each; --study N has the rest
-        lines = _lines(decided).split("\n")
-        for line in lines if len(shown) == 1 else lines[:1]:
+        for line in _lines(decided, whole=len(shown) == 1):
             out.print(plain(f"   {line}".rstrip()))
 
 
-def _lines(decided: Study | str | None) -> str:
+def _lines(decided: Study | str | None, *, whole: bool) -> list[str]:
     if decided is None:
-        return f"More than {MOST_DECIDED} studies: --study N says what was decided."
-    return decided if isinstance(decided, str) else decided.explain()
+        return [f"More than {MOST_DECIDED} studies: --study N says what was decided."]
+    if isinstance(decided, str):
+        return [decided]
+    return decided.explain().splitlines() if whole else [decided.headline()]
 
 
 def _asked(record: StoredDecision) -> str:

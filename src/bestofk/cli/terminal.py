@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -12,21 +12,24 @@ import numpy as np
 from bestofk._base.formatting import duration, interval_words, printable, pvalue_words
 from bestofk.cli.options import as_typed
 from bestofk.cli.say import PROSE_WIDTH, safe
-from bestofk.decide.power.advice import advice, expectation
+from bestofk.decide.decision import Decision
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.explain import level_words, standing_sentences
-from bestofk.decide.statements.headline import equal_means
+from bestofk.decide.statements.verdict import equal_means
+from bestofk.decide.statements.wording import level_words
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from bestofk.decide import Decision, Standing
+    from bestofk.decide import Standing
     from bestofk.decide.preference import Name
+    from bestofk.evals.model_choice import ModelChoice
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.study import Cost, Study
 
+Cells = Mapping[str, Mapping[str, str]]
+"""Cells by title and learner."""
 PICTURE_WIDTH = 28
 """Columns of the small picture where there is room."""
 PICTURE_AT_LEAST = 10
@@ -369,86 +372,70 @@ def print_sentences(text: str) -> None:
         print_prose(out, line)
 
 
-def print_order(
-    decision: Decision,
-    account: Sequence[str],
-    *,
-    headline: str | None = None,
-    beside: Sequence[str] | None = None,
-    columns: Mapping[str, Mapping[str, str]] | None = None,
-    noun: str = "learner",
-) -> None:
-    """What to do, every learner in a table, then the sentences.
+def print_decision(value: Decision | ModelChoice, columns: Cells | None = None) -> None:
+    """Print what to do, every learner in a table, then the other statements.
 
-    `headline` stands in the place of the first line, `beside` in that of what is expected and
-    advised; `columns` holds cells by title and learner, which are called `noun`.
+    `columns` holds more cells by title and learner.
     """
-    if beside is None:
-        beside = (*expectation(decision), *advice(decision))
-    first, *lines = decision.explain().split("\n")
-    _print_decision(
-        decision,
-        [first] if headline is None else headline.split("\n"),
-        [*lines, *beside],
-        account,
-        columns=columns,
-        noun=noun,
-    )
+    decision = value if isinstance(value, Decision) else value.decision
+    _print(value, decision, columns=columns or {}, account=_account_of(value))
 
 
 def print_study(study: Study) -> None:
-    """The same of a run, with what a fit costs and what the data were."""
-    taken = {said: as_typed(said, "compare") for said in study.taken}
-    said = replace(study, data_account=()).explain().split("\n")
-    lines = [taken.get(line, line) for line in said]
-    # what was guessed comes before the numbers that rest on it
-    first = [lines[0], *(line for line in lines[1:] if line in taken.values())]
-    rest = [line for line in lines[1:] if line not in taken.values()]
-    _print_decision(study.decision, first, rest, study.data_account, study.costs, study.others)
+    """Print the decision of a run, with the cost of a fit and what was understood of the data."""
+    _print(
+        study, study.decision, costs=study.costs, others=study.others, account=study.data_account
+    )
 
 
-def _print_decision(
+def _account_of(value: Decision | ModelChoice) -> Sequence[str]:
+    """Return what was read of a table or of logs."""
+    if not isinstance(value, Decision):
+        return value.account
+    losses = None if value.problem is None else value.problem.losses
+    return () if losses is None else losses.account
+
+
+def _print(
+    value: Decision | Study | ModelChoice,
     decision: Decision | None,
-    first: Sequence[str],
-    rest: Sequence[str],
-    account: Sequence[str],
+    *,
     costs: Mapping[str, Cost] | None = None,
     others: Sequence[OtherMetric] = (),
-    *,
-    columns: Mapping[str, Mapping[str, str]] | None = None,
-    noun: str = "learner",
+    columns: Cells | None = None,
+    account: Sequence[str] = (),
 ) -> None:
     out = console()
-    print_prose(out, first[0], style="bold")
-    for line in first[1:]:
-        print_prose(out, line)
+    print_prose(out, value.headline(), style="bold")
+    for one in value.select("assumed"):
+        # the assumptions come before the numbers that rest on them
+        print_prose(out, as_typed(one.text, "compare"))
     out.print()
-    told: set[str] = set()
+    hidden = {"verdict", "left out", "assumed", "data"}
     if decision is not None:
-        fitting = shown_columns(decision, out.width, costs, others, columns or {}, noun)
+        fitting = shown_columns(decision, out.width, costs, others, columns or {}, decision.noun)
         out.print(learner_table(decision, fitting))
         out.print()
         shown = {column.key for column in fitting}
-        told = _in_the_table(decision, shown)
+        if _shows_standings(decision, shown):
+            hidden.add("standing")
         if others and OTHER_METRIC not in shown:
             out.print(other_metrics_table(decision, others))
             out.print()
-    for line in rest:
-        if line not in told:
-            print_prose(out, line)
+    for one in value.statements:
+        if one.kind not in hidden:
+            print_prose(out, one.text)
     if decision is not None:
         print_graph(out, decision)
     if account:
         print_prose(out, " ".join(account), style="dim")
 
 
-def _in_the_table(decision: Decision, shown: set[str]) -> set[str]:
-    """Sentences that say no more than the rows of the table do."""
+def _shows_standings(decision: Decision, shown: set[str]) -> bool:
+    """Whether the rows of the table say all that the standings do."""
     if not {"worse by", "interval", "p"} <= shown or decision.evidence.family.name == "preference":
-        return set()
-    if len(decision.standings) != len(decision.by_preference) - 1:
-        return set()
-    return set(standing_sentences(decision))
+        return False
+    return len(decision.standings) == len(decision.by_preference) - 1
 
 
 def print_graph(out: Console, decision: Decision) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import without_effect
 from bestofk.data.schema import (
     TASKS,
     Codes,
@@ -278,9 +277,8 @@ class DataSet:
         found: str = self._cache["fingerprint"]
         return found
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What the data set holds and how it was read; `names` and `alpha` have no effect."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """What the data set holds and how it was read."""
         return " ".join((f"{self._size()}.", *self.account))
 
     def __len__(self) -> int:

@@ -64,9 +64,17 @@ class Choice:
     function: Callable[..., Any]
     axes: int
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    reason: str = ""
+    chosen: str = ""
+    """Why it was chosen; empty if the caller asked for it."""
+    detail: str = ""
+    """What was done to it, such as a calibration."""
     entry: PairwiseTest | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why this test, in a phrase."""
+        return "; ".join(filter(None, (self.chosen or "asked for", self.detail)))
 
     @property
     def two_sided_only(self) -> bool:
@@ -106,17 +114,24 @@ def choose_test(
         name = getattr(test, "__name__", type(test).__name__)
         axes = 1 if problem.values.ndim == 2 else 2
         return Choice(
-            name=name, function=test, axes=axes, arguments=arguments, reason="given by the caller"
+            name=name,
+            function=test,
+            axes=axes,
+            arguments=arguments,
+            chosen=getattr(test, "chosen", problem.subject.test_reason or "given by the caller"),
+            detail=getattr(test, "detail", ""),
+            entry=getattr(test, "entry", None),
         )
+    detail = ""
     if test == "auto":
-        entry, reason = _automatic(problem, family)
+        entry, chosen = _automatic(problem, family)
     else:
         if test in MULTIPLE_TESTS:
             raise ArgumentError(
                 f"test {test!r} is for all learners at once, and this procedure asks for pairs: "
                 f"{_offer(problem)}."
             )
-        entry, reason = PAIRWISE_TESTS[test], "asked for"
+        entry, chosen = PAIRWISE_TESTS[test], ""
         _refuse_uncovered(problem, entry)
         _refuse_few_units(problem, entry)
     if one_sided and "greater" not in entry.sides:
@@ -126,25 +141,36 @@ def choose_test(
         )
     function = entry.load()
     if df == "calibrated":
-        df, note = _calibrated(problem, entry)
-        reason = f"{reason}; {note}"
+        df, detail = _calibrated(problem, entry)
     elif isinstance(df, Calibration | str | os.PathLike):
         calibration = df if isinstance(df, Calibration) else read_calibration(df)
-        reason = f"{reason}; {_measured(problem, entry, calibration)}"
+        detail = _measured(problem, entry, calibration)
         df, function = calibration.df, calibration.applied(function)
     return Choice(
         name=entry.name,
         function=function,
         axes=BOTH_PARTS if entry.subsets and not entry.pooled else entry.axes,
         arguments={**entry.arguments, **_facts(problem, entry, df, random_state), **arguments},
-        reason=reason,
+        chosen=problem.subject.test_reason or chosen,
+        detail=detail,
         entry=entry,
         notes=_warnings(problem, entry),
     )
 
 
+def caution_of(problem: Problem, choice: Choice) -> str:
+    """Return what is known of the test's error rate beyond its assumptions."""
+    if choice.entry is None:
+        return ""
+    if choice.entry.caution_for_unstable and problem.subject.caution is not None:
+        return problem.subject.caution
+    return choice.entry.caution
+
+
 def units(problem: Problem) -> int:
-    """How many data sets, instances or folds a test counts."""
+    """Return how many data sets, instances, clusters or folds a test counts."""
+    if problem.subject.n_clusters is not None:
+        return problem.subject.n_clusters
     return int(problem.sample(1).shape[1])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, RandomState, generator, probability, whole
 from bestofk._base.errors import DesignError
 from bestofk._base.formatting import capitalised, number
-from bestofk._base.results import Presented, decided_level, renamed
+from bestofk._base.results import Presented
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:
@@ -71,22 +70,9 @@ class CorrectedMinimum(Presented):
     metric: Metric = field(default_factory=Metric, repr=False)
     """What the losses are for the person who brought them; sentences speak of it."""
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The estimate in sentences.
-
-        Parameters
-        ----------
-        names : one str, optional
-            The name of the chosen learner, instead of its own.
-        alpha : float, optional
-            One minus the level of the interval; another one is refused.
-        """
-        decided_level(alpha, 1.0 - self.level)
-        chosen = (
-            f"learner {self.chosen}"
-            if isinstance(self.chosen, int) and names is None
-            else renamed(names, (self.chosen,))[self.chosen]
-        )
+    def explain(self) -> str:
+        """The estimate in sentences."""
+        chosen = f"learner {self.chosen}" if isinstance(self.chosen, int) else str(self.chosen)
         metric, smallest = self.metric, self.metric.smallest
         naive, corrected = (number(metric.shown(one)) for one in (self.naive, self.corrected))
         low, high = sorted(metric.shown(one) for one in (self.low, self.high))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +12,14 @@ from bestofk._base.checks import Floats
 from bestofk._base.results import (
     Presented,
     Reported,
-    decided_level,
     json_ready,
-    open_level,
-    renamed,
-    renamed_text,
-    warn_renamed,
 )
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
 from bestofk.decide.problem import Problem
 from bestofk.decide.procedures.graph import Step, steps_of
 from bestofk.decide.registry import decides_by
+from bestofk.decide.statements.statement import Statement, as_text, paragraph
 from bestofk.losses.losses import Metric
 
 if TYPE_CHECKING:
@@ -59,12 +55,11 @@ class Standing(Presented):
         """One row, in the user's metric."""
         return {name: [cell] for name, cell in self.to_dict().items() if name != "margin"}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The standing in a sentence; `names` may hold its name and the recommended learner's."""
-        from bestofk.decide.statements.explain import standing_sentence
+    def explain(self) -> str:
+        """Return the standing in a sentence."""
+        from bestofk.decide.statements.details import standing_sentence
 
-        open_level(alpha)
-        return standing_sentence(self, names)
+        return standing_sentence(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The standing for strict JSON, in the user's metric: what is infinite is null."""
@@ -155,17 +150,21 @@ class Decision(Reported):
     problem: Problem | None = field(default=None, repr=False)
     test_choice: Choice | None = field(default=None, repr=False)
     settings: Settings | None = field(default=None, repr=False)
-    noun: str = field(default="learner", repr=False)
-    """What is compared, in a word."""
-    n_clusters: int | None = field(default=None, repr=False)
-    """Where clusters of items are the units of the test: how many there are."""
-    """What was asked of the decision, where it was made by `bestofk.order`."""
+    """The settings of the decision, if `bestofk.order` or `bestofk.compare` made it."""
+    _statements: dict[str, tuple[Statement, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
+    """Statements by kind, once they were made."""
 
     @property
-    def beside(self) -> Any:
-        """What `bootstrap` was called; it warns for one release."""
-        warn_renamed("beside", "bootstrap")
-        return self.bootstrap
+    def noun(self) -> str:
+        """What is compared, in a word."""
+        return "learner" if self.problem is None else self.problem.subject.noun
+
+    @property
+    def details(self) -> Mapping[Name, str]:
+        """Phrases about learners, such as their cost, that the verdict uses."""
+        return {} if self.problem is None else self.problem.subject.details
 
     @property
     def best(self) -> Name | None:
@@ -291,55 +290,55 @@ class Decision(Reported):
         """Runs that the mean of a learner is taken over, where not all have the same."""
         return None
 
+    def select(self, *kinds: str) -> tuple[Statement, ...]:
+        """Return the statements of these kinds; see `bestofk.decide.statements`."""
+        from bestofk.decide.statements import builders_of
+
+        builders = builders_of(self)
+        for kind in kinds:
+            if kind in builders and kind not in self._statements:
+                self._statements[kind] = builders[kind](self)
+        return tuple(one for kind in kinds for one in self._statements.get(kind, ()))
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
+        from bestofk.decide.statements import builders_of
+
+        return self.select(*builders_of(self))
+
     def headline(self) -> str:
-        """What to do, in the first one or two sentences."""
-        from bestofk.decide.statements.headline import headline_of
+        """Return the verdict: what to do, in one or two sentences."""
+        return paragraph(self.select("verdict"))
 
-        return headline_of(self)
+    def explain(self) -> str:
+        """Return all statements, the verdict first, one paragraph per line."""
+        return as_text(self.statements)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The verdict in sentences.
+    def with_text_names(self) -> Decision:
+        """Return the decision with learners named by text, also those of a bare array."""
+        if all(isinstance(name, str) for name in self.by_preference):
+            return self
 
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the order of `by_preference`.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
-        """
-        from bestofk.decide.statements.explain import explain_order
+        def by_text(values: Mapping[Name, Any]) -> dict[Name, Any]:
+            return {str(name): value for name, value in values.items()}
 
-        decided_level(alpha, self.alpha)
-        return explain_order(self if names is None else self.renamed(names))
-
-    def renamed(self, names: Sequence[str]) -> Decision:
-        """The same decision with the learners called otherwise; `names` as for `explain`."""
-        called = renamed(names, self.by_preference)
-
-        def keys(values: Mapping[Name, Any]) -> dict[Name, Any]:
-            return {called[name]: value for name, value in values.items()}
-
-        best = self.recommended
         return replace(
             self,
-            recommended=None if best is None else called[best],
-            ranking=tuple(called[name] for name in self.ranking),
-            by_preference=tuple(called[name] for name in self.by_preference),
-            means=keys(self.means),
-            evidence=replace(
-                self.evidence, names=tuple(called[name] for name in self.evidence.names)
-            ),
-            margins=keys(self.margins),
-            counts=None if self.counts is None else keys(self.counts),
-            reasons=tuple(renamed_text(reason, called) for reason in self.reasons),
-            notes=tuple(renamed_text(note, called) for note in self.notes),
+            recommended=None if self.recommended is None else str(self.recommended),
+            ranking=tuple(map(str, self.ranking)),
+            by_preference=tuple(map(str, self.by_preference)),
+            means=by_text(self.means),
+            evidence=replace(self.evidence, names=tuple(map(str, self.evidence.names))),
+            margins=by_text(self.margins),
+            counts=None if self.counts is None else by_text(self.counts),
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The decision for strict JSON: no NaN, no infinity; all in the user's metric."""
-        from bestofk.decide.statements.as_json import order_to_dict
+        from bestofk.decide.statements.as_json import decision_to_dict
 
-        return order_to_dict(self)
+        return decision_to_dict(self)
 
     def to_json(self) -> str:
         """The result as one strict JSON object."""

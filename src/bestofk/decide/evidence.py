@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,11 +13,7 @@ from bestofk._base.checks import Bools, Floats, Ints, one_of, probability
 from bestofk._base.errors import ArgumentError
 from bestofk._base.results import (
     Presented,
-    decided_level,
     json_ready,
-    open_level,
-    renamed,
-    warn_renamed,
 )
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -120,12 +116,11 @@ class Posterior(Presented):
     equivalent: float
     b_better: float
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """The probabilities in a sentence; `alpha` has no effect."""
-        from bestofk.decide.statements.explain import posterior_sentence
+        from bestofk.decide.statements.details import posterior_sentence
 
-        open_level(alpha)
-        return posterior_sentence(self, names)
+        return posterior_sentence(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,12 +159,11 @@ class Pair(Presented):
         """The claim in words."""
         return "no evidence" if self.better is None else f"{self.better} is better"
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """The pair in a sentence, in the user's metric; it was decided before, whatever `alpha`."""
-        from bestofk.decide.statements.explain import pair_sentence
+        from bestofk.decide.statements.details import pair_sentence
 
-        open_level(alpha)
-        return pair_sentence(self, names)
+        return pair_sentence(self)
 
     def _columns(self) -> dict[str, Any]:
         """One row, in the user's metric."""
@@ -392,21 +386,11 @@ class Evidence(Presented):
             (names[i], names[j]) for i, j in zip(winners.tolist(), losers.tolist(), strict=True)
         )
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Which pairs are shown to differ, in sentences.
+    def explain(self) -> str:
+        """Which pairs are shown to differ, in sentences."""
+        from bestofk.decide.statements.details import evidence_sentences
 
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
-        """
-        from bestofk.decide.statements.explain import evidence_sentences
-
-        decided_level(alpha, self.family.alpha)
-        called = renamed(names, self.names)
-        return evidence_sentences(replace(self, names=tuple(called[name] for name in self.names)))
+        return evidence_sentences(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The evidence for strict JSON, in the user's metric: one object per pair."""
@@ -421,22 +405,6 @@ class Evidence(Presented):
             "rope": self.rope,
             "pairs": [pair.to_dict() for pair in self],
         }  # fmt: skip
-
-    def frame(self) -> pd.DataFrame:
-        """`to_frame`, under its old name."""
-        warn_renamed("Evidence.frame()", "to_frame()")
-        return self.to_frame()
-
-    @property
-    def columns(self) -> Any:
-        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
-        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
-        return self.to_frame().columns
-
-    def __getitem__(self, column: Any) -> Any:
-        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
-        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
-        return self.to_frame()[column]
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair, in the user's metric, as a data frame."""

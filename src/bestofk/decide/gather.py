@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,7 +10,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, positive
 from bestofk._base.errors import ArgumentError, DesignError
 from bestofk._base.formatting import pvalue_words
-from bestofk._base.results import Presented, open_level, renamed
+from bestofk._base.results import Presented
 from bestofk.decide.choose_test import Choice, choose_test, units
 from bestofk.decide.evidence import Evidence, Family, Name, Signs
 from bestofk.decide.problem import Problem
@@ -253,21 +252,17 @@ class MarginVerdict(Presented):
     pvalue: float
     adjusted_pvalue: float
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The verdict in a sentence; `names` may hold the two learners, its own first."""
-        open_level(alpha)
-        called = renamed(names, ("it", "the recommended learner"))
-        one, other = called["it"], called["the recommended learner"]
-        said = {
-            "better": f"{one} is shown to be better than {other}",
-            NOT_WORSE: f"{one} is shown not to be worse than {other} by more than the margin",
-            "worse": f"{one} is shown to be worse than {other}",
-            "open": f"whether {one} is worse than {other} by more than the margin is open",
+    def explain(self) -> str:
+        """The verdict in a sentence."""
+        best = "the recommended learner"
+        sentence = {
+            "better": f"It is shown to be better than {best}",
+            NOT_WORSE: f"It is shown not to be worse than {best} by more than the margin",
+            "worse": f"It is shown to be worse than {best}",
+            "open": f"It is open whether it is worse than {best} by more than the margin",
         }[self.verdict]
         p = pvalue_words(self.adjusted_pvalue)
-        if names is None or self.verdict == "open":
-            said = f"{said[:1].upper()}{said[1:]}"
-        return f"{said} ({p} against the margin)."
+        return f"{sentence} ({p} against the margin)."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,13 +12,14 @@ import numpy as np
 from bestofk._base.checks import RandomState, one_of, probability, side
 from bestofk._base.display_metric import speaking_of
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
-from bestofk._base.results import Presented, decided_level, renamed, renamed_text
+from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, choose_test
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import gather_evidence
 from bestofk.decide.preference import LISTED
 from bestofk.decide.problem import Problem, as_problem, refuse_unknown
-from bestofk.decide.statements.explain import claims_words, correction_words
+from bestofk.decide.statements.details import claims_sentence
+from bestofk.decide.statements.wording import correction_words
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.registry import MULTIPLE_TESTS, MultipleTest
@@ -45,18 +46,9 @@ class TestReport(Presented):
         """That of the result: one number, or one per pair."""
         return self.result.pvalue
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The outcome in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            The level that was asked for; another one is refused.
-        """
-        decided_level(alpha, self.alpha)
-        return renamed_text(self.words, renamed(names, self.names))
+    def explain(self) -> str:
+        """The outcome in sentences."""
+        return self.words
 
     def to_frame(self) -> Any:
         """The table of the result."""
@@ -232,7 +224,7 @@ def _all_pairs(
     }[alternative]
     words = (
         f"{test}, {sides}, alpha = {alpha:g}{correction_words(evidence)}, from "
-        f"{problem.describe()}. {claims_words(evidence)}"
+        f"{problem.describe()}. {claims_sentence(evidence)}"
     )
     return TestReport(
         test=test,

@@ -9,7 +9,7 @@ from typing import Any
 from bestofk._base.checks import RandomState
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import PreferenceLike
-from bestofk.decide.problem import Problem, as_problem, reading_arguments
+from bestofk.decide.problem import Problem, Subject, as_problem, reading_arguments
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.stats.adjust import CORRECTIONS
@@ -87,7 +87,7 @@ def order(
     Returns
     -------
     Decision
-        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `order`, `claims`,
+        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `ranking`, `claims`,
         `evidence`, `headline()` and `explain()`.
 
     Examples
@@ -97,29 +97,31 @@ def order(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
     >>> decision = order(table, prefer=["small", "medium", "large"])
-    >>> decision.recommended, decision.order
+    >>> decision.recommended, decision.ranking
     ('medium', ('medium', 'large', 'small'))
     """
     reading = reading_arguments(arguments)
     reading |= {"higher_is_better": higher_is_better, "design": design}
-    decision = Settings(
+    settings = Settings(
         prefer=prefer, procedure=procedure, test=test, df=df, alpha=alpha, correction=correction,
         family=family, control=control, margin=margin, rope=rope, guard=guard, missing=missing,
         random_state=random_state, test_arguments=arguments,
     )  # fmt: skip
-    problem = as_problem(losses, prefer=decision.prefer, missing=missing, arguments=reading)
-    return decide(problem, decision)
+    problem = as_problem(losses, prefer=settings.prefer, missing=missing, arguments=reading)
+    return decide(problem, settings)
 
 
-def decide(losses: Any, decision: Settings) -> Decision:
-    """Decide about losses as `decision` asks.
+def decide(losses: Any, settings: Settings, *, subject: Subject | None = None) -> Decision:
+    """Decide about losses.
 
     Parameters
     ----------
     losses : Losses, path, data frame or array (K, ...)
         As for `order`.
-    decision : Decision
+    settings : Settings
         The options of `order` as one value.
+    subject : Subject, optional
+        What the decision is about, for its statements.
 
     Returns
     -------
@@ -131,9 +133,11 @@ def decide(losses: Any, decision: Settings) -> Decision:
     >>> decide(losses, Settings(prefer="listed")).recommended
     1
     """
-    problem = as_problem(losses, prefer=decision.prefer, missing=decision.missing)
-    found: Decision = PROCEDURES[decision.procedure].load()(problem, **decision.arguments())
-    return replace(found, settings=decision, bootstrap=_interval_verdict(problem, found))
+    problem = as_problem(losses, prefer=settings.prefer, missing=settings.missing)
+    if subject is not None:
+        problem = replace(problem, subject=subject)
+    decision: Decision = PROCEDURES[settings.procedure].load()(problem, **settings.arguments())
+    return replace(decision, settings=settings, bootstrap=_interval_verdict(problem, decision))
 
 
 def _interval_verdict(problem: Problem, decided: Decision) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from bestofk._base.checks import Bools, Floats, Ints, RandomState, finite_array
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, joined
-from bestofk._base.results import Presented, decided_level, renamed
+from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
 from bestofk.decide.preference import (
@@ -104,20 +104,12 @@ class ManyDecisions(Presented):
             "times_recommended": counts[1:],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """How often each learner is recommended, in a sentence.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            The level of the decisions; another one is refused.
-        """
-        decided_level(alpha, self.alpha)
-        called = renamed(names, self.names).values()
+    def explain(self) -> str:
+        """How often each learner is recommended, in a sentence."""
         counts = [int(np.count_nonzero(self.recommended == at)) for at in range(len(self.names))]
-        listed = [f"{name} on {count}" for name, count in zip(called, counts, strict=True) if count]
+        listed = [
+            f"{name} on {count}" for name, count in zip(self.names, counts, strict=True) if count
+        ]
         nobody = len(self) - sum(counts)
         listed += [f"nobody on {nobody}"] * (nobody > 0)
         return (

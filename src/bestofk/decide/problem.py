@@ -25,6 +25,36 @@ from bestofk.splits.design import Design
 if TYPE_CHECKING:
     from bestofk.losses.losses import Losses
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a decision is about, for its statements.
+
+    Attributes
+    ----------
+    noun : str
+        What is compared: ``"learner"`` or ``"model"``.
+    design : str
+        The design in words; empty: as the losses state it.
+    details : mapping of name to str
+        A phrase about a learner, such as its cost, that the verdict puts behind its name.
+    test_reason : str
+        Why this test was chosen, if the caller chose it.
+    n_clusters : int or None
+        Number of clusters, if clusters of items are the units of the test.
+    caution : str or None
+        What is known of the test's error rate with these very learners; None: the test's own
+        caution applies.
+    """
+
+    noun: str = "learner"
+    design: str = ""
+    details: Mapping[Name, str] = field(default_factory=dict)
+    test_reason: str = ""
+    n_clusters: int | None = None
+    caution: str | None = None
+
+
 BOTH_PARTS = -1
 """Asks `Problem.sample` for all runs, then those on parts of the rows, in one axis."""
 
@@ -50,7 +80,8 @@ class Problem:
     preference: Preference = NO_PREFERENCE
     metric: Metric = field(default_factory=Metric)
     subset_values: Floats | None = None
-    """(K, subset runs, folds), where one data set has runs on parts of its rows."""
+    """(K, subset runs, folds), if one data set has runs on parts of its rows."""
+    subject: Subject = field(default_factory=Subject)
 
     @property
     def situations(self) -> tuple[str, ...]:
@@ -58,7 +89,9 @@ class Problem:
         return self.design.situations(n_datasets=self.n_datasets)
 
     def describe(self) -> str:
-        """The design in words."""
+        """Return the design in words."""
+        if self.subject.design:
+            return self.subject.design
         if self.n_datasets > 1:
             words = f"means on {self.n_datasets} data sets"
             if self.design.runs * self.design.folds > 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +11,11 @@ import numpy as np
 from bestofk._base.checks import Bools, Ints, probability
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk._base.formatting import number, shortened
-from bestofk._base.results import Presented, decided_level, open_level, renamed
+from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.preference import Name
 from bestofk.decide.procedures.graph import sort_by_overrides
 from bestofk.decide.registry import decides_by
-
-__all__ = ["AlphaPath", "PriorPath", "orders_by_alpha", "orders_by_prior"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,18 +53,8 @@ class AlphaPath(Presented):
             "order": [", ".join(map(str, order)) for order in self.orders],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What depends on the level, in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the first order.
-        alpha : float, optional
-            The level of the decision; another one is refused, as `at` gives its order.
-        """
-        decided_level(alpha, self.alpha)
-        called = renamed(names, self.orders[0])
+    def explain(self) -> str:
+        """What depends on the level, in sentences."""
         between = f"between {self.low:g} and {self.high:g}"
         if not self.breaks:
             return f"The order is the same for every alpha {between}."
@@ -75,13 +63,13 @@ class AlphaPath(Presented):
         for level, order in zip(self.breaks, self.orders[1:], strict=True):
             if order[0] != best[-1]:
                 best.append(order[0])
-                changes_of_best.append(f"{called[order[0]]} from {number(level)}")
+                changes_of_best.append(f"{order[0]} from {number(level)}")
         times = {1: "once", 2: "twice"}.get(len(self.breaks), f"{len(self.breaks)} times")
         changes = f"For alpha {between} the order changes {times}"
         if not changes_of_best:
-            return f"{changes}; {called[best[0]]} is always recommended."
+            return f"{changes}; {best[0]} is always recommended."
         return (
-            f"{changes}; {called[best[0]]} is recommended below {number(self._first())}, "
+            f"{changes}; {best[0]} is recommended below {number(self._first())}, "
             f"{shortened(changes_of_best)} on."
         )
 
@@ -123,18 +111,9 @@ class PreferencePath(Presented):
             "order": [", ".join(map(str, order)) for order in self.orders],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What depends on the preference for this learner, in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the first order.
-        alpha : float, optional
-            Has no effect: the orders were found before.
-        """
-        open_level(alpha)
-        learner = renamed(names, self.orders[0])[self.learner]
+    def explain(self) -> str:
+        """What depends on the preference for this learner, in sentences."""
+        learner = self.learner
         best = [
             p
             for p, order in zip(self.positions, self.orders, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -12,16 +12,18 @@ import numpy as np
 from bestofk._base.checks import Floats, RandomState, one_of, positive
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted
-from bestofk.decide.choose_test import Choice, automatic_tests, smallest_pvalue
+from bestofk.decide.choose_test import automatic_tests
 from bestofk.decide.decision import Decision
-from bestofk.decide.order import order as decide
-from bestofk.decide.preference import MeasuredCosts
+from bestofk.decide.order import decide
+from bestofk.decide.preference import MeasuredCosts, Name
+from bestofk.decide.problem import Subject
 from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.settings import Settings
 from bestofk.evals.evals import MEASURES, Evals
 from bestofk.evals.item_plan import ItemPlan, item_plan, items_for_margin
 from bestofk.evals.item_scores import ItemScores, score_ranges
 from bestofk.evals.missing_bounds import MissingBounds, rival_bounds
-from bestofk.evals.model_choice import ModelChoice
+from bestofk.evals.model_choice import ModelChoice, cost_details
 from bestofk.evals.rows import STATUSES
 from bestofk.losses.losses import Losses
 from bestofk.stats.pairwise.clustered import Clusters, cluster_sign_flip, clusters_of, differing
@@ -38,6 +40,9 @@ class ClusteredTest:
     clusters: Any = field(repr=False)
     strata: Any = field(default=None, repr=False)
     unit: float | None = None
+    chosen: str = ""
+    """Why it was chosen; empty if the caller asked for it."""
+    detail: str = ""
 
     @property
     def __name__(self) -> str:
@@ -121,10 +126,9 @@ def choose_model(
     """
     one_of(missing, "missing", ("drop", "refuse", "bounds"))
     if len(evals.learners) < 2:
-        unused = [said for said in evals.account if said.startswith("Not used")]
         raise ArgumentError(
             f"There is only one model in the logs ({evals.learners[0]!r:.80}): add the logs of "
-            f"another one to compare it with. {' '.join(unused)}".rstrip()
+            f"another one to compare it with. {' '.join(evals.unused)}".rstrip()
         )
     if pass_at is not None and pass_all is not None:
         raise ArgumentError("pass_at and pass_all are two scores: ask for one of them.")
@@ -141,8 +145,10 @@ def choose_model(
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-             "prefer": _prior(prefer, evals), "random_state": random_state, **options}  # fmt: skip
-    decision, table, said, unit = _decided(scores, **asked)
+             "prefer": _preference(prefer, evals), "random_state": random_state, **options}  # fmt: skip
+    costs = {measure: evals.costs(measure) for measure in MEASURES}
+    cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
+    decision, table, said, unit = _decided(scores, details=cost_details(costs, cost_of), **asked)
     bounds = None
     if missing == "bounds" and decision.recommended is not None:
         bounds = _missing_bounds(evals, decision, asked, counting)
@@ -154,8 +160,8 @@ def choose_model(
         decision=decision,
         scores=scores,
         weights="macro" if macro else "micro",
-        costs={of: evals.costs(of) for of in MEASURES},
-        cost_of=prefer if isinstance(prefer, str) and prefer in MEASURES else "cost",
+        costs=costs,
+        cost_of=cost_of,
         bound=bound,
         rival=rival,
         plan=plan,
@@ -166,45 +172,39 @@ def choose_model(
         intervals=_intervals(scores, losses, held, table, unit, alpha),
         counts=_counts(evals),
         account=(*evals.account, *said),
-        left_out=scores.account[len(evals.account) :],
+        left_out=scores.left_out,
         missing_bounds=bounds,
     )
 
 
 def _decided(
-    scores: ItemScores, *, test: Any, macro: bool, procedure: str, **options: Any
+    scores: ItemScores,
+    *,
+    test: Any,
+    macro: bool,
+    procedure: str,
+    details: Mapping[Name, str] | None = None,
+    **options: Any,
 ) -> tuple[Decision, Losses, list[str], float]:
-    """The decision, the losses that it was made from, sentences on them, the largest difference."""
-    table, said = _weighted(scores, macro=macro)
+    """Return the decision, its losses, sentences on them, and the largest possible difference."""
+    table, account = _weighted(scores, macro=macro)
     unit = _unit(scores) * (_largest_weight(scores) if macro else 1.0)
     _refuse_other_procedures(scores, procedure, macro=macro)
-    asked, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
+    chosen, reason, arguments = _test(scores, table, test, macro=macro, unit=unit)
     if not PROCEDURES[procedure].takes_test and test == "auto":
-        asked, reason, arguments = "auto", "", {}
-    if isinstance(asked, ClusteredTest) and options.get("df") is not None:
-        raise ArgumentError(f"df does not apply to test {asked.name!r}; leave it out.")
-    decision = decide(table, procedure=procedure, test=asked, **arguments, **options)
-    items = counted(len(scores.items), "item")
-    decision = replace(decision, noun="model", design=items)
-    if reason and decision.test_choice is not None:
-        entry = asked.entry if isinstance(asked, ClusteredTest) else decision.test_choice.entry
-        chosen = replace(decision.test_choice, entry=entry, reason=reason)
-        decision = replace(decision, test_choice=chosen, test_reason=reason)
-    if isinstance(asked, ClusteredTest) and decision.test_choice is not None:
-        decision = _with_units(decision, decision.test_choice, scores)
-    return decision, table, said, unit
-
-
-def _with_units(decision: Decision, choice: Choice, scores: ItemScores) -> Decision:
-    """Whether so many clusters, or items, could have decided anything."""
-    count = len(np.unique(scores.cluster))
-    least = decision.evidence.family.smallest_adjusted(smallest_pvalue(choice, count))
-    return replace(
-        decision,
-        decidable=least <= decision.alpha,
-        smallest_possible=least,
-        n_clusters=count if scores.clusters else None,
+        chosen, reason, arguments = "auto", "", {}
+    if isinstance(chosen, ClusteredTest) and options.get("df") is not None:
+        raise ArgumentError(f"df does not apply to test {chosen.name!r}; omit it.")
+    clustered = isinstance(chosen, ClusteredTest) and bool(scores.clusters)
+    settings = Settings(procedure=procedure, test=chosen, test_arguments=arguments, **options)
+    subject = Subject(
+        noun="model",
+        design=counted(len(scores.items), "item"),
+        details=dict(details or {}),
+        test_reason=reason,
+        n_clusters=len(np.unique(scores.cluster)) if clustered else None,
     )
+    return decide(table, settings, subject=subject), table, account, unit
 
 
 def _missing_bounds(
@@ -249,7 +249,7 @@ def _counts(evals: Evals) -> dict[str, dict[str, int]]:
     }
 
 
-def _prior(prefer: Any, evals: Evals) -> Any:
+def _preference(prefer: Any, evals: Evals) -> Any:
     if not isinstance(prefer, str) or prefer not in MEASURES:
         return prefer
     costs = evals.costs(prefer)
@@ -330,9 +330,12 @@ def _test(
         why = "tasks count the same, and items of a task count as one each"
     else:
         why = "the mean score of an item over its epochs counts as one"
-    reason = f"chosen for these items: {why}" if test == "auto" else f"asked for; {why}"
     strata = scores.task if len(scores.tasks) > 1 else None
-    return ClusteredTest(name=name, clusters=scores.cluster, strata=strata, unit=unit), reason, {}
+    reason = {"chosen": f"chosen for these items: {why}"} if test == "auto" else {"detail": why}
+    clustered_test = ClusteredTest(
+        name=name, clusters=scores.cluster, strata=strata, unit=unit, **reason
+    )
+    return clustered_test, "", {}
 
 
 def _refuse_other_procedures(scores: ItemScores, procedure: str, *, macro: bool) -> None:

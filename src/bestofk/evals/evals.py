@@ -13,7 +13,6 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats, Ints, one_of, refuse
 from bestofk._base.errors import ArgumentError, UnknownNameError
 from bestofk._base.formatting import counted, shortened
-from bestofk._base.results import open_level, renamed, renamed_text
 from bestofk.evals.item_scores import ItemScores, item_scores
 from bestofk.evals.rows import STATUSES, clean_name
 
@@ -270,6 +269,8 @@ class Evals:
     metric: str
     higher_is_better: bool
     account: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
+    """The part of the account about files that were not read."""
     cell: Ints = field(init=False)
     """For each row the number of its learner and item: learner * items + item."""
 
@@ -448,18 +449,9 @@ class Evals:
             found[name] = float(mean)
         return found
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was read, taken and dropped, in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Has no effect: nothing is tested.
-        """
-        open_level(alpha)
-        return renamed_text(" ".join(self.account), renamed(names, self.learners))
+    def explain(self) -> str:
+        """Return what was read, used and dropped, in sentences."""
+        return " ".join(self.account)
 
     def to_dict(self) -> dict[str, Any]:
         """A summary for strict JSON: names, counts by status, means and costs by learner."""

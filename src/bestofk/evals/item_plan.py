@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, isfinite, sqrt
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, positive, probability
 from bestofk._base.formatting import capitalised, counted, number
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.stats.pairwise.clustered import Clusters
 from bestofk.stats.tails import normal_quantile
 
@@ -116,10 +115,9 @@ class ItemPlan(Presented):
     level: float
     largest: float = float("inf")
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The plan in sentences; `names` may hold the two models."""
-        without_effect(names, alpha)
-        a, b = self.pair if names is None else (str(names[0]), str(names[1]))
+    def explain(self) -> str:
+        """The plan in sentences."""
+        a, b = self.pair
         if not isfinite(self.smallest_shown):
             return f"Nothing is known of how {a} and {b} vary between clusters: there is one."
         corrected = (

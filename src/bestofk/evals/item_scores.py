@@ -60,6 +60,8 @@ class ItemScores:
     metric: str
     higher_is_better: bool
     account: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    """The part of the account about samples that do not count."""
 
     def __post_init__(self) -> None:
         for name in ("task", "cluster", "mean", "count", "variance"):
@@ -185,6 +187,7 @@ def item_scores(
         metric=evals.metric,
         higher_is_better=evals.higher_is_better,
         account=(*evals.account, *account),
+        left_out=tuple(account),
     )
 
 
@@ -406,6 +409,7 @@ def passed_items(scores: ItemScores, k: int, *, every: bool) -> ItemScores:
         variance=np.full(mean.shape, np.nan),
         metric=name,
         account=(*scores.account, *said),
+        left_out=(*scores.left_out, *said),
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats
 from bestofk._base.formatting import counted, number, shortened
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.decide.evidence import Family
 from bestofk.stats.pairwise.clustered import cluster_sign_flip
 
@@ -36,12 +36,10 @@ class RivalBounds(Presented):
     high: float
     could_be: tuple[str, ...]
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The bounds in a sentence; `names` may hold the other model."""
-        without_effect(names, alpha)
-        called = self.name if names is None else str(names[0])
+    def explain(self) -> str:
+        """The bounds in a sentence."""
         return (
-            f"{called}: ahead of it by {number(self.low)} to {number(self.high)}; "
+            f"{self.name}: ahead of it by {number(self.low)} to {number(self.high)}; "
             f"{' or '.join(self.could_be)}."
         )
 
@@ -70,9 +68,8 @@ class MissingBounds(Presented):
     at_worst: str | None
     rivals: tuple[RivalBounds, ...]
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """The worst cases in sentences."""
-        without_effect(names, alpha)
         who = self.recommended
         total = sum(self.missing.values())
         if not total:

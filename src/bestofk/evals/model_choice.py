@@ -10,18 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import (
-    Presented,
-    decided_level,
-    json_ready,
-    present,
-    renamed,
-    renamed_text,
-)
+from bestofk._base.results import Presented, json_ready, present
 from bestofk.decide.decision import Decision
-from bestofk.decide.power.advice import expectation
-from bestofk.decide.statements.explain import called
-from bestofk.decide.statements.headline import headline_parts
+from bestofk.decide.statements.statement import (
+    KINDS,
+    Statement,
+    as_text,
+    paragraph,
+    statements,
+)
+from bestofk.decide.statements.wording import called
 from bestofk.evals.item_plan import ItemPlan
 from bestofk.evals.item_scores import ItemScores
 from bestofk.evals.missing_bounds import MissingBounds
@@ -66,30 +64,21 @@ def main_cost(costs: Mapping[str, Mapping[str, float]], preferred: str) -> str |
     return None
 
 
-def headline_with_cost(choice: ModelChoice) -> list[str]:
-    """Which model to use, with its score and cost and why; then what else there is to know."""
-    order, who = choice.decision, choice.recommended
-    parts = headline_parts(order)
+def cost_details(costs: Mapping[str, Mapping[str, float]], preferred: str) -> dict[Name, str]:
+    """Return what a sample costs by model, in a phrase; empty if no measure covers all models."""
+    of = main_cost(costs, preferred)
+    if of is None:
+        return {}
+    prefix = "cost " if of == "cost" else ""
+    return {name: f"{prefix}{cost_phrase(cost, of)}" for name, cost in costs[of].items()}
+
+
+def cost_sentence(choice: ModelChoice) -> str:
+    """Compare the cost of the recommended model with another one's; empty if unknown."""
     of = main_cost(choice.costs, choice.cost_of)
-    if who is None or of is None:
-        return [" ".join(parts)]
-    use = f"se {called(who)}"
-    # where nothing could be shown, that comes first
-    at = next((k for k, part in enumerate(parts) if use in part), None)
-    if at is None:
-        return [" ".join(parts)]
-    first, _, rest = parts[at].partition(use)
-    cost = choice.costs[of][str(who)]
-    spoken = ("cost " if of == "cost" else "") + cost_phrase(cost, of)
-    score = number(order.metric.shown(order.means[who]))
-    # the score is said once
-    if score not in rest:
-        spoken = f"{order.metric.mean} {score}, {spoken}"
-    if rest.startswith(". It "):
-        rest = f": it {rest[5:]}"
-    parts[at] = f"{first}{use} ({spoken}){rest}"
-    more = " ".join(filter(None, [*parts[at + 1 :], _against(choice, of, cost)]))
-    return [" ".join(parts[: at + 1]), *([more] if more else [])]
+    if choice.recommended is None or of is None:
+        return ""
+    return _against(choice, of, choice.costs[of][str(choice.recommended)])
 
 
 def _against(choice: ModelChoice, of: str, cost: float) -> str:
@@ -200,27 +189,41 @@ class ModelChoice(Presented):
         """The model to use; None where the procedure cannot tell."""
         return self.decision.recommended
 
-    def headline(self) -> str:
-        """Which model to use, its score, what it costs, and why; in one or two lines."""
-        return "\n".join(headline_with_cost(self))
+    def select(self, *kinds: str) -> tuple[Statement, ...]:
+        """Return the statements of these kinds; see `bestofk.decide.statements`."""
+        more = self._statements()
+        return tuple(
+            one
+            for kind in kinds
+            for one in (*self.decision.select(kind), *(one for one in more if one.kind == kind))
+        )
 
-    def beside(self) -> tuple[str, ...]:
-        """What stands beside the verdict: bound, margin, what could be shown, what was left out."""
-        said: list[str] = []
-        who = self.recommended
-        if who is not None:
-            if not self.scores.clusters:
-                said += expectation(self.decision)
-            said.append(self._bound_sentence())
-            if self.margin is not None:
-                said.append(self._margin_sentence())
-            said += [_few_sentence(str(who), *one, self._unit_words()) for one in self.unattainable]
-            if self.plan is not None:
-                said.append(self.plan.explain())
-        said += self.left_out
-        if self.missing_bounds is not None:
-            said.append(self.missing_bounds.explain())
-        return tuple(said)
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
+        return self.select(*KINDS)
+
+    def _statements(self) -> tuple[Statement, ...]:
+        """Return what is said of models besides the decision."""
+        best = self.recommended
+        bounds = () if self.missing_bounds is None else (self.missing_bounds.explain(),)
+        notes = statements("note", (*self.left_out, *bounds))
+        if best is None:
+            return notes
+        few = [_few_sentence(str(best), *one, self._unit_words()) for one in self.unattainable]
+        plan = "" if self.plan is None else self.plan.explain()
+        margin = "" if self.margin is None else self._margin_sentence()
+        return (
+            *statements("verdict", [cost_sentence(self)]),
+            *statements("bound", [self._bound_sentence()]),
+            *statements("margin", [margin]),
+            *statements("next", [*few, plan]),
+            *notes,
+        )
+
+    def headline(self) -> str:
+        """Return which model to use, its score, what it costs, and why."""
+        return paragraph(self.select("verdict"))
 
     def _bound_sentence(self) -> str:
         sure = f"{100 * (1 - self.decision.alpha):g} % confidence"
@@ -258,23 +261,9 @@ class ModelChoice(Presented):
     def _unit_words(self) -> str:
         return "cluster" if self.scores.clusters else "item"
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The verdict in sentences, then what stands beside it.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the models, in the order of `order.prefer`.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
-        """
-        decided_level(alpha, self.decision.alpha)
-        called = renamed(names, self.decision.by_preference)
-        head, beside = (
-            renamed_text(text, called) for text in (self.headline(), "\n".join(self.beside()))
-        )
-        rest = self.decision.explain(names=names).split("\n")[1:]
-        return "\n".join([head, *rest, beside]).rstrip()
+    def explain(self) -> str:
+        """Return all statements, the verdict first, one paragraph per line."""
+        return as_text(self.statements)
 
     def _columns(self) -> dict[str, Any]:
         """The leaderboard: one row per model."""
@@ -328,7 +317,14 @@ class ModelChoice(Presented):
             }
         )
         held = self.decision.to_dict()
-        return {**held, "explanation": self.explain(), "choice": found}
+        said = [one.to_dict() for one in self.statements]
+        return {
+            **held,
+            "headline": self.headline(),
+            "explanation": self.explain(),
+            "statements": said,
+            "choice": found,
+        }
 
     def report(
         self,

@@ -188,10 +188,12 @@ def _by_format(
             f"{joined(each)}; format=... takes one of them."
         )
     if unknown:
-        rows.note(
+        unused = (
             f"Not used, being of no known format: {counted(len(unknown), 'file')} "
             f"({shortened([source.name for source in unknown], 4)})."
         )
+        rows.note(unused)
+        rows.unused.append(unused)
     return found
 
 
@@ -258,6 +260,7 @@ def _as_evals(
         metric=metric,
         higher_is_better=direction,
         account=tuple(rows.account),
+        unused=tuple(rows.unused),
     )
 
 

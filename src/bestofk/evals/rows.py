@@ -164,6 +164,7 @@ class EvalRows:
         self.item_task = array("i")
         self.item_cluster = array("i")
         self.account: list[str] = []
+        self.unused: list[str] = []
         self.warnings: list[str] = []
         self.metrics: dict[str, bool | None] = {}
         self._prints: dict[int, int] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from bestofk._base.checks import refuse
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented, decided_level
+from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import order
 from bestofk.decide.order_tables import ManyDecisions
@@ -67,17 +67,8 @@ class FalseClaims(Presented):
         found = {name: rate for name, rate in held.items() if rate is not None}
         return {"what": list(found), **rate_columns(list(found.values()))}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The rates in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            The level of the decisions; another one is refused.
-        """
-        decided_level(alpha, self.alpha)
+    def explain(self) -> str:
+        """The rates in sentences."""
         K, drawn = len(self.simulation.learners), f"{self.simulation.drawn}s"
         said = (
             f"The decision ({', '.join(self.tests)}{options_in_words(self.options)}) makes a false "
@@ -102,7 +93,7 @@ class FalseClaims(Presented):
                 f" At least one interval misses the true difference on {self.missed.words()} of "
                 f"the {drawn}."
             )
-        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe(names)}"
+        return f"{said}\n{verdict}\nMeasured on {self.simulation.describe()}"
 
     def to_dict(self) -> dict[str, Any]:
         """The rates for strict JSON."""
@@ -306,17 +297,8 @@ class Chosen(Presented):
         what = ("worst", "beyond", "cheapest", "best", "nothing")
         return {"what": what, **rate_columns([getattr(self, name) for name in what])}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The rates in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            The level of the decisions; another one is refused.
-        """
-        decided_level(alpha, float(self.options.get("alpha", 0.05)))
+    def explain(self) -> str:
+        """The rates in sentences."""
         lines = [
             f"What {self.procedure} ({', '.join(self.tests)}{options_in_words(self.options)}) "
             f"recommends of {len(self.simulation.learners)} learners:",
@@ -327,7 +309,7 @@ class Chosen(Presented):
             f"{self.cheapest.words()};",
             f"- the truly best on {self.best.words()}; nothing on {self.nothing.words()}.",
             f"Its expected loss is {number(self.regret)} above the smallest possible, on average.",
-            f"Measured on {self.simulation.describe(names)}",
+            f"Measured on {self.simulation.describe()}",
         ]
         return "\n".join(lines)
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, probability, side, whole
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.decide.choose_test import SITUATION_WORDS, Choice, choose_test
 from bestofk.decide.problem import problem_from_losses
 from bestofk.decide.registry import PROCEDURES
@@ -73,7 +73,7 @@ class Outcomes(Presented):
             "rate": count / total,
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """How often it rejects, in a sentence.
 
         Parameters
@@ -83,7 +83,6 @@ class Outcomes(Presented):
         alpha : float, optional
             Only this level, one of those that were asked for; all of them by default.
         """
-        without_effect(names, alpha)
         held = self._columns()
         if alpha is not None and alpha not in self.alphas:
             listed = ", ".join(f"{one:g}" for one in self.alphas)

@@ -65,7 +65,7 @@ class TypeOneError(Presented):
         """One row per level."""
         return {"alpha": self.alphas, **rate_columns(self.rates)}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """The rates in sentences.
 
         Parameters
@@ -84,7 +84,7 @@ class TypeOneError(Presented):
         return (
             f"Type I error of {self.test}: it rejects on {listed} "
             f"({100 * rates[0].level:g} % intervals).\n{_promise(alphas, rates)}\n"
-            f"Measured on {self.simulation.describe(names)}"
+            f"Measured on {self.simulation.describe()}"
         )
 
     def to_dict(self) -> dict[str, Any]:

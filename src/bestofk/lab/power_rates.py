@@ -51,7 +51,7 @@ class PowerPoint(Presented):
                       zip(alphas, self.wrong, strict=True)],
         }  # fmt: skip
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """The rates in sentences.
 
         Parameters
@@ -69,7 +69,7 @@ class PowerPoint(Presented):
         wrong = max(self.wrong[at].value for at in places)
         return (
             f"{self.truth.explain()} It is found on {listed}; the wrong learner is found better "
-            f"on up to {100 * wrong:.1f} %. Measured on {self.simulation.describe(names)}"
+            f"on up to {100 * wrong:.1f} %. Measured on {self.simulation.describe()}"
         )
 
 
@@ -121,7 +121,7 @@ class Power(Presented):
                 found.setdefault(name, []).extend(cells)
         return found
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """The rates in sentences.
 
         Parameters
@@ -131,7 +131,7 @@ class Power(Presented):
         alpha : float, optional
             Only this level, one of those that were measured; all of them by default.
         """
-        points = (f"- {point.explain(names=names, alpha=alpha)}" for point in self.points)
+        points = (f"- {point.explain(alpha=alpha)}" for point in self.points)
         return "\n".join((f"Power of {self.test}:", *points))
 
     def to_dict(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, probability
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.stats.intervals import clopper_pearson
 
 LEVEL = 0.95
@@ -51,7 +50,7 @@ class Rate(Presented):
         """``4.9 % (3.7 to 6.4)``."""
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f} to {100 * self.high:.1f})"
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """The rate in a sentence.
 
         Parameters
@@ -61,7 +60,6 @@ class Rate(Presented):
         alpha : float, optional
             One minus the level of the interval; another one gives another interval.
         """
-        without_effect(names, alpha)
         level = self.level if alpha is None else 1.0 - probability(alpha, "alpha")
         rate = Rate.of(self.count, self.n, level)
         return f"{self.count} of {self.n}: {rate.words()}, with a {100 * level:g} % interval."
@@ -83,9 +81,8 @@ class Curve(Presented):
         x = self.x_name.replace(" ", "_")
         return {x: self.x, "rate": self.value, "low": self.low, "high": self.high}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The range of the curve in a sentence; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The range of the curve in a sentence."""
         if not len(self.x):
             return f"The curve of {self.name} has no point."
         least, most = int(np.argmin(self.value)), int(np.argmax(self.value))

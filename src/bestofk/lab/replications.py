@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, whole
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.lab.collect_outcomes import ALPHAS, Outcomes, Test, ask, levels
 from bestofk.lab.error_rates import measured, setting
 from bestofk.lab.rates import LEVEL, Rate
@@ -48,9 +48,8 @@ class Agreement(Presented):
             "pairs_high": [self.pairs_high],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The shares in a sentence; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The shares in a sentence."""
         return (
             f"All repeats agree on {self.all_agree.words()} of the data sets; two of them agree "
             f"with probability {100 * self.pairs:.1f} % ({100 * self.pairs_low:.1f} to "
@@ -101,7 +100,7 @@ class Replicability(Presented):
             found |= {f"order_{name}": [row[name][0] for row in orders] for name in orders[0]}
         return {"alpha": self.alphas, **found}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self, *, alpha: float | None = None) -> str:
         """The shares in sentences.
 
         Parameters
@@ -128,7 +127,7 @@ class Replicability(Presented):
                     f"them with probability {100 * order.pairs:.1f} %"
                 )
             lines.append(f"{line}.")
-        lines.append(f"Measured on {self.simulation.describe(names)}")
+        lines.append(f"Measured on {self.simulation.describe()}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

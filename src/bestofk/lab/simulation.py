@@ -15,7 +15,7 @@ from bestofk._base.checks import Floats, whole
 from bestofk._base.code_identity.identity import Identity, identify
 from bestofk._base.errors import ArgumentError, RunError, StoreError
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented, json_ready, open_level, renamed
+from bestofk._base.results import Presented, json_ready, renamed
 from bestofk.data.schema import Encoded
 from bestofk.decide.order_tables import ManyDecisions, order_many
 from bestofk.decide.problem import BOTH_PARTS
@@ -192,10 +192,9 @@ class Simulation(Presented):
             "standard_error": json_ready(error),
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was simulated; `names` may hold other names, `alpha` has no effect."""
-        open_level(alpha)
-        return self.describe(names)
+    def explain(self) -> str:
+        """What was simulated."""
+        return self.describe()
 
     def describe(self, names: Sequence[str] | None = None) -> str:
         """What was simulated, in a sentence."""

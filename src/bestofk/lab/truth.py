@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, probability, whole
 from bestofk._base.errors import ArgumentError, RunError
-from bestofk._base.results import Presented, open_level, renamed
+from bestofk._base.results import Presented
 from bestofk.lab.problems.classes import BinaryAttributes
 from bestofk.lab.problems.drawn_losses import TableProblem
 from bestofk.lab.problems.generator import DataProblem
@@ -57,23 +56,10 @@ class Truth(Presented):
         """One row per learner."""
         return {"learner": range(len(self.means)), "expected_loss": self.means}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The difference in a sentence; `alpha` has no effect.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners; none are named by default.
-        alpha : float, optional
-            Has no effect.
-        """
-        open_level(alpha)
-        called = renamed(names, range(len(self.means)))
-        between = "" if names is None else f" between {called[0]} and {called[1]}"
+    def explain(self) -> str:
+        """The difference in a sentence."""
         sure = f" (standard error {100 * self.error:.2g})" if self.error else ""
-        return (
-            f"The true difference{between} is {100 * self.difference:.3g} points{sure}, {self.how}."
-        )
+        return f"The true difference is {100 * self.difference:.3g} points{sure}, {self.how}."
 
 
 def known_truth(simulation: Simulation) -> Truth:

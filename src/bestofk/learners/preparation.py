@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.data.dataset import DataSet
 
 MISSING_WORD = "(missing)"
@@ -472,9 +472,8 @@ class Preparation(Presented):
         """Whether we made other columns or numbers of what was given."""
         return not self.itself and bool(self.one_of_n or self.filled)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was done, in a few words; `names` and `alpha` have no effect on them."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """What was done, in a few words."""
         said = []
         if self.one_of_n:
             blank = f" ({_cells(self.zeros)} as zeros)" if self.zeros else ""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, missing_word
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk._base.results import json_ready, open_level, renamed, renamed_text, warn_renamed
+from bestofk._base.results import json_ready
 from bestofk.losses import axes
 from bestofk.losses.columns import clean_names
 from bestofk.splits.design import Design
@@ -404,24 +404,9 @@ class Losses:
         folds: Floats = mean[:, 0]
         return folds
 
-    def frame(self) -> pd.DataFrame:
-        """`to_frame`, under its old name."""
-        warn_renamed("Losses.frame()", "to_frame()")
-        return self.to_frame()
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What the table holds and how its source was understood, in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, instead of theirs.
-        alpha : float, optional
-            Has no effect: nothing is tested.
-        """
-        open_level(alpha)
-        called = renamed(names, self.algorithms)
-        return renamed_text(" ".join(self.account), called)
+    def explain(self) -> str:
+        """What the table holds and how its source was understood, in sentences."""
+        return " ".join(self.account)
 
     def to_dict(self) -> dict[str, Any]:
         """The table for strict JSON: names, design, and the losses by learner and data set.

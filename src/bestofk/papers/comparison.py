@@ -14,7 +14,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import shortened
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.object_]
@@ -464,9 +464,8 @@ class Account(Presented):
             "summary": [table.summary() for table in self.tables],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The sentences, then one for each table; `names` and `alpha` have no effect."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The sentences, then one for each table."""
         return "\n".join((*self.sentences, *(table.summary() for table in self.tables)))
 
     def to_text(self, width: int = 100) -> str:

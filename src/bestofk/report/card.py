@@ -12,8 +12,8 @@ from markupsafe import Markup
 from bestofk._base.formatting import counted, interval_words, number, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.explain import LISTED, chain, level_words
 from bestofk.decide.statements.stopped import NOT_SETTLED, mean_and_runs
+from bestofk.decide.statements.wording import MAX_NAMED, chain, level_words
 from bestofk.decide.stopping.stopped_order import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
@@ -159,8 +159,8 @@ def _preference(order: Decision) -> tuple[str, ...]:
     if not preference.stated:
         by = "wins" if decides_by(order.procedure) == "wins" else "mean"
         return (f"none: the {by} {'decide' if by == 'wins' else 'decides'}",)
-    listed = chain(order.by_preference[:LISTED])
-    if len(order.by_preference) > LISTED:
+    listed = chain(order.by_preference[:MAX_NAMED])
+    if len(order.by_preference) > MAX_NAMED:
         listed += f", ... ({len(order.by_preference)} in all)"
     if preference.kind == "measured":
         what = _MEASURED.get(preference.words, f"{preference.words}, the cheapest first")

@@ -86,14 +86,6 @@ def html_sentence(text: str, names: Iterable[object]) -> Markup:
     )
 
 
-def paragraphs(text: str, names: Iterable[object]) -> list[str]:
-    """The lines of a text, of which a name with line ends in it makes no more."""
-    for name in sorted(map(str, names), key=len, reverse=True):
-        if len(name.splitlines()) > 1:
-            text = text.replace(name, one_line(name))
-    return text.split("\n")
-
-
 def _disturbs(name: str) -> bool:
     return elided(name) != name or any(
         unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in name

@@ -20,12 +20,12 @@ from bestofk.data.tables.workbooks import as_text_cell
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.one_test import TestReport
-from bestofk.decide.statements.explain import level_words
 from bestofk.decide.statements.stopped import NOT_SETTLED
+from bestofk.decide.statements.wording import level_words
 from bestofk.decide.stopping.stopped_order import StoppedEvidence
 from bestofk.learners.preparation import sentences as preparation_sentences
 from bestofk.losses.losses import Losses
-from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text, paragraphs
+from bestofk.report.names import html_name, html_sentence, latex_text, markdown_text
 from bestofk.report.page_figures import dot_plot_of
 from bestofk.run.conclude import OtherMetric
 from bestofk.run.study import Cost, FailedCell, Study
@@ -607,7 +607,7 @@ def html_of(value: Result) -> str:
     """
     table = table_of(value).to_html()
     names = _names(value)
-    first = paragraphs(value.explain(), names)[0]
+    first = value.headline() if hasattr(value, "headline") else value.explain()
     plot, after = Markup(""), Markup("")
     if isinstance(value, Study):
         if value.decision is not None:

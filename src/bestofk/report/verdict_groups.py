@@ -10,8 +10,8 @@ from markupsafe import Markup
 from bestofk._base.formatting import counted, interval_words as ends_words, pvalue_words
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.explain import level_words
 from bestofk.decide.statements.stopped import NOT_SETTLED
+from bestofk.decide.statements.wording import level_words
 from bestofk.report.figures.comparisons import basis, interval_words, minus
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.figures.picture import Scale, tick_words

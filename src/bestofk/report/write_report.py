@@ -22,18 +22,16 @@ from bestofk._base.checks import Floats
 from bestofk._base.errors import ArgumentError, BestOfKError, RunError
 from bestofk._base.formatting import counted, number, without_controls
 from bestofk.decide.decision import Decision
-from bestofk.decide.power.advice import advice, expectation
 from bestofk.decide.preference import without_noise
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.explain import called, chain, standing_sentences
-from bestofk.decide.statements.stopped import standings_of
+from bestofk.decide.statements.statement import Statement
 from bestofk.decide.stopping.stopped_order import StoppedDecision
 from bestofk.evals.model_choice import ModelChoice
 from bestofk.losses.losses import Losses
 from bestofk.report.card import card_of
 from bestofk.report.figures.style import DARK, LIGHT
 from bestofk.report.methods import CheckedAssumption, assumptions_of, methods_of
-from bestofk.report.names import elided, html_name, html_sentence, one_line, paragraphs
+from bestofk.report.names import elided, html_name, html_sentence, one_line
 from bestofk.report.page_figures import DrawnFigure, drawn, figures_of
 from bestofk.report.provenance import facts_of, left_out_of, origin_tables, repeat_of
 from bestofk.report.tables import (
@@ -180,13 +178,14 @@ def render_report(
     assert order is None or isinstance(order, Decision)
     losses = study.losses if study is not None else _losses_of(order)
     if order is not None:
-        order = _with_text_names(order)
+        order = order.with_text_names()
+        value = order if value is not study and models is None else value
     heading = title or _title(order, losses, study, models)
     names = _names(order, study)
     live = None if order is None else live_data(order)
     script = _script()
     methods = methods_of(order, losses, study)
-    verdict = _verdict(order, study, names, models)
+    verdict = _verdict(value, names)
     assumptions = () if order is None else assumptions_of(order)
     parts: dict[str, Any] = {
         "title": elided(heading, 200),
@@ -195,8 +194,8 @@ def render_report(
         "policy": _policy(script),
         "style": _style(),
         "script": script,
-        "lead": _lead(verdict[0], order, names),
-        "verdict": [html_sentence(line, names) for line in verdict],
+        "lead": verdict[0],
+        "verdict": verdict,
         "card": card_of(
             order,
             losses,
@@ -206,8 +205,8 @@ def render_report(
             left_out=left_out_of(order, losses, study, models),
         ),
         "forest": forest_of(order),
-        "order": _order_shown(order, names),
-        "stops": [html_sentence(line, names) for line in _stops(order)],
+        "order": _ranking(order, names),
+        "stops": [html_sentence(one.text, names) for one in _stops(order)],
         "live": order and live and {"json": script_json(live), "corrections": corrections(order)},
         "figures": [*_quality_against_cost(models or study), *figures_of(order, losses)],
         "tables": [
@@ -246,22 +245,9 @@ def _losses_of(order: Decision | None) -> Losses | None:
     return Losses(problem.values, dims=dims, algorithms=[str(name) for name in problem.names])
 
 
-def _with_text_names(order: Decision) -> Decision:
-    """Learners of bare arrays are numbers; in a report they are names as others."""
-    if all(isinstance(name, str) for name in order.by_preference):
-        return order
-    return replace(
-        order,
-        recommended=None if order.recommended is None else str(order.recommended),
-        ranking=tuple(map(str, order.ranking)),
-        by_preference=tuple(map(str, order.by_preference)),
-        means={str(name): mean for name, mean in order.means.items()},
-        evidence=replace(order.evidence, names=tuple(map(str, order.evidence.names))),
-        margins={str(name): one for name, one in order.margins.items()},
-        counts=None
-        if order.counts is None
-        else {str(name): count for name, count in order.counts.items()},
-    )
+def _stops(decision: Decision | None) -> tuple[Statement, ...]:
+    """Return when every learner of a race was stopped, and why."""
+    return () if decision is None else decision.select("stop")
 
 
 def _names(order: Decision | None, study: Study | None) -> set[object]:
@@ -287,70 +273,45 @@ def _title(
     return f"Which of {who} to use, by {len(losses.datasets)} data sets"
 
 
-def _verdict(
-    order: Decision | None, study: Study | None, names: set[object], models: ModelChoice | None
-) -> list[str]:
-    """What was decided, without what other sections say."""
-    if order is None:
-        assert study is not None
-        return paragraphs(study.explain(), names)[:1]
-    # notes come under what was left out; the order and the groups are shown as lists
-    said = paragraphs(replace(order, notes=()).explain(), names)
-    standing = (
-        standings_of(order) if isinstance(order, StoppedDecision) else standing_sentences(order)
+_VERDICT_KINDS = (
+    "verdict", "assumed", "margin", "posterior", "preference", "evidence", "bootstrap", "bound",
+    "metric", "expectation", "next", "replication",
+)  # fmt: skip
+"""Statements of the first section; others are in lists, tables and sections of their own."""
+
+
+def _verdict(value: Decision | Study | ModelChoice, names: set[object]) -> list[Markup]:
+    """Return the paragraphs of the first section, what to do in strong letters."""
+    first = [_lead(one, names) for one in value.select("verdict")]
+    rest = [html_sentence(one.text, names) for one in value.select(*_VERDICT_KINDS[1:])]
+    return [Markup(" ").join(first), *rest]
+
+
+def _lead(one: Statement, names: set[object]) -> Markup:
+    """Return a sentence of the verdict, its first words in strong letters."""
+    if not one.lead:
+        return html_sentence(one.text, names)
+    return Markup("<strong>{}</strong>{}").format(
+        html_sentence(one.lead, names), html_sentence(one.rest, names)
     )
-    elsewhere = set(paragraphs("\n".join([*standing, *_stops(order)]), names))
-    by_mean = f"Order by {order.metric.mean}: "
-    lines = [
-        line for line in said if not line.startswith(("Order: ", by_mean)) and line not in elsewhere
-    ]
-    if models is not None:
-        said = paragraphs("\n".join(models.beside()), names)
-        first = paragraphs(models.headline(), names)
-        return [*first, *lines[1:], *(line for line in said if line not in models.left_out)]
-    lines += expectation(order)
-    lines += advice(order)
-    if study is not None:
-        lines[1:1] = study.taken
-        lines += [other.explain() for other in study.others]
-        lines += study.warnings
-        if study.replication is not None:
-            lines += paragraphs(study.replication.explain(), names)
-    return lines
 
 
-def _stops(order: Decision | None) -> list[str]:
-    """When every learner of a race was stopped, and why."""
-    return order.race.reasons() if isinstance(order, StoppedDecision) else []
-
-
-def _lead(text: str, order: Decision | None, names: set[object]) -> Markup:
-    """The first sentences, with what to do in strong letters."""
-    said = html_sentence(text, names)
-    if order is None or order.recommended is None:
-        return said
-    use = Markup("Use {}").format(html_sentence(called(order.recommended), names))
-    if not said.startswith(use):
-        return said
-    # a part of what is escaped already
-    return Markup("<strong>{}</strong>{}").format(use, Markup(said[len(use) :]))
-
-
-def _order_shown(order: Decision | None, names: set[object]) -> dict[str, Any] | None:
-    """The order, where it is not that of the means, which the groups show; the rest is folded."""
-    if order is None or len(order.ranking) < 2 or decides_by(order.procedure) == "wins":
+def _ranking(decision: Decision | None, names: set[object]) -> dict[str, Any] | None:
+    """Return the ranking if it is not that of the means, which the groups show."""
+    if decision is None or len(decision.ranking) < 2 or decides_by(decision.procedure) == "wins":
         return None
-    if list(order.ranking) == [order.recommended, *(one.name for one in order.standings)]:
+    if list(decision.ranking) == [
+        decision.recommended, *(one.name for one in decision.standings)
+    ]:  # fmt: skip
         return None
-    shown = [html_name(name) for name in order.ranking]
+    shown = [html_name(name) for name in decision.ranking]
     first = len(shown) if len(shown) <= SHOWN + 1 else SHOWN
-    start = f"Order: {chain(order.ranking)}; "
-    said = [line.removeprefix(start) for line in paragraphs(order.explain(), names)
-            if line.startswith(start)]  # fmt: skip
     return {
         "first": shown[:first],
         "rest": shown[first:],
-        "why": [html_sentence(line[:1].upper() + line[1:], names) for line in said],
+        "why": [
+            html_sentence(one.reason, names) for one in decision.select("ranking") if one.reason
+        ],
     }
 
 

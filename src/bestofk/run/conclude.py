@@ -12,9 +12,10 @@ import numpy as np
 from bestofk._base.checks import Floats
 from bestofk._base.errors import BestOfKError, RunError
 from bestofk._base.formatting import joined, number, shortened
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 from bestofk.decide.decision import Decision
 from bestofk.decide.order import decide
+from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.losses.losses import DIMS, Losses, Metric, metric_of
 from bestofk.run.cells import CellResult, Failure
@@ -205,9 +206,8 @@ class OtherMetric(Presented):
     lacking: tuple[str, ...] = ()
     """Learners that were compared and have no value."""
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What it would decide, in a sentence; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """What it would decide, in a sentence."""
         by = f"By {self.name} ({'larger' if self.higher_is_better else 'smaller'} is better)"
         without = ""
         if self.lacking:
@@ -292,11 +292,11 @@ def conclude(
     why_not = "fewer than two learners have losses."
     if len(compared) > 1:
         try:
-            decided = decide(losses, decision.settled(losses.algorithms, costs))
-            entry = None if decided.test_choice is None else decided.test_choice.entry
-            if entry is not None and entry.caution_for_unstable and spec.caution is not None:
-                # the learners are known: what is said is about them, or nothing
-                decided = replace(decided, caution=spec.caution)
+            decided = decide(
+                losses,
+                decision.settled(losses.algorithms, costs),
+                subject=Subject(caution=spec.caution),
+            )
         except BestOfKError as refusal:
             # with all that was planned it could have been decided: keep the losses
             if not (left_out or dropped):
@@ -314,7 +314,7 @@ def conclude(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=setting_of(spec),
-        taken=spec.taken,
+        assumed=spec.taken,
         notes=(*notes, *spec.notes),
         dropped=dropped,
         undecided="" if decided is not None else why_not,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import Presented, open_level, renamed
+from bestofk._base.results import Presented
 from bestofk.splits.plans import Plan
 
 if TYPE_CHECKING:
@@ -40,19 +40,9 @@ class Replication(Presented):
         """One row per learner that was recommended."""
         return {"recommended": list(self.bests), "times": list(self.bests.values())}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The counts in a sentence.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Other names for the learners in `bests`.
-        alpha : float, optional
-            Has no effect: the decisions were made before.
-        """
-        open_level(alpha)
-        called = renamed(names, self.bests)
-        others = ", ".join(f"{called[name]} {count}" for name, count in self.bests.items())
+    def explain(self) -> str:
+        """The counts in a sentence."""
+        others = ", ".join(f"{name} {count}" for name, count in self.bests.items())
         if self.times == 1:
             best = "the same learner" if self.same_best else f"another learner ({others[:-2]})"
             order = "the same" if self.same_order else "another"

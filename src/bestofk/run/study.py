@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from bestofk._base.formatting import duration, in_words, joined, shortened
-from bestofk._base.results import (
-    Presented,
-    Reported,
-    decided_level,
-    renamed,
-    renamed_text,
-    without_effect,
-)
+from bestofk._base.formatting import duration, joined
+from bestofk._base.results import Presented, Reported
 from bestofk.decide.decision import Decision
-from bestofk.decide.power.advice import advice, expectation, expectation_to_dict
-from bestofk.learners.preparation import Preparation, sentences
+from bestofk.decide.statements.statement import KINDS, Statement, as_text, paragraph
+from bestofk.learners.preparation import Preparation
 
 if TYPE_CHECKING:
     from bestofk.decide.evidence import Evidence
@@ -27,9 +20,6 @@ if TYPE_CHECKING:
     from bestofk.run.conclude import OtherMetric
     from bestofk.run.replicate import Replication
     from bestofk.run.store.stored_study import StudySpec
-
-FEW = 3
-"""So many failures are named in the first paragraph."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,9 +34,8 @@ class FailedCell(Presented):
     kind: str
     reason: str
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What failed and why, in a sentence; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """What failed and why, in a sentence."""
         return (
             f"{self.learner} failed on {self.dataset} in run {self.run}, fold {self.fold}, "
             f"repetition {self.repetition} ({self.kind}): {self.reason.rstrip('.')}."
@@ -61,9 +50,8 @@ class Cost(Presented):
     predict_time: float | None
     size: float | None
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The means in a sentence; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The means in a sentence."""
         times = {"fitting": self.fit_time, "predicting": self.predict_time}
         said = [
             f"{what} takes {duration(time)}" for what, time in times.items() if time is not None
@@ -120,15 +108,13 @@ class Study(Reported):
     loss: str
     random_state: int
     setting: tuple[str, ...]
-    taken: tuple[str, ...] = ()
-    """What the target was taken for, where its values do not make that evident."""
+    assumed: tuple[str, ...] = ()
+    """What bestofk assumed about the target, if its values do not make that evident."""
     notes: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     """Runs or folds that do not count because not all learners finished them."""
     undecided: str = ""
     """Why there is no decision, where there is none."""
-    warnings: tuple[str, ...] = ()
-    """Where the test may not hold its level, and what would."""
     spec: StudySpec | None = None
     store: str = "memory"
     replication: Replication | None = None
@@ -161,73 +147,28 @@ class Study(Reported):
         """The learner to use."""
         return self.best
 
+    def select(self, *kinds: str) -> tuple[Statement, ...]:
+        """Return the statements of these kinds; see `bestofk.decide.statements`."""
+        from bestofk.decide.statements.study import study_statements
+
+        decided = () if self.decision is None else self.decision.select(*kinds)
+        return study_statements(self, decided, kinds)
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Everything there is to say, the verdict first."""
+        return self.select(*KINDS)
+
     def headline(self) -> str:
-        """What to do, and what was left out, in the first sentences."""
-        first = (
-            f"Nothing can be decided: {self.undecided or 'fewer than two learners have losses.'}"
-            if self.decision is None
-            else self.decision.headline()
-        )
-        return f"{first} {self.account()}".strip()
+        """Return what to do, and what was left out, in the first sentences."""
+        return paragraph(self.select("verdict", "left out"))
 
-    def account(self) -> str:
-        """What was given, what failed and what was compared; empty where nothing is missing."""
-        sentences = []
-        if self.left_out:
-            compared, failed = len(self.losses.algorithms), len(self.left_out)
-            rest = "1 is left" if compared == 1 else f"{compared} were compared"
-            sentences.append(
-                f"Of the {compared + failed} learners given {failed} failed "
-                f"({shortened(self._reasons(), FEW)}), and {rest}."
-            )
-        single = [one.learner for one in self.failures if one.learner not in self.left_out]
-        if single:
-            fits = "One fit" if len(single) == 1 else f"{in_words(len(single)).capitalize()} fits"
-            sentences.append(f"{fits} of {shortened(list(dict.fromkeys(single)), FEW)} failed.")
-        return " ".join((*sentences, *self.dropped))
+    def explain(self) -> str:
+        """Return all statements, one paragraph per line.
 
-    def _reasons(self) -> list[str]:
-        """Why learners were left out, those with the same reason together."""
-        by_reason: dict[str, list[str]] = {}
-        for name, why in self.left_out.items():
-            by_reason.setdefault(why.rstrip("."), []).append(name)
-        return [f"{joined(names)}: {why}" for why, names in by_reason.items()]
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The verdict in sentences: what to do, what was left out, why, and how it was run.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners that were compared, in the order of ``losses.algorithms``.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
+        They say what to do, what was left out, why, and how it was run.
         """
-        if self.decision is not None:
-            decided_level(alpha, self.decision.alpha)
-        if names is not None:
-            called = renamed(names, self.losses.algorithms)
-            return renamed_text(self.explain(), called)
-        parts = [self.headline(), *self.taken]
-        reasons = self._reasons()
-        if len(reasons) > FEW + 1:
-            parts.append(f"Failed: {'; '.join(reasons)}.")
-        if self.decision is not None:
-            parts.extend(self.decision.explain().split("\n")[1:])
-        parts.extend(other.explain() for other in self.others)
-        if self.race is not None and self.race.fits >= self.race.planned_fits:
-            parts.append(self.race.state())
-        parts.extend(self.notes)
-        if self.decision is not None:
-            parts.extend(expectation(self.decision))
-            parts.extend(advice(self.decision))
-        parts.extend(self.warnings)
-        if self.replication is not None:
-            parts.append(self.replication.explain())
-        parts.extend(sentences(self.preparation))
-        parts.append(" ".join(self.setting))
-        parts.append(" ".join(self.data_account))
-        return "\n".join(part for part in parts if part)
+        return as_text(self.statements)
 
     def to_dict(self) -> dict[str, Any]:
         """The study for strict JSON: no NaN, no infinity; all in the user's metric."""
@@ -239,7 +180,7 @@ class Study(Reported):
             else {
                 "recommended": None,
                 "best": None,
-                "order": [],
+                "ranking": [],
                 "by_preference": list(self.losses.algorithms),
                 "edges": [],
                 "evidence": [],
@@ -252,7 +193,6 @@ class Study(Reported):
             "failures": [failure.to_dict() for failure in self.failures],
             "left_out": dict(self.left_out),
             "costs": {name: cost.to_dict() for name, cost in self.costs.items()},
-            "expected": None if self.decision is None else expectation_to_dict(self.decision),
             "data": list(self.data_account),
             "preparation": {
                 data: {learner: done.to_dict() for learner, done in by_learner.items()}
@@ -266,13 +206,13 @@ class Study(Reported):
             "race": None if self.race is None else self.race.to_dict(),
             "notes": [
                 *body.get("notes", []),
-                *self.taken,
+                *self.assumed,
                 *self.dropped,
                 *self.notes,
-                *self.warnings,
             ],
             "headline": self.headline(),
             "explanation": self.explain(),
+            "statements": [one.to_dict() for one in self.statements],
         }
 
     def _metrics(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from bestofk._base.checks import RandomState, probability, refuse, whole
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk._base.results import without_effect
 from bestofk.splits.design import Design, Subsets
 from bestofk.splits.folds import seed_of
 from bestofk.splits.generate import QUANTILES, known_rows, made_splits
@@ -343,9 +342,8 @@ class Plan:
             return self.source.splits(n, y, rows.groups, groups, seed=self.seed, X=X)
         return made_splits(self, rows)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The plan in a sentence; `names` and `alpha` have no effect."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The plan in a sentence."""
         strata = {
             None: "stratified where y holds class labels",
             True: "stratified",

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from bestofk._base.checks import whole
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import without_effect
 from bestofk.splits.design import Design
 from bestofk.splits.folds import TRAINS, Indices
 
@@ -232,9 +231,8 @@ class Splits:
     def __hash__(self) -> int:
         return hash(self.fingerprint)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was done, in sentences; `names` and `alpha` have no effect."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """What was done, in sentences."""
         assert self.design.n_train is not None
         assert self.design.n_test is not None
         distinct = "distinct " if self.design.kind == "bootstrap" else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, finite_array, refuse
 from bestofk._base.errors import ArgumentError
-from bestofk._base.results import Presented, without_effect
+from bestofk._base.results import Presented
 
 WEIGHT_LEFT_OUT = 0.632
 """1 - 1/e to three digits, the share of rows that a bootstrap sample holds."""
@@ -53,9 +52,8 @@ class LeaveOneOutBootstrap(Presented):
             "times_left_out": self.times_left_out[self.points],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The estimate in sentences; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The estimate in sentences."""
         n = len(self.times_left_out)
         words = (
             f"The leave-one-out bootstrap error is {self.estimate:.4g}: the mean over "
@@ -103,9 +101,8 @@ class Bootstrap632(Presented):
     overfitting: float | None
     method: str
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The estimate in sentences; `names` and `alpha` have no effect on it."""
-        without_effect(names, alpha)
+    def explain(self) -> str:
+        """The estimate in sentences."""
         trained_on = (
             "the bootstrap training sets" if self.method.endswith("sample") else "all the data"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from bestofk._base.checks import Floats, finite_array, one_of, probability
 from bestofk._base.errors import ArgumentError, BestOfKWarning
-from bestofk._base.results import Presented, decided_level, without_effect
+from bestofk._base.results import Presented
 
 Number = float | Floats
 
@@ -57,18 +56,8 @@ class ErrorRateInterval(Presented):
         }
         return {**found, "level": [self.level] * cells[0].size}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The interval in a sentence; one line for each when there are several.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Has no effect: the interval is of one error rate.
-        alpha : float, optional
-            One minus the level of the interval; another one is refused.
-        """
-        without_effect(names, alpha)
-        decided_level(alpha, self.delta)
+    def explain(self) -> str:
+        """The interval in a sentence; one line for each when there are several."""
         columns = np.broadcast_arrays(self.errors, self.n, self.estimate, self.low, self.high)
         return "\n".join(
             self._sentence(int(k), int(n), float(p), float(low), float(high))

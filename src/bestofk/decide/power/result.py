@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import UnknownNameError
-from bestofk._base.results import Presented, decided_level, open_level, renamed, without_effect
+from bestofk._base.results import Presented
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +43,10 @@ class Needed(Presented):
         """Whether some number does."""
         return self.times is not None
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The number in a sentence; `names` and `alpha` have no effect on it."""
+    def explain(self) -> str:
+        """The number in a sentence."""
         from bestofk.decide.statements.power import needed_sentence
 
-        without_effect(names, alpha)
         return needed_sentence(self)
 
 
@@ -95,23 +93,11 @@ class PairPlan(Presented):
         """One row."""
         return {name: [cell] for name, cell in _flat(self).items()}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The pair in sentences.
-
-        Parameters
-        ----------
-        names : two str, optional
-            Names of the two learners, instead of theirs.
-        alpha : float, optional
-            Has no effect: the level belongs to the whole plan.
-        """
+    def explain(self) -> str:
+        """The pair in sentences."""
         from bestofk.decide.statements.power import pair_plan_sentences
 
-        open_level(alpha)
-        called = renamed(names, (self.first, self.second))
-        return pair_plan_sentences(
-            replace(self, first=called[self.first], second=called[self.second])
-        )
+        return pair_plan_sentences(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -185,28 +171,11 @@ class PlanSize(Presented):
 
         return settling_sentence(self, self.row(a, b))
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The plan in sentences, one paragraph per matter.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the order in which
-            the pairs name them first.
-        alpha : float, optional
-            The level that was planned for; another one is refused.
-        """
+    def explain(self) -> str:
+        """The plan in sentences, one paragraph per matter."""
         from bestofk.decide.statements.power import explain_plan
 
-        decided_level(alpha, self.alpha)
-        if names is None:
-            return explain_plan(self)
-        learners = dict.fromkeys(name for one in self.pairs for name in (one.first, one.second))
-        called = renamed(names, learners)
-        pairs = (
-            replace(one, first=called[one.first], second=called[one.second]) for one in self.pairs
-        )
-        return explain_plan(replace(self, pairs=tuple(pairs)))
+        return explain_plan(self)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair, as a data frame; what is not known or not possible is missing."""

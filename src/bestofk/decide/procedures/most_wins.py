@@ -18,7 +18,7 @@ from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack
 from bestofk.decide.procedures.graph import NOBODY, Decided, tested_many
 from bestofk.decide.procedures.multitest import multitest
-from bestofk.decide.statements.explain import called, mean_words, named
+from bestofk.decide.statements.wording import called, mean_words, named
 
 
 def most_wins(

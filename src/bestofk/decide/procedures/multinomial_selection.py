@@ -11,9 +11,9 @@ import numpy as np
 from bestofk._base.checks import finite_array, one_of, probability
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import number, pvalue_words
-from bestofk._base.results import Presented, decided_level, renamed
+from bestofk._base.results import Presented
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.explain import listing
+from bestofk.decide.statements.wording import listing
 from bestofk.stats.adjust import CORRECTIONS, adjust
 from bestofk.stats.tails import binomial_at_most
 
@@ -60,43 +60,33 @@ class MultinomialSelection(Presented):
             "adjusted_pvalue": [self.adjusted_pvalues.get(name) for name in self.order],
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The selection in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the order of `order`.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
-        """
-        decided_level(alpha, self.alpha)
-        called = renamed(names, self.order)
+    def explain(self) -> str:
+        """The selection in sentences."""
         first = self.order[0]
         won = f"{number(self.wins[first])} of {self.n_instances} test instances"
         if self.best is None:
-            top = [str(called[n]) for n in self.order if self.wins[n] == self.wins[first]]
+            top = [str(n) for n in self.order if self.wins[n] == self.wins[first]]
             head = (
                 f"Multinomial selection finds no single best: {listing(top)} each give the true "
                 f"class the largest posterior on {won}."
             )
         else:
             head = (
-                f"Multinomial selection chooses {called[first]}: it gives the true class the "
+                f"Multinomial selection chooses {first}: it gives the true class the "
                 f"largest posterior on {won} (shared where several are equally sure)."
             )
         surer = [n for n, p in self.adjusted_pvalues.items() if p <= self.alpha]
         rest = [n for n in self.adjusted_pvalues if n not in surer]
         parts = [head]
         if surer:
-            parts.append(f"That is significantly more than {self._listed(surer, called)}.")
+            parts.append(f"That is significantly more than {self._listed(surer)}.")
         if rest:
-            parts.append(f"It is not significantly more than {self._listed(rest, called)}.")
+            parts.append(f"It is not significantly more than {self._listed(rest)}.")
         return " ".join(parts)
 
-    def _listed(self, learners: Sequence[Name], called: Mapping[Name, Name]) -> str:
+    def _listed(self, learners: Sequence[Name]) -> str:
         return listing(
-            f"{called[name]} ({number(self.wins[name])}, "
+            f"{name} ({number(self.wins[name])}, "
             f"{pvalue_words(self.adjusted_pvalues[name], self.alpha)})"
             for name in learners
         )

@@ -9,7 +9,7 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints, RandomState
 from bestofk._base.errors import ArgumentError, UnknownNameError
-from bestofk.decide.choose_test import choose_test, smallest_pvalue, units
+from bestofk.decide.choose_test import caution_of, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
 from bestofk.decide.gather import against_margin, bayesian_choice, gather_evidence
@@ -144,7 +144,7 @@ def multitest(
         design=problem.describe(),
         preference=problem.preference,
         guard=guard,
-        caution="" if choice.entry is None else choice.entry.caution,
+        caution=caution_of(problem, choice),
         decidable=smallest <= hypotheses.alpha,
         smallest_possible=smallest,
         margin=margin,

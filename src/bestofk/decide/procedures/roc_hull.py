@@ -11,9 +11,9 @@ import numpy as np
 from bestofk._base.checks import Floats, Ints, finite_array, positive, probability
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import Presented, json_ready, open_level, renamed
+from bestofk._base.results import Presented, json_ready
 from bestofk.decide.preference import Name
-from bestofk.decide.statements.explain import called, listing, named
+from bestofk.decide.statements.wording import called, listing, named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,10 +45,9 @@ class RocCurve(Presented):
         """The curve for strict JSON; the infinite threshold of (0, 0) is null."""
         return {**Presented.to_dict(self), "area": self.area}
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The area in a sentence; `names` may hold one name, `alpha` has no effect."""
-        open_level(alpha)
-        name = called(renamed(names, (self.name,))[self.name])
+    def explain(self) -> str:
+        """The area in a sentence."""
+        name = called(self.name)
         return (
             f"The curve of {name} has {counted(len(self.thresholds), 'point')} and an area of "
             f"{number(self.area)} below it."
@@ -68,12 +67,10 @@ class HullVertex(Presented):
     thresholds: tuple[float, ...]
     """The threshold of each of `learners`."""
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """The corner in a sentence; `alpha` has no effect."""
-        open_level(alpha)
-        new = renamed(names, self.learners)
         by = (
-            f"by {named(new[name] for name in self.learners)}"
+            f"by {named(name for name in self.learners)}"
             if self.learners
             else "without a classifier"
         )
@@ -177,18 +174,8 @@ class RocHull(Presented):
             "area": self.area,
         }
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The hull in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the classifiers, instead of theirs.
-        alpha : float, optional
-            Has no effect: nothing is tested.
-        """
-        open_level(alpha)
-        new = renamed(names, self.names)
+    def explain(self) -> str:
+        """The hull in sentences."""
         optimal = self.optimal
         if not optimal:
             return (
@@ -197,7 +184,7 @@ class RocHull(Presented):
             )
         slopes = self.slopes
         said = listing(
-            f"{new[name]} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
+            f"{name} (slopes {' and '.join(_range(low, high) for low, high in slopes[name])})"
             for name in optimal
         )
         is_are = "is" if len(optimal) == 1 else "are"
@@ -205,7 +192,7 @@ class RocHull(Presented):
             f"Of {len(self.names)} classifiers {len(optimal)} {is_are} best for some class "
             f"shares and costs: {said}."
         ]
-        never = [str(new[name]) for name in self.names if name not in optimal]
+        never = [str(name) for name in self.names if name not in optimal]
         if never:
             sentences.append(f"Never best: {listing(never)}.")
         sentences.append(

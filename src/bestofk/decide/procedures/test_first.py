@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bestofk._base.checks import Floats, Ints, RandomState
-from bestofk.decide.choose_test import Choice, choose_test, smallest_pvalue, units
+from bestofk.decide.choose_test import Choice, caution_of, choose_test, smallest_pvalue, units
 from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Evidence, Family
 from bestofk.decide.gather import compare_in, no_pairs
@@ -16,7 +16,7 @@ from bestofk.decide.preference import Name, PreferenceLike, without_noise
 from bestofk.decide.problem import as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, only, untested
-from bestofk.decide.statements.explain import called, is_are, mean_words, named
+from bestofk.decide.statements.wording import called, is_are, mean_words, named
 
 
 def test_first(
@@ -135,7 +135,7 @@ def test_first(
         design=problem.describe(),
         reasons=(reason,),
         preference=problem.preference,
-        caution="" if choice.entry is None else choice.entry.caution,
+        caution=caution_of(problem, choice),
         decidable=not first or smallest_possible <= family.alpha,
         smallest_possible=smallest_possible if first else 0.0,
         notes=(*problem.notes, *choice.notes),

@@ -1,4 +1,4 @@
-"""An order as strict JSON, in the user's metric: the numbers are those of the evidence."""
+"""A decision as strict JSON, in the user's metric."""
 
 from __future__ import annotations
 
@@ -8,44 +8,45 @@ if TYPE_CHECKING:
     from bestofk.decide.decision import Decision
 
 
-def order_to_dict(order: Decision) -> dict[str, Any]:
-    """What a strict JSON writer takes: no NaN, no infinity."""
+def decision_to_dict(decision: Decision) -> dict[str, Any]:
+    """Return a decision for strict JSON: no NaN, no infinity."""
     from bestofk.version import __version__
 
-    metric = order.metric
+    metric = decision.metric
     return {
-        "recommended": order.recommended,
-        "best": order.recommended,
-        "smallest_mean": order.smallest_mean,
-        "adequate": list(order.adequate),
-        "decidable": order.decidable,
-        "order": list(order.ranking),
-        "by_preference": list(order.by_preference),
-        "preference": str(order.preference),
-        "procedure": order.procedure,
-        "test": order.test,
-        "test_reason": order.test_reason,
-        "family": order.evidence.family.name,
-        "comparisons": len(order.evidence),
-        "alpha": order.alpha,
-        "correction": order.correction,
-        "guard": order.guard,
-        "caution": order.caution or None,
-        "margin": order.margin,
-        "rope": order.evidence.rope,
-        "design": order.design,
+        "recommended": decision.recommended,
+        "best": decision.recommended,
+        "smallest_mean": decision.smallest_mean,
+        "adequate": list(decision.adequate),
+        "decidable": decision.decidable,
+        "ranking": list(decision.ranking),
+        "by_preference": list(decision.by_preference),
+        "preference": str(decision.preference),
+        "procedure": decision.procedure,
+        "test": decision.test,
+        "test_reason": decision.test_reason,
+        "family": decision.evidence.family.name,
+        "comparisons": len(decision.evidence),
+        "alpha": decision.alpha,
+        "correction": decision.correction,
+        "guard": decision.guard,
+        "caution": decision.caution or None,
+        "margin": decision.margin,
+        "rope": decision.evidence.rope,
+        "design": decision.design,
         "metric": {"name": metric.name, "higher_is_better": metric.higher_is_better},
-        "claims": [list(claim) for claim in order.claims],
-        "edges": [list(edge) for edge in order.edges],
-        "evidence": [pair.to_dict() for pair in order.evidence],
-        "means": {str(name): metric.shown(mean) for name, mean in order.means.items()},
-        "standings": [standing.to_dict() for standing in order.standings],
+        "claims": [list(claim) for claim in decision.claims],
+        "edges": [list(edge) for edge in decision.edges],
+        "evidence": [pair.to_dict() for pair in decision.evidence],
+        "means": {str(name): metric.shown(mean) for name, mean in decision.means.items()},
+        "standings": [standing.to_dict() for standing in decision.standings],
         "counts": None
-        if order.counts is None
-        else {str(name): count for name, count in order.counts.items()},
-        "failures": [],
-        "notes": list(order.notes),
-        "headline": order.headline(),
-        "explanation": order.explain(),
+        if decision.counts is None
+        else {str(name): count for name, count in decision.counts.items()},
+        "notes": list(decision.notes),
+        "headline": decision.headline(),
+        "explanation": decision.explain(),
+        "statements": [one.to_dict() for one in decision.statements],
+        "expected": next((one.numbers for one in decision.select("expectation")), None),
         "version": __version__,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
@@ -55,9 +56,17 @@ def explain_plan(plan: PlanSize) -> str:
     return "\n".join(parts)
 
 
-def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
-    """What would settle one pair; empty where it is settled or nothing feasible would."""
+def settling_sentence(plan: PlanSize, pair: PairPlan, *, groups: bool = False) -> str:
+    """State what would settle one pair; empty if it is settled or nothing feasible would.
+
+    `groups` says that rows come in groups, which are the units of the test.
+    """
     ways = [needed for needed in pair.needed if needed.feasible]
+    new_groups = ""
+    if groups:
+        ways = [replace(one, unit="groups") if one.unit == "instances" else one for one in ways]
+        if any(one.unit == "rows" for one in ways):
+            new_groups = " Only rows of new groups count."
     if pair.settled or not ways:
         return ""
     alone = ""
@@ -66,7 +75,7 @@ def settling_sentence(plan: PlanSize, pair: PairPlan) -> str:
     seen = "" if pair.estimate is None else f" (difference {short(abs(pair.estimate))})"
     return (
         f"About {_amounts(ways)} would settle {pair.first} against {pair.second}{seen} with "
-        f"probability {plan.power:g}, {_if_true(plan)}{alone}."
+        f"probability {plan.power:g}, {_if_true(plan)}{alone}.{new_groups}"
     )
 
 

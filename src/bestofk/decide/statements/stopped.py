@@ -1,4 +1,4 @@
-"""A stopped race in sentences: what is settled, what is not, and what may be claimed."""
+"""Statements of a decision that was made before its plan was complete."""
 
 from __future__ import annotations
 
@@ -6,71 +6,60 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from bestofk._base.formatting import counted, number
-from bestofk.decide.statements.explain import (
+from bestofk.decide.statements.details import promise
+from bestofk.decide.statements.statement import Statement, statements
+from bestofk.decide.statements.verdict import which_you_prefer
+from bestofk.decide.statements.wording import (
     called,
     chain,
     correction_words,
     family_words,
     listing,
     named,
-    promise,
 )
-from bestofk.decide.statements.headline import which_you_prefer
 
 if TYPE_CHECKING:
     from bestofk.decide.preference import Name
     from bestofk.decide.stopping.stopped_order import StoppedDecision
 
 NOT_SETTLED = "not settled"
-"""The verdict on a pair of which a claim is still possible."""
+"""The verdict on a pair about which a claim is still possible."""
 _TARGET_ORDER = "target='order' (on the command line --stop-target order) settles it"
 
 
-def headline_of(order: StoppedDecision) -> str:
-    """The first paragraph."""
-    race, best = order.race, order.recommended
+def verdict_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """Return the first paragraph: what to do, and what was saved."""
+    race, best = decision.race, decision.recommended
     assert best is not None
     if not race.settled:
-        use = f"If you must choose now, use {called(best)}: so it looks on what was run."
-        return f"{race.state()} {use}"
-    beaten = [i for i, j in order.edges if j == best]
-    why = f"Use {called(best)}."
-    if not order.preference.stated:
-        when = "with endless runs" if race.settle == "limit" else "at the end of the plan"
-        smallest = f"{order.metric.smallest} {order.metric.mean}"
-        why = f"Use {called(best)}: {when} it has the {smallest}."
+        use = f"If you must choose now, use {called(best)}, which leads so far."
+        return statements("verdict", [race.state(), use])
+    lead = f"Use {called(best)}"
+    beaten = [worse for worse, better in decision.edges if better == best]
+    rest = "."
+    if not decision.preference.stated:
+        when = "with infinitely many runs" if race.settle == "limit" else "at the end of the plan"
+        rest = f": {when} it has the {decision.metric.smallest} {decision.metric.mean}."
     elif beaten:
-        why += (
-            f" It is significantly better than {named(beaten)}, {which_you_prefer(order, beaten)}."
+        rest = (
+            f": it is significantly better than {named(beaten)}, "
+            f"{which_you_prefer(decision, beaten)}."
         )
-    elif best == order.by_preference[0]:
-        why = f"Use {called(best)}, {order.preference.first()}, which no other is shown to beat."
-    return f"{why} {race.state()}"
+    elif best == decision.by_preference[0]:
+        rest = f", {decision.preference.first()}, which no other is shown to beat."
+    first = Statement(kind="verdict", lead=lead, text=f"{lead}{rest}", learners=(best,))
+    return (first, Statement(kind="verdict", text=race.state()))
 
 
-def explain_stopped(order: StoppedDecision) -> str:
-    """All sentences, one paragraph for each matter."""
-    parts = [
-        order.headline(),
-        *standings_of(order),
-        _order(order),
-        *order.race.reasons(),
-        _preference(order),
-        _evidence(order),
-        *order.notes,
-    ]
-    return "\n".join(part for part in parts if part)
+def mean_and_runs(decision: StoppedDecision, name: Name) -> str:
+    """Return ``0.12 over 2 runs``."""
+    shown = number(float(decision.metric.shown(decision.means[name])))
+    return f"{shown} over {counted(decision.race.runs[str(name)], decision.race.unit)}"
 
 
-def mean_and_runs(order: StoppedDecision, name: Name) -> str:
-    """``0.12 over 2 runs``."""
-    shown = number(float(order.metric.shown(order.means[name])))
-    return f"{shown} over {counted(order.race.runs[str(name)], order.race.unit)}"
-
-
-def standings_of(order: StoppedDecision) -> list[str]:
-    """Who is settled to be better or worse than the recommended one, and of whom nothing is."""
-    best, race = order.recommended, order.race
+def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """Group the other learners by what is settled between them and the recommended one."""
+    best, race = decision.recommended, decision.race
     assert best is not None
     words = {
         "better": f"Shown to be better than {called(best)}",
@@ -79,76 +68,86 @@ def standings_of(order: StoppedDecision) -> list[str]:
         NOT_SETTLED: f"Not settled against {called(best)}",
         "not tested": f"Not tested against {called(best)}",
     }
-    groups: dict[str, list[str]] = {}
-    for one in order.standings:
-        groups.setdefault(words[one.verdict], []).append(
-            f"{called(one.name)} ({mean_and_runs(order, one.name)})"
+    groups: dict[str, list[Name]] = {}
+    for one in decision.standings:
+        groups.setdefault(one.verdict, []).append(one.name)
+    grouped = [
+        Statement(
+            kind="standing",
+            text=f"{start}: {listing(f'{called(n)} ({mean_and_runs(decision, n)})' for n in names)}.",
+            learners=tuple(names),
         )
-    said = [
-        f"{start}: {listing(groups[start])}."
-        for start in dict.fromkeys(words.values())
-        if start in groups
+        for verdict, start in words.items()
+        if (names := groups.get(verdict))
     ]
-    if len(set(order.race.runs.values())) > 1:
-        own = mean_and_runs(order, best)
-        said.append(
-            f"{called(best)} has a mean of {own}; means over different numbers of {race.unit}s "
-            "are not to be compared."
+    if len(set(race.runs.values())) > 1:
+        text = (
+            f"{called(best)} has a mean of {mean_and_runs(decision, best)}; do not compare means "
+            f"over different numbers of {race.unit}s."
         )
-    return said
+        grouped.append(Statement(kind="standing", text=text, learners=(best,)))
+    return tuple(grouped)
 
 
-def _order(order: StoppedDecision) -> str:
-    if len(order.ranking) == len(order.by_preference):
-        return f"The whole order is settled: {chain(order.ranking)}." if order.race.settled else ""
-    if not order.race.settled or len(order.by_preference) == 2:
-        return ""
-    if order.race.target == "order":
-        return ""
-    return f"The order below the recommended one is not settled: {_TARGET_ORDER}."
+def ranking_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """State whether the whole ranking is settled."""
+    race = decision.race
+    if not race.settled:
+        return ()
+    if len(decision.ranking) == len(decision.by_preference):
+        text = f"The whole order is settled: {chain(decision.ranking)}."
+        return (Statement(kind="ranking", text=text, learners=decision.ranking),)
+    if len(decision.by_preference) == 2 or race.target == "order":
+        return ()
+    text = f"The order below the recommended learner is not settled: {_TARGET_ORDER}."
+    return statements("ranking", [text])
 
 
-def _preference(order: StoppedDecision) -> str:
-    if not order.preference.stated:
-        return ""
-    prefer, kind = chain(order.by_preference), order.preference.kind
-    if kind == "panel":
-        return f"The panel comes with a preference, simpler learners first: {prefer}."
-    if kind == "measured":
-        what = order.preference.words.replace("_", " ")
-        when = "in the first run" if order.race.unit == "run" else f"on the first {order.race.unit}"
-        return f"The preference, by {what} as measured {when}: {prefer}."
-    return f"Your preference was {prefer}."
+def stop_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """State when learners were stopped, and why."""
+    return statements("stop", decision.race.reasons())
 
 
-def _evidence(order: StoppedDecision) -> str:
-    race = order.race
-    promised = promise(order)
-    risk = ""
+def preference_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """State the preference."""
+    preference, race = decision.preference, decision.race
+    if not preference.stated:
+        return ()
+    by_preference = chain(decision.by_preference)
+    text = f"Your preference was {by_preference}."
+    if preference.kind == "panel":
+        text = f"The panel comes with a preference, simpler learners first: {by_preference}."
+    elif preference.kind == "measured":
+        cost = preference.words.replace("_", " ")
+        when = "in the first run" if race.unit == "run" else f"on the first {race.unit}"
+        text = f"The preference, by {cost} as measured {when}: {by_preference}."
+    return statements("preference", [text])
+
+
+def evidence_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
+    """State the test of the plan, its error rate, and the risk of having stopped it."""
+    race = decision.race
+    promised = promise(decision)
+    risk = "The full plan makes the same claims, whatever its remaining results."
     if not race.exact:
-        whose = "endless runs" if race.settle == "limit" else "the full plan"
+        whose = "infinitely many runs" if race.settle == "limit" else "the full plan"
         risk = (
-            f"Claims are those that {whose} would make, but for a chance of at most "
-            f"{race.risk_words()} given the data, which adds to that."
+            f"With a probability of at least {race.confidence()} given the data, {whose} would make "
+            "the same claims; this risk adds to the error rate."
         )
-    else:
-        risk = "Claims are those that the full plan makes, whatever the rest of it brings."
-    return " ".join(
-        part
-        for part in (
-            f"Evidence: {order.test}, {family_words(order.evidence)}, alpha = {order.alpha:g}"
-            f"{correction_words(order.evidence)}, planned on {order.design}; of a pair "
-            f"the {race.unit}s count that both learners have.",
-            promised,
-            risk,
-            order.caution if " at most " in promised else "",
-        )
-        if part
+    parts = (
+        f"Evidence: {decision.test}, {family_words(decision.evidence)}, alpha = "
+        f"{decision.alpha:g}{correction_words(decision.evidence)}, planned on {decision.design}; "
+        f"each pair is compared on the {race.unit}s that both learners completed.",
+        promised.text,
+        risk,
+        decision.caution if promised.bounded else "",
     )
+    return statements("evidence", [" ".join(filter(None, parts))])
 
 
-def open_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> str:
-    """``2 out (max, nmc), 3 left; open: nn against c4.5``, for somebody who watches."""
+def progress_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> str:
+    """Return ``2 out (max, nmc), 3 left; open: nn against c4.5``, for the progress bar."""
     if not pairs:
         return "settled"
     who = f" ({_first(out)})" if out else ""
@@ -157,6 +156,6 @@ def open_line(left: int, out: Sequence[str], pairs: list[tuple[str, str]]) -> st
 
 
 def _first(words: Sequence[str], most: int = 3) -> str:
-    """As many as fit in a line, and how many more there are."""
+    """Return the words that fit in a line, and how many more there are."""
     more = [f"{len(words) - most} more"] if len(words) > most else []
     return ", ".join([*words[:most], *more])

@@ -27,10 +27,10 @@ from bestofk._base.checks import (
 )
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import capitalised, counted, joined, pvalue_words
-from bestofk._base.results import Presented, decided_level, open_level, renamed
+from bestofk._base.results import Presented
 from bestofk.decide.evidence import Family
 from bestofk.decide.preference import alike_ranks, arrange
-from bestofk.decide.statements.explain import called, listing
+from bestofk.decide.statements.wording import called, listing
 from bestofk.decide.stopping.bounds import PlannedT
 from bestofk.decide.stopping.looks import Look
 from bestofk.decide.stopping.races import race
@@ -66,12 +66,10 @@ class StreamVerdict(Presented):
     not_worse: Bools | None
     alpha: float
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """What is shown so far, in sentences."""
-        decided_level(alpha, self.alpha)
-        name = renamed(names, range(len(self.better)))
         claims = [
-            f"{called(name[int(j)])} is better than {called(name[int(i)])} "
+            f"{called(int(j))} is better than {called(int(i))} "
             f"({pvalue_words(float(self.adjusted_pvalue[i, j]), self.alpha)})"
             for j, i in np.argwhere(self.better)
         ]
@@ -245,24 +243,14 @@ class SettledItems(Presented):
         """The share of all items of all learners that were not needed."""
         return 1.0 - sum(self.items.values()) / (self.planned * len(self.items))
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """Who is recommended and what it took, or what is open.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Other names for the learners, in the order of `items`.
-        alpha : float, optional
-            Has no effect: it was decided before.
-        """
-        open_level(alpha)
-        called = renamed(names, list(self.items))
+    def explain(self) -> str:
+        """Who is recommended and what it took, or what is open."""
         most = max(self.items.values())
         if not self.settled:
-            pairs = [f"{called[a]} against {called[b]}" for a, b in self.open_pairs]
+            pairs = [f"{a} against {b}" for a, b in self.open_pairs]
             return (
                 f"Not settled after {most:,} of {self.planned:,} items; open: {joined(pairs)}. "
-                f"More items are needed of {joined([called[name] for name in self.go_on])}."
+                f"More items are needed of {joined([name for name in self.go_on])}."
             )
         assert self.recommended is not None
         sure = (
@@ -272,7 +260,7 @@ class SettledItems(Presented):
             f"{100 * self.risk:.4g} %"
         )
         return (
-            f"Use {called[self.recommended]}. Settled after {most:,} of {self.planned:,} items "
+            f"Use {self.recommended}. Settled after {most:,} of {self.planned:,} items "
             f"({100 * self.saved:.0f} % of the work is saved): {sure}."
         )
 

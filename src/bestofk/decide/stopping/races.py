@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bestofk._base.checks import Floats, Ints
 from bestofk._base.formatting import counted, shortened
-from bestofk._base.results import Presented, json_ready, open_level, renamed, renamed_text
+from bestofk._base.results import Presented, json_ready
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.bounds import PlannedT, Predictions
@@ -59,13 +59,10 @@ class RacedLearner(Presented):
         """Why, in a few words: ``"nmc overrides it"``."""
         return "" if self.cause is None else self.cause.clause(although=False)
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The learner in a sentence; `names` may hold its name, `alpha` has no effect."""
-        open_level(alpha)
-        called = renamed(names, (self.learner,))[self.learner]
-        if self.why:
-            return renamed_text(self.why, {self.learner: called})
-        return f"{called} ran {'' if self.unit == 'run' else 'on '}{counted(self.runs, self.unit)}."
+    def explain(self) -> str:
+        """Return how far the learner ran, in a sentence."""
+        on = "" if self.unit == "run" else "on "
+        return self.why or f"{self.learner} ran {on}{counted(self.runs, self.unit)}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,19 +179,8 @@ class Race(Presented):
         )
         return found
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """What was saved, what is open, and why who was stopped, in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Other names for the learners, in the order of `learners`.
-        alpha : float, optional
-            Has no effect: the race was run before.
-        """
-        open_level(alpha)
-        if names is not None:
-            return self.renamed(renamed(names, [one.learner for one in self.learners])).explain()
+    def explain(self) -> str:
+        """Return what was saved, what is open, and why learners were stopped."""
         return "\n".join([self.state(), *self.reasons()])
 
     def reasons(self) -> list[str]:
@@ -229,21 +215,18 @@ class Race(Presented):
             return f"{_ENDED[self.ended].format(fits=fits)} {self.open_words()}"
         if self.settle == "limit":
             return (
-                f"Stopped after {fits}: endless runs of the same test would decide the same, but "
-                f"for a risk of at most {self.risk_words()}."
+                f"Stopped after {fits}: infinitely many runs of the same test would reach the same "
+                f"decision with a probability of at least {self.confidence()}."
             )
         if self.fits >= self.planned_fits:
             return f"All {self.planned_fits:,} fits of the plan were needed."
         if self.exact and self.unit != "run":
-            return (
-                f"Stopped after {fits}: whatever the {self.unit}s that are left say, all of them "
-                "decide the same. No risk is taken."
-            )
+            return f"Stopped after {fits}: the remaining {self.unit}s cannot change the decision."
         if self.exact:
-            return f"Stopped after {fits}: whatever the rest says, the full plan decides the same."
+            return f"Stopped after {fits}: the rest of the plan cannot change the decision."
         return (
-            f"Stopped after {fits}; the full plan would decide the same, but for a risk of at most "
-            f"{self.risk_words()}."
+            f"Stopped after {fits}; the full plan would reach the same decision with a probability "
+            f"of at least {self.confidence()}."
         )
 
     def open_words(self) -> str:
@@ -256,26 +239,12 @@ class Race(Presented):
         return f"Open: {pairs}."
 
     def risk_words(self) -> str:
-        """``5 %``."""
+        """Return ``5 %``."""
         return f"{100 * self.risk:.4g} %"
 
-    def renamed(self, called: Mapping[str, str]) -> Race:
-        """The same race with the learners called otherwise."""
-        return replace(
-            self,
-            learners=tuple(
-                replace(
-                    one,
-                    learner=called[one.learner],
-                    why=renamed_text(one.why, called),
-                    cause=one.cause
-                    and replace(one.cause, by=called.get(one.cause.by, one.cause.by)),
-                )
-                for one in self.learners
-            ),
-            open_pairs=tuple((called[a], called[b]) for a, b in self.open_pairs),
-            pair=None if self.pair is None else (called[self.pair[0]], called[self.pair[1]]),
-        )
+    def confidence(self) -> str:
+        """Return ``95 %``."""
+        return f"{100 * (1 - self.risk):.4g} %"
 
 
 _ENDED = {

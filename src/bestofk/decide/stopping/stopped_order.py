@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,13 +9,12 @@ import numpy as np
 
 from bestofk._base.checks import Bools, Floats, Ints
 from bestofk._base.formatting import counted, number
-from bestofk._base.results import decided_level, open_level, renamed
 from bestofk.decide.decision import Decision, Standing
 from bestofk.decide.evidence import Evidence, Family, Pair
 from bestofk.decide.preference import Name, Preference
 from bestofk.decide.procedures.graph import Step, sort_by_overrides
-from bestofk.decide.statements.explain import listing
 from bestofk.decide.statements.stopped import NOT_SETTLED
+from bestofk.decide.statements.wording import listing
 from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict, PlannedTest
 from bestofk.decide.stopping.planned_units import PlannedUnits
 from bestofk.decide.stopping.races import Race
@@ -38,14 +36,12 @@ class StoppedPair(Pair):
     def _unclaimed(self) -> str:
         return "no evidence" if self.settled else NOT_SETTLED
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The pair in a sentence; it was decided before, whatever `alpha`."""
+    def explain(self) -> str:
+        """Return the pair in a sentence."""
         if self.settled:
-            return Pair.explain(self, names=names, alpha=alpha)
-        open_level(alpha)
-        new = renamed(names, (self.a, self.b))
+            return Pair.explain(self)
         return (
-            f"Whether {new[self.a]} and {new[self.b]} differ is not settled (so far they do by "
+            f"Whether {self.a} and {self.b} differ is not settled (so far they do by "
             f"{number(abs(self.estimate))} in {self.metric.mean})."
         )
 
@@ -72,11 +68,9 @@ class StoppedEvidence(Evidence):
         held = {name.name: getattr(one, name.name) for name in fields(one)}
         return StoppedPair(**held, settled=not self.unsettled[row])
 
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
+    def explain(self) -> str:
         """Which pairs are settled to differ, and how many are not settled."""
-        decided_level(alpha, self.family.alpha)
-        called = renamed(names, self.names)
-        found = [f"{called[better]} is better than {called[worse]}" for better, worse in
+        found = [f"{better} is better than {worse}" for better, worse in
                  self.claims()]  # fmt: skip
         shown = f"Settled: {listing(found)}." if found else "No claim is settled."
         left = int(self.unsettled.sum())
@@ -144,34 +138,6 @@ class StoppedDecision(Decision):
     def runs_of(self, name: Name) -> int | None:
         """Runs (or data sets) that the mean of a learner is taken over."""
         return self.race.runs[str(name)]
-
-    def headline(self) -> str:
-        """What to do, and what was saved."""
-        from bestofk.decide.statements.stopped import headline_of
-
-        return headline_of(self)
-
-    def explain(self, *, names: Sequence[str] | None = None, alpha: float | None = None) -> str:
-        """The verdict in sentences.
-
-        Parameters
-        ----------
-        names : sequence of str, optional
-            Names of the learners, in the order of `prefer`.
-        alpha : float, optional
-            The level at which it was decided; another one is refused.
-        """
-        from bestofk.decide.statements.stopped import explain_stopped
-
-        decided_level(alpha, self.alpha)
-        return explain_stopped(self if names is None else self.renamed(names))
-
-    def renamed(self, names: Sequence[str]) -> StoppedDecision:
-        """The same decision with the learners called otherwise."""
-        called = renamed(names, self.by_preference)
-        made = Decision.renamed(self, names)
-        assert isinstance(made, StoppedDecision)
-        return replace(made, race=self.race.renamed(called))
 
     def to_dict(self) -> dict[str, Any]:
         """The decision for strict JSON."""

@@ -13,7 +13,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import pvalue_words
 from bestofk.decide.evidence import Signs
 from bestofk.decide.registry import PROCEDURES
-from bestofk.decide.statements.explain import correction_words, family_words, level_words
+from bestofk.decide.statements.wording import correction_words, family_words, level_words
 from bestofk.stats.adjust import CORRECTIONS
 from bestofk.stats.multiple.result import learner_names
 

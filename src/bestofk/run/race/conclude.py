@@ -64,7 +64,7 @@ def conclude_race(
         loss=spec.loss,
         random_state=spec.random_state,
         setting=setting_of(spec, _plan_words(held)),
-        taken=spec.taken,
+        assumed=spec.taken,
         data_account=spec.account,
         preparation=amended(spec, table),
         notes=(*notes, *spec.notes),

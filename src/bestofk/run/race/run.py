@@ -13,7 +13,7 @@ from bestofk._base.checks import Floats, Ints
 from bestofk.decide.evidence import Family
 from bestofk.decide.preference import NO_PREFERENCE, Preference, alike_ranks, arrange
 from bestofk.decide.settings import Settings
-from bestofk.decide.statements.stopped import open_line
+from bestofk.decide.statements.stopped import progress_line
 from bestofk.decide.stopping import Look, PlannedT, race
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.run.cells import CellResult
@@ -209,7 +209,7 @@ def _one_race(
         if watch is not None:
             pairs = [(called[i], called[j]) for i, j in look.open_pairs]
             out = [name for name, on in zip(called, look.go_on, strict=True) if not on]
-            watch(open_line(len(prefer) - len(out), out, pairs))
+            watch(progress_line(len(prefer) - len(out), out, pairs))
 
     made = {
         "prefer": tuple(prefer),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number, printable
-from bestofk.decide.statements.explain import correction_words, family_words
+from bestofk.decide.statements.wording import correction_words, family_words
 from bestofk.report.figures.axes import x_axis
 from bestofk.report.figures.comparisons import decision_of, interval_words, short_p
 from bestofk.report.figures.labels import LINE

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, ordinal, printable
 from bestofk.decide.registry import decides_by
-from bestofk.decide.statements.explain import listing
+from bestofk.decide.statements.wording import listing
 from bestofk.report.figures.comparisons import basis, decision_of, preferring
 from bestofk.report.figures.labels import LINE
 from bestofk.report.figures.picture import Picture, Point, Sheet

@@ -1,0 +1,446 @@
+"""What a decision says besides its verdict: standings, ranking, preference, evidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from bestofk._base.formatting import (
+    capitalised,
+    counted,
+    interval_words,
+    number,
+    probability_words,
+    pvalue_words,
+)
+from bestofk.decide.preference import Name
+from bestofk.decide.registry import PROCEDURES, decides_by
+from bestofk.decide.statements.statement import Statement, statements
+from bestofk.decide.statements.wording import (
+    MAX_NAMED,
+    called,
+    chain,
+    correction_words,
+    difference_words,
+    family_words,
+    listing,
+)
+from bestofk.stats.adjust import ANY_WRONG_CLAIM, CORRECTIONS
+
+if TYPE_CHECKING:
+    from bestofk.decide.decision import Decision, Standing
+    from bestofk.decide.evidence import Evidence, Pair, Posterior
+
+_QUALITIES = {
+    "fit_time": "are quicker to fit",
+    "predict_time": "are quicker to predict with",
+    "size": "are smaller in memory",
+    "complexity": "are simpler",
+    "latency": "are faster",
+}
+"""What is preferred if a cost is measured."""
+
+
+def standing_statements(decision: Decision) -> tuple[Statement, ...]:
+    """Group the other learners by how they compare with the recommended one."""
+    if decision.recommended is None:
+        return ()
+    best = called(decision.recommended)
+    one_sided = decision.evidence.family.name == "preference"
+    groups: dict[str, list[Standing]] = {}
+    for standing in decision.standings:
+        words = _STANDING_WORDS[standing.verdict].format(best=best)
+        if one_sided and standing.verdict == "no evidence":
+            direction = "better" if standing.difference <= 0 else "worse"
+            words = f"Not shown to be {direction} than {best}"
+        elif one_sided and standing.verdict == "not tested" and _in_family(decision, standing):
+            tested, other = ("better", "worse") if standing.difference > 0 else ("worse", "better")
+            words = f"Not shown to be {tested} than {best}, and not tested for being {other}"
+        groups.setdefault(words, []).append(standing)
+    turn = list(_STANDING_WORDS)
+    return tuple(
+        Statement(
+            kind="standing",
+            text=f"{words}: {listing(_numbers_of(decision, one) for one in group)}.",
+            learners=tuple(one.name for one in group),
+        )
+        for words, group in sorted(groups.items(), key=lambda item: turn.index(item[1][0].verdict))
+    )
+
+
+_STANDING_WORDS = {
+    "better": "Shown to be better than {best}",
+    "no evidence": "No evidence of a difference from {best}",
+    "worse": "Shown to be worse than {best}",
+    "not tested": "Not tested against {best}",
+}
+"""Verdict on a learner: how a sentence begins that lists such learners."""
+
+
+def _in_family(decision: Decision, standing: Standing) -> bool:
+    """Whether the pair was tested at all, if only in the other direction."""
+    assert decision.recommended is not None
+    return decision.evidence.row(standing.name, decision.recommended) is not None
+
+
+def _numbers_of(decision: Decision, standing: Standing) -> str:
+    """Return ``nn (0.12, worse by 0.03, 95 % interval 0.01 to 0.05, p = 0.012)``."""
+    parts = [number(float(decision.metric.shown(standing.mean))), _by(standing.difference)]
+    against_the_mean = {"better": 1, "worse": -1}.get(standing.verdict, 0) * standing.difference > 0
+    if against_the_mean:
+        parts[1] = f"although its mean is {parts[1]}"
+    if standing.verdict != "not tested":
+        interval = difference_words(decision, standing)
+        if interval and not against_the_mean:
+            parts.append(interval)
+        if standing.adjusted_pvalue is not None:
+            parts.append(pvalue_words(standing.adjusted_pvalue, decision.alpha))
+    return f"{called(standing.name)} ({', '.join(parts)})"
+
+
+def _by(difference: float) -> str:
+    if difference == 0:
+        return "the same mean"
+    return f"{'worse' if difference > 0 else 'better'} by {number(abs(difference))}"
+
+
+def ranking_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the ranking of three or more learners, and what decides it."""
+    if len(decision.ranking) < 3:
+        return ()
+    start, reason = f"Order by {decision.metric.mean}", ""
+    if decides_by(decision.procedure) == "wins":
+        start = "Order by significant wins"
+    elif decides_by(decision.procedure) == "adequacy":
+        if decision.recommended is not None:
+            start = "Order"
+            reason = (
+                "Learners that are shown to be good enough come first, by preference, then the "
+                f"others, by {decision.metric.mean}."
+            )
+    elif decision.preference.stated:
+        start = "Order"
+        if len(decision.claims) < len(decision.evidence):
+            whose = {"panel": "the panel's preference", "measured": "the preference"}
+            preference = whose.get(decision.preference.kind, "your preference")
+            reason = f"If no difference is shown, {preference} decides.{_surprise(decision)}"
+    text = f"{start}: {chain(decision.ranking)}. {reason}".rstrip()
+    return (Statement(kind="ranking", text=text, reason=reason, learners=decision.ranking),)
+
+
+def _surprise(decision: Decision) -> str:
+    """Explain why a learner that is shown to be worse precedes one that is not."""
+    verdicts = {one.name: one.verdict for one in decision.standings}
+    for rank, name in enumerate(decision.ranking):
+        if verdicts.get(name) != "worse":
+            continue
+        later = [other for other in decision.ranking[rank:] if verdicts.get(other) == "no evidence"]
+        if later and decision.recommended is not None:
+            return (
+                f" {called(name)} comes before {called(later[0])}, although it is shown to be "
+                f"worse than {called(decision.recommended)}: it is preferred, and no difference is "
+                "shown between the two."
+            )
+    return ""
+
+
+def margin_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State which learners are shown not to be worse by more than the margin."""
+    if decision.margin is None or not decision.margins or decision.recommended is None:
+        return ()
+    groups: dict[str, list[str]] = {}
+    for name, one in decision.margins.items():
+        p = f" ({pvalue_words(one.adjusted_pvalue, decision.alpha)})"
+        groups.setdefault(one.verdict, []).append(
+            called(name) + (p if one.verdict == WITHIN_MARGIN else "")
+        )
+    sentences = [
+        f"{words}: {listing(groups[verdict])}."
+        for verdict, words in _MARGIN_WORDS.items()
+        if verdict in groups
+    ]
+    if decides_by(decision.procedure) == "adequacy":
+        sentences.append(
+            f"The chance that {called(decision.recommended)} is worse than the truly best one by "
+            f"the margin or more is at most {decision.alpha:g}."
+        )
+    elif WITHIN_MARGIN in groups:
+        sentences.append(
+            "The chance that even one statement about the margin is wrong is at most "
+            f"{decision.alpha:g}."
+        )
+    first = f"Against {called(decision.recommended)} with a margin of {number(decision.margin)}."
+    return statements("margin", [" ".join((first, *sentences))])
+
+
+WITHIN_MARGIN = "not worse by more than the margin"
+_MARGIN_WORDS = {
+    "better": "Shown to be better",
+    WITHIN_MARGIN: "Shown not to be worse by more than that",
+    "open": "Open",
+    "worse": "Shown to be worse",
+}
+
+
+def posterior_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the posterior probabilities of the others against the recommended learner."""
+    evidence, best = decision.evidence, decision.recommended
+    posteriors = evidence.posteriors if best is not None else None
+    if best is None or posteriors is None or evidence.bayesian is None:
+        return ()
+    listed = []
+    for standing in decision.standings[:MAX_NAMED]:
+        row = evidence.row(standing.name, best)
+        if row is None:
+            continue
+        is_first = evidence.names[evidence.first[row]] == standing.name
+        ends = ("a_better", "b_better") if is_first else ("b_better", "a_better")
+        better, worse = (float(posteriors[end][row]) for end in ends)
+        same = float(posteriors["equivalent"][row])
+        shown = (probability_words(p) for p in (better, same, worse))
+        listed.append(f"{called(standing.name)} {', '.join(shown)}")
+    more = len(decision.standings) - MAX_NAMED
+    if more > 0:
+        listed.append(f"and {more} more")
+    within = "" if evidence.rope is None else f" (within {number(evidence.rope)})"
+    return statements(
+        "posterior",
+        [
+            f"Posterior probabilities, by the {evidence.bayesian.name} test, of being better than, "
+            f"equivalent to{within} and worse than {called(best)}: {'; '.join(listed)}."
+        ],
+    )
+
+
+def preference_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the preference, and where the data override it."""
+    preference = decision.preference
+    by_preference = chain(decision.by_preference)
+    if not preference.stated or decides_by(decision.procedure) not in ("steps", "adequacy"):
+        return ()
+    if preference.kind == "panel":
+        stated = f"The panel comes with a preference, simpler learners first: {by_preference}."
+    elif preference.kind == "measured":
+        quality = _QUALITIES.get(preference.words, f"have less {preference.words}")
+        stated = (
+            f"You prefer {decision.noun}s that {quality} (within a factor of two the "
+            f"{decision.metric.smaller} {decision.metric.mean} goes first): {by_preference}."
+        )
+    elif preference.words == "prices":
+        stated = f"From the cheapest to the most expensive: {by_preference}."
+    else:
+        stated = f"Your preference was {by_preference}."
+    if decides_by(decision.procedure) != "steps":
+        return statements("preference", [stated])
+    edges = decision.edges
+    shown = listing(f"{called(better)} over {called(worse)}" for worse, better in edges)
+    total = counted(len(decision.evidence), "pair")
+    if len(decision.evidence) == 1:
+        override = f"The data override this: {shown}." if edges else "The data do not override it."
+    elif edges:
+        override = f"The data override this in {len(edges)} of {total}: {shown}."
+    else:
+        override = f"The data override this in none of {total}."
+    return statements("preference", [f"{stated} {override}"])
+
+
+def evidence_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the test, its level, its error rate, and what is known against it."""
+    evidence = decision.evidence
+    level = f"alpha = {decision.alpha:g}"
+    if decision.test_choice is None:
+        text = (
+            f"Evidence: {decision.test}, one test of all {decision.noun}s, {level}, from "
+            f"{decision.design}."
+        )
+        return statements("evidence", [text])
+    if not len(evidence):
+        text = f"Evidence: the means alone, from {decision.design}; no pair had to be tested."
+        return statements("evidence", [text])
+    promised = promise(decision)
+    parts = (
+        f"Evidence: {decision.test}, {family_words(evidence)}, {level}"
+        f"{correction_words(evidence)}, from {decision.design}.",
+        _reason_sentence(decision),
+        promised.text,
+        decision.caution if promised.bounded else "",
+    )
+    return statements("evidence", [" ".join(filter(None, parts))])
+
+
+def bootstrap_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the verdicts of Bootstrap-B, which counts the repetitions of stochastic learners."""
+    result = decision.bootstrap
+    if result is None:
+        return ()
+    middles = np.asarray(result.intervals).mean(axis=1)
+    below = middles < middles.mean()
+    groups: dict[str, list[str]] = {}
+    for name, verdict, smaller in zip(result.names, result.verdicts, below.tolist(), strict=True):
+        side = "better" if smaller else "worse"
+        word = f"significantly {side}" if verdict == "significant" else verdict
+        groups.setdefault(word, []).append(name)
+    words = {
+        "significantly better": "Significantly better",
+        "significantly worse": "Significantly worse",
+        "not significant": "Not significant",
+        "inconclusive": "Inconclusive",
+    }
+    sentences = [f"{words[word]}: {listing(groups[word])}." for word in words if word in groups]
+    text = (
+        "Bootstrap-B, which counts the repetitions, compares each learner with the mean of all, at "
+        f"an alpha of its own, {result.alpha:g} with {CORRECTIONS[result.correction].words}."
+    )
+    return statements("bootstrap", [" ".join((text, *sentences))])
+
+
+def note_statements(decision: Decision) -> tuple[Statement, ...]:
+    """Repeat the notes on the losses and the test, without what the verdict says already."""
+    dropped = () if decision.problem is None else decision.problem.dropped
+    return statements("note", [note for note in decision.notes if note not in dropped])
+
+
+def _reason_sentence(decision: Decision) -> str:
+    """Say why this test was chosen; empty if the caller asked for it."""
+    choice = decision.test_choice
+    assert choice is not None
+    if choice.chosen:
+        return f"The test was {choice.reason}."
+    return f"{choice.detail[:1].upper()}{choice.detail[1:]}." if choice.detail else ""
+
+
+class Promise(NamedTuple):
+    """The error rate of a decision's claims."""
+
+    text: str
+    bounded: bool = True
+    """Whether the sentence bounds an error rate."""
+
+
+def promise(decision: Decision) -> Promise:
+    """State the error rate of the claims."""
+    family = decision.evidence.family
+    if decision.test_choice is not None and decision.test_choice.posterior:
+        return Promise(
+            "The values in place of p come from posterior probabilities and are not p-values: no "
+            "error rate is promised.",
+            bounded=False,
+        )
+    hold = "If the test's assumptions hold, "
+    at_most = f"is at most {decision.alpha:g}"
+    if decides_by(decision.procedure) == "one challenge":
+        return _promise_of_test_first(decision, hold, at_most)
+    correction = CORRECTIONS[family.correction]
+    if family.size == 1:
+        return Promise(f"{hold}the chance of a wrong claim {at_most}.")
+    if not correction.adjusts:
+        return Promise(
+            f"{hold}the chance of a wrong claim {at_most} for each pair; that of a wrong claim "
+            f"about any of the {family.size} pairs is larger."
+        )
+    needs = "" if correction.any_dependence else " (for independent or positively dependent tests)"
+    if not correction.directions and correction.guarantee == ANY_WRONG_CLAIM:
+        needs += "; it is not proved that this includes claims in the wrong direction"
+    return Promise(f"{hold}{correction.guarantee} {at_most}{needs}.")
+
+
+def _promise_of_test_first(decision: Decision, hold: str, at_most: str) -> Promise:
+    """State the error rate of the choice alone: the data choose which learner is tested.
+
+    A wrong choice of learner f takes the rejection of a true hypothesis about f, at
+    alpha / (K - 1); K - 1 learners can be chosen so.
+    """
+    if decision.correction != PROCEDURES[decision.procedure].proved_with:
+        return Promise("With this correction no error rate is proved for TestFirst.", bounded=False)
+    return Promise(
+        f"{hold}the chance that TestFirst chooses a {decision.noun} that is not better than all "
+        f"those preferred to it {at_most}."
+    )
+
+
+def pair_sentence(pair: Pair) -> str:
+    """State whether two learners are shown to differ, and by how much, in the user's metric."""
+    a, b = called(pair.a), called(pair.b)
+    metric = pair.metric
+    difference = number(float(metric.difference(pair.estimate)))
+    interval = interval_words(*map(float, metric.interval(pair.low, pair.high)))
+    parts = (
+        f"difference in {metric.mean} {difference}",
+        f"interval {interval}" if interval else "",
+        f"adjusted {pvalue_words(pair.adjusted_pvalue)}",
+    )
+    numbers = ", ".join(filter(None, parts))
+    if pair.better is None:
+        return f"There is no evidence of a difference between {a} and {b} ({numbers})."
+    winner, loser = (a, b) if pair.better == pair.a else (b, a)
+    return capitalised(f"{winner} is shown to be better than {loser} ({numbers}).")
+
+
+def posterior_sentence(posterior: Posterior) -> str:
+    """State the three probabilities."""
+    return (
+        f"The probability that a is better is {probability_words(posterior.a_better)}, that the "
+        f"two are equivalent {probability_words(posterior.equivalent)}, and that b is better "
+        f"{probability_words(posterior.b_better)}."
+    )
+
+
+def standing_sentence(standing: Standing) -> str:
+    """State how a learner compares with the recommended one."""
+    name, best = called(standing.name), "the recommended learner"
+    verdict = {
+        "better": capitalised(f"{name} is shown to be better than {best}"),
+        "worse": capitalised(f"{name} is shown to be worse than {best}"),
+        "no evidence": f"There is no evidence of a difference between {name} and {best}",
+        "not tested": capitalised(f"{name} was not tested against {best}"),
+        "not settled": f"It is not settled whether {name} and {best} differ",
+    }[standing.verdict]
+    p = "" if standing.adjusted_pvalue is None else f", {pvalue_words(standing.adjusted_pvalue)}"
+    mean = number(float(standing.metric.shown(standing.mean)))
+    return f"{verdict} ({standing.metric.mean} {mean}, {_by(standing.difference)}{p})."
+
+
+def evidence_sentences(evidence: Evidence) -> str:
+    """State how the pairs were tested, and which of them are shown to differ."""
+    if not len(evidence):
+        return "No pair was tested."
+    sides = {
+        "two-sided": "two-sided",
+        "greater": "one-sided: is the second of a pair better?",
+        "less": "one-sided: is the first of a pair better?",
+    }[evidence.alternative]
+    test = "" if evidence.choice is None else f"{evidence.choice.name}, "
+    head = (
+        f"{counted(len(evidence), 'pair')} ({test}{sides}, alpha = {evidence.family.alpha:g}"
+        f"{correction_words(evidence)})."
+    )
+    return f"{head} {claims_sentence(evidence)}"
+
+
+def claims_sentence(evidence: Evidence) -> str:
+    """List the pairs that are shown to differ, the surest first."""
+    claimed = [pair for pair in evidence if pair.rejected]
+    if not claimed:
+        if len(evidence) == 1:
+            p = pvalue_words(float(evidence.adjusted_pvalue[0]), evidence.family.alpha)
+            return f"There is no evidence of a difference ({p})."
+        return f"There is no evidence of a difference in any of the {len(evidence)} pairs."
+    claimed.sort(key=lambda pair: pair.adjusted_pvalue)
+    listed = listing(
+        f"{called(_winner(pair))} is better than {called(_loser(pair))} "
+        f"({pvalue_words(pair.adjusted_pvalue, evidence.family.alpha)})"
+        for pair in claimed
+    )
+    if len(evidence) == 1:
+        return capitalised(f"{listed}.")
+    return f"Shown in {len(claimed)} of {len(evidence)} pairs: {listed}."
+
+
+def _winner(pair: Pair) -> Name:
+    assert pair.better is not None
+    return pair.better
+
+
+def _loser(pair: Pair) -> Name:
+    return pair.a if pair.better == pair.b else pair.b

@@ -1,0 +1,97 @@
+"""What to expect of the recommended learner, and what would settle an open comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bestofk._base.errors import BestOfKError
+from bestofk._base.formatting import number
+from bestofk.decide.registry import decides_by
+from bestofk.decide.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from bestofk.decide.corrected_minimum import CorrectedMinimum
+    from bestofk.decide.decision import Decision
+    from bestofk.decide.preference import Name
+
+MAX_NUMBERS = 200_000
+"""Losses up to which the bootstrap is quick; with more, the choice hardly flatters a mean."""
+MAX_PAIRS = 2
+"""Open pairs that are tried for one that more data could settle."""
+
+
+def expectation_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State the loss to expect of the recommended learner, if it was chosen by its mean."""
+    estimate = _expected(decision)
+    if estimate is None:
+        return ()
+    metric = decision.metric
+    low, high = sorted((metric.shown(estimate.low), metric.shown(estimate.high)))
+    if low == high:
+        # too few different numbers: the bootstrap knows nothing
+        return ()
+    # chance may put the corrected loss below the mean itself, which is never too large
+    corrected = metric.shown(max(estimate.naive, estimate.corrected))
+    text = (
+        f"Expect a {metric.mean} of about {number(corrected)} from {decision.recommended} "
+        f"({100 * estimate.level:g} % interval {number(low)} to {number(high)}), corrected for "
+        "having chosen it by its mean."
+    )
+    numbers = {
+        "mean": metric.shown(estimate.naive), "corrected": corrected, "low": low, "high": high,
+    }  # fmt: skip
+    return (Statement(kind="expectation", text=text, numbers=numbers),)
+
+
+def _expected(decision: Decision) -> CorrectedMinimum | None:
+    from bestofk.decide.corrected_minimum import corrected_minimum
+
+    problem = decision.problem
+    by_mean = not decision.preference.stated or decides_by(decision.procedure) == "wins"
+    if problem is None or not by_mean or decision.recommended != decision.smallest_mean:
+        return None
+    if problem.values.size > MAX_NUMBERS or problem.subject.n_clusters is not None:
+        return None
+    try:
+        return corrected_minimum(problem)
+    except BestOfKError:
+        # a design without units to draw has no such estimate
+        return None
+
+
+def next_statements(decision: Decision) -> tuple[Statement, ...]:
+    """State what would settle the open pair that matters most.
+
+    That pair is the recommended learner with the one that has the smallest mean, if these
+    differ; otherwise with those that are nearest to being shown worse.
+    """
+    from bestofk.decide.power.sizes import plan_size
+    from bestofk.decide.statements.power import settling_sentence
+
+    best = decision.recommended
+    if best is None or decision.problem is None or decision.test_choice is None:
+        return ()
+    if not decision.decidable or decision.noun == "model":
+        # the verdict says how many units are needed; models have a plan of their own
+        return ()
+    groups = decision.problem.design.groups is not None
+    for rival in _rivals(decision)[:MAX_PAIRS]:
+        try:
+            plan = plan_size(decision, only=(best, rival))
+            text = settling_sentence(plan, plan.row(best, rival), groups=groups)
+        except BestOfKError:
+            # nothing can be planned for this design
+            return ()
+        if text:
+            return (Statement(kind="next", text=text, learners=(best, rival)),)
+    return ()
+
+
+def _rivals(decision: Decision) -> list[Name]:
+    open_pairs = [one for one in decision.standings if one.verdict == "no evidence"]
+    open_pairs.sort(key=lambda one: (one.adjusted_pvalue, one.pvalue))
+    names = [one.name for one in open_pairs if one.difference != 0]
+    if decision.smallest_mean in names:
+        names.remove(decision.smallest_mean)
+        names.insert(0, decision.smallest_mean)
+    return names

@@ -1,0 +1,97 @@
+"""Statements of a study besides those of its decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bestofk._base.formatting import in_words, joined, shortened
+from bestofk.decide.statements.statement import Statement, selected, statements
+
+MAX_REASONS = 3
+"""Reasons for failures that the first paragraph names."""
+
+
+def study_statements(
+    study: Any, decided: Sequence[Statement], kinds: Sequence[str]
+) -> tuple[Statement, ...]:
+    """Return the statements of a `bestofk.Study` of these kinds, in the order of `kinds`.
+
+    `decided` are those of its decision.
+    """
+    makers = {
+        "verdict": lambda: _undecided(study),
+        "left out": lambda: _left_out(study),
+        "assumed": lambda: statements("assumed", study.assumed),
+        "metric": lambda: statements("metric", [one.explain() for one in study.others]),
+        "stop": lambda: _whole_plan(study),
+        "note": lambda: statements("note", [*_failures(study), *study.notes]),
+        "replication": lambda: _replication(study),
+        "preparation": lambda: statements("preparation", _preparation(study)),
+        "run": lambda: statements("run", [" ".join(study.setting)]),
+        "data": lambda: statements("data", [" ".join(study.data_account)]),
+    }
+    return tuple(
+        one
+        for kind in kinds
+        for one in (*selected(decided, kind), *(makers[kind]() if kind in makers else ()))  # type: ignore[arg-type]
+    )
+
+
+def _undecided(study: Any) -> tuple[Statement, ...]:
+    if study.decision is not None:
+        return ()
+    reason = study.undecided or "fewer than two learners have losses."
+    return statements("verdict", [f"Nothing can be decided: {reason}"])
+
+
+def _left_out(study: Any) -> tuple[Statement, ...]:
+    """Say what failed, and what was compared."""
+    sentences = []
+    if study.left_out:
+        compared, failed = len(study.losses.algorithms), len(study.left_out)
+        rest = "1 is left" if compared == 1 else f"{compared} were compared"
+        sentences.append(
+            f"Of the {compared + failed} learners given {failed} failed "
+            f"({shortened(_reasons(study), MAX_REASONS)}), and {rest}."
+        )
+    single = [one.learner for one in study.failures if one.learner not in study.left_out]
+    if single:
+        fits = "One fit" if len(single) == 1 else f"{in_words(len(single)).capitalize()} fits"
+        learners = shortened(list(dict.fromkeys(single)), MAX_REASONS)
+        sentences.append(f"{fits} of {learners} failed.")
+    return statements("left out", [*sentences, *study.dropped])
+
+
+def _failures(study: Any) -> list[str]:
+    """List all reasons for failures, if the first paragraph names only some."""
+    reasons = _reasons(study)
+    return [f"Failed: {'; '.join(reasons)}."] if len(reasons) > MAX_REASONS + 1 else []
+
+
+def _reasons(study: Any) -> list[str]:
+    """Return why learners were left out, those with the same reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in study.left_out.items():
+        by_reason.setdefault(reason.rstrip("."), []).append(name)
+    return [f"{joined(names)}: {reason}" for reason, names in by_reason.items()]
+
+
+def _whole_plan(study: Any) -> tuple[Statement, ...]:
+    """Say that a comparison that could have stopped needed its whole plan."""
+    race = study.race
+    if race is None or race.fits < race.planned_fits:
+        return ()
+    return statements("stop", [race.state()])
+
+
+def _replication(study: Any) -> tuple[Statement, ...]:
+    if study.replication is None:
+        return ()
+    return statements("replication", [study.replication.explain()])
+
+
+def _preparation(study: Any) -> list[str]:
+    from bestofk.learners.preparation import sentences
+
+    return sentences(study.preparation)
