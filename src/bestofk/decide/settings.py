@@ -84,7 +84,7 @@ class Settings:
     """Everything that is asked of a decision about losses; see `bestofk.order`.
 
     All that can be checked without the losses is checked when it is made; the rest is in
-    `check_learners` and in a rehearsal on losses of the same design.
+    `check_learners` and in `bestofk.decide.foresee`.
 
     Attributes
     ----------
@@ -215,6 +215,12 @@ class Settings:
         `costs` gives an object by learner, with `fit_time`, `predict_time` and `size`.
         """
         return replace(self, prefer=settled(self.prefer, names, costs))
+
+    def without_measuring(self, names: Sequence[Name]) -> Any:
+        """Return the preference with equal costs in place of those that are measured later."""
+        if isinstance(self.prefer, str) and self.prefer in MEASURED:
+            return MeasuredCosts(what=self.prefer, costs=dict.fromkeys(map(str, names), 1.0))
+        return self.prefer
 
     def given(self) -> dict[str, Any]:
         """The options that differ from their defaults."""

@@ -20,10 +20,10 @@ from bestofk.run.execution import Execution
 from bestofk.run.experiment import Experiment, NamedLearner
 from bestofk.run.inputs import (
     as_datasets,
+    check_settings,
     check_task,
     default_plan,
     named_estimators,
-    rehearse,
     splits_for,
 )
 from bestofk.run.metrics import as_losses, check_losses
@@ -169,7 +169,7 @@ def compare(
     if rule is not None:
         plan = long_enough(plan, rule)
     experiment = _experiment(estimators, datasets, plan, scoring, execution, random_state)
-    rehearse(experiment, settings)
+    check_settings(experiment, settings)
 
     def planned(experiment: Experiment, settings: Settings) -> PlannedRace | None:
         if rule is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,11 @@ from bestofk.data.conversion import as_dataset
 from bestofk.data.dataset import DataSet
 from bestofk.data.row_columns import ROLES, with_row_columns
 from bestofk.data.schema import is_whole_task as is_whole
-from bestofk.decide.order import decide
-from bestofk.decide.preference import MEASURED, MeasuredCosts
+from bestofk.decide.foresee import foresee
 from bestofk.decide.registry import PROCEDURES
 from bestofk.decide.settings import Settings
 from bestofk.learners.registry import LEARNERS
 from bestofk.learners.specification import named_learners
-from bestofk.losses.losses import Losses
 from bestofk.run.evaluation.results import counts_rows_alike, is_one_test_set, tested_units
 from bestofk.run.experiment import Experiment, NamedLearner, UnavailableEstimator
 from bestofk.splits.design import Design
@@ -386,42 +383,17 @@ def default_plan(
     return REPEATED if rows >= FEWEST or rows < 4 else f"10x{rows // 2}"
 
 
-# The decision on made-up losses of the same design, before anything is run.
-
-
-INSTANCES = 50
-"""Instances of a test set that stand for all of them."""
-
-
-def rehearse(experiment: Experiment, decision: Settings) -> None:
-    """Refuse, with the sentence of the decision itself, what cannot be decided afterwards."""
-    names = [contender.name for contender in experiment.contenders]
-    rng = np.random.default_rng(0)
-    design = experiment.splits[0].design
+def check_settings(experiment: Experiment, settings: Settings) -> None:
+    """Refuse before the first fit what cannot be decided afterwards."""
+    names = [learner.name for learner in experiment.contenders]
+    design, zero_one = experiment.splits[0].design, False
     if is_one_test_set(experiment):
-        n = min(INSTANCES, tested_units(experiment))
-        design = Design(kind="test-set", folds=n)
-        shape = (len(names), 1, 1, n, 1)
-        values = rng.random(shape)
-        if experiment.loss.name == "zero-one" and counts_rows_alike(experiment):
-            values = np.round(values)
-    else:
-        sets = len(experiment.datasets)
-        values = rng.random((len(names), sets, design.runs, design.folds, 1))
-    if isinstance(decision.prefer, str) and decision.prefer in MEASURED:
-        costs = MeasuredCosts(what=decision.prefer, costs=dict.fromkeys(names, 1.0))
-        decision = replace(decision, prefer=costs)
-    parts, subsets = None, design.subsets
-    if subsets is not None:
-        parts = rng.random((len(names), values.shape[1], subsets.runs, subsets.folds, 1))
-    losses = Losses(
-        values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
-        design=design.with_(repetitions=1), subset_values=parts,
-    )  # fmt: skip
+        design = Design(kind="test-set", folds=tested_units(experiment))
+        zero_one = experiment.loss.name == "zero-one" and counts_rows_alike(experiment)
     with warnings.catch_warnings():
-        # the decision itself will say them
+        # the decision itself repeats them
         warnings.simplefilter("ignore")
-        decide(losses, decision)
+        foresee(settings, names, design, datasets=len(experiment.datasets), zero_one=zero_one)
 
 
 # Advice where the corrected t test finds too much: unstable learners, or few rows.

@@ -13,7 +13,7 @@ from bestofk._base.errors import ArgumentError
 from bestofk.decide.decision import Decision
 from bestofk.decide.gather import against_margin, margin_pvalues
 from bestofk.decide.preference import Name, PreferenceLike
-from bestofk.decide.problem import as_ordered
+from bestofk.decide.problem import Problem, as_ordered
 from bestofk.decide.problem_stack import Asked, ProblemStack, groups_of
 from bestofk.decide.procedures.graph import NOBODY, Decided, distinct, judge_group, untested
 from bestofk.decide.procedures.multitest import multitest
@@ -73,16 +73,7 @@ def cheapest_adequate(
     1
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
-    if margin is None:
-        raise ArgumentError(
-            "procedure 'cheapest-adequate' needs a margin: the difference that does not matter, "
-            "such as margin=0.01 (on the command line --margin 0.01)."
-        )
-    if not problem.preference.stated:
-        raise ArgumentError(
-            "procedure 'cheapest-adequate' needs a preference: give prefer= (on the command line "
-            "--prefer), such as the learners from the cheapest to the most expensive."
-        )
+    margin = require_margin_and_preference(problem, margin)
     tested = multitest(
         problem, test=test, alpha=alpha, correction=correction, rope=rope, df=df,
         random_state=random_state, **test_arguments,
@@ -100,6 +91,21 @@ def cheapest_adequate(
         margin=margins.margin,
         margins={} if recommended is None else margins.verdicts(tested.evidence, recommended),
     )
+
+
+def require_margin_and_preference(problem: Problem, margin: float | None) -> float:
+    """Return the margin; refuse a decision without a margin or a preference."""
+    if margin is None:
+        raise ArgumentError(
+            "procedure 'cheapest-adequate' needs a margin: the difference that does not matter, "
+            "such as margin=0.01 (on the command line --margin 0.01)."
+        )
+    if not problem.preference.stated:
+        raise ArgumentError(
+            "procedure 'cheapest-adequate' needs a preference: give prefer= (on the command line "
+            "--prefer), such as the learners from the cheapest to the most expensive."
+        )
+    return margin
 
 
 def cheapest_adequate_many(stack: ProblemStack, asked: Asked) -> Decided:

@@ -69,11 +69,7 @@ def most_wins(
     {0: 0, 1: 2, 2: 1}
     """
     problem = as_ordered(losses, prefer=prefer, missing=missing, arguments=test_arguments)
-    if family == "preference":
-        raise ArgumentError(
-            "family='preference' tests one direction of each pair, and wins need both: take "
-            "family='all'."
-        )
+    refuse_one_sided(family)
     tested = multitest(
         problem, test=test, alpha=alpha, correction=correction, family=family, control=control,
         rope=rope, df=df, random_state=random_state, **test_arguments,
@@ -111,6 +107,15 @@ def most_wins(
         margin=margin,
         margins=margins,
     )
+
+
+def refuse_one_sided(family: str) -> None:
+    """Refuse a family that tests one direction of each pair."""
+    if family == "preference":
+        raise ArgumentError(
+            "family='preference' tests one direction of each pair, and wins need both: use "
+            "family='all'."
+        )
 
 
 def most_wins_many(stack: ProblemStack, asked: Asked) -> Decided:

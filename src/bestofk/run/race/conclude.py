@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bestofk.decide.choose_test import caution_of
+from bestofk.decide.problem import Subject
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping.bootstrap_looks import IntervalVerdict
 from bestofk.decide.stopping.bounds import PlannedT
@@ -109,26 +111,25 @@ def _decided(
             ),
             metric=metric,
         )
-    like = held.planned.rehearsed
-    caution = like.caution
-    entry = None if like.test_choice is None else like.test_choice.entry
-    if entry is not None and entry.caution_for_unstable and spec.caution is not None:
-        caution = spec.caution
+    foreseen = held.planned.foreseen
+    choice = foreseen.choice
+    assert choice is not None
+    problem = replace(foreseen.problem, subject=Subject(caution=spec.caution))
     return StoppedDecision(
-        procedure=like.procedure,
+        procedure=decision.procedure,
         recommended=names[int(places[0])],
         ranking=tuple(names[i] for i in places.tolist()),
         by_preference=evidence.names,
         means={name: means[str(name)] for name in evidence.names},
         evidence=evidence,
-        test=like.test,
-        test_reason=like.test_reason,
-        alpha=like.alpha,
-        correction=like.correction,
-        design=like.design,
+        test=choice.name,
+        test_reason=choice.reason,
+        alpha=held.family.alpha,
+        correction=held.family.correction,
+        design=problem.describe(),
         preference=held.preference,
-        guard=like.guard,
-        caution=caution,
+        guard=decision.guard is not False,
+        caution=caution_of(problem, choice),
         notes=held.notes,
         settings=decision,
         race=race,

@@ -6,21 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from bestofk._base.checks import refuse
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import joined
-from bestofk.decide.decision import Decision
 from bestofk.decide.evidence import Family
-from bestofk.decide.order import decide
-from bestofk.decide.preference import MEASURED, MeasuredCosts
+from bestofk.decide.foresee import Foreseen, foresee
 from bestofk.decide.registry import decides_by
 from bestofk.decide.settings import Settings
 from bestofk.decide.stopping import PlannedT, StopRule
 from bestofk.decide.stopping.bootstrap_looks import PlannedTest
 from bestofk.decide.stopping.planned_units import MOST_UNITS, PlannedUnits
-from bestofk.losses.losses import Losses
 from bestofk.splits.design import Design
 from bestofk.splits.plans import Plan
 from bestofk.stats.pairwise.calibration import Calibration
@@ -49,14 +44,14 @@ class PlannedRace:
         run.
     design : Design
         Of all splits that there are; with ``settle="limit"`` more than those of the plan.
-    rehearsed : Decision
-        The decision on made-up losses of the plan: its test, its family, its words.
+    foreseen : Foreseen
+        The test and the family of the plan.
     """
 
     rule: StopRule
     test: PlannedTest
     design: Design
-    rehearsed: Decision
+    foreseen: Foreseen
 
     @property
     def unit(self) -> str:
@@ -167,11 +162,11 @@ def planned_race(
     planned = _first_runs(design, runs)
     if callable(decision.test) or isinstance(decision.df, Calibration) or _cannot(decision.test):
         raise _uncovered(decision.test_name, decision)
-    rehearsed = decide(_made_up(names, planned), _with_costs(decision, names))
-    choice = rehearsed.test_choice
+    foreseen = foresee(decision, names, planned)
+    choice = foreseen.choice
     entry = None if choice is None else choice.entry
     if choice is None or entry is None or entry.curtailed not in _BY_RUNS:
-        raise _uncovered(rehearsed.test, decision)
+        raise _uncovered(decision.test_name if choice is None else choice.name, decision)
     told = choice.arguments
     share = None
     if entry.curtailed == "corrected":
@@ -191,7 +186,7 @@ def planned_race(
         step=None,
         units=told.get("units") if df is None else None,
     )
-    return PlannedRace(rule=rule, test=test, design=design, rehearsed=rehearsed)
+    return PlannedRace(rule=rule, test=test, design=design, foreseen=foreseen)
 
 
 def _over_datasets(
@@ -211,18 +206,21 @@ def _over_datasets(
     can = f"stop='settled' over data sets is for the tests {' and '.join(by_units)}"
     if callable(decision.test):
         raise ArgumentError(f"{can}: {_WILCOXON}, or leave stop out.")
-    rehearsed = decide(_made_up(names, design, datasets), _with_costs(decision, names))
-    needed = _datasets_needed(rehearsed.evidence.family)
+    foreseen = foresee(decision, names, design, datasets=datasets)
+    choice = foreseen.choice
+    assert foreseen.family is not None
+    assert choice is not None
+    needed = _datasets_needed(foreseen.family)
     if datasets < needed:
         raise ArgumentError(
             f"{can}, which can show no difference between {len(names)} learners on "
             f"{datasets} data sets (at least {needed} are needed): leave stop out."
         )
-    entry = None if rehearsed.test_choice is None else rehearsed.test_choice.entry
+    entry = choice.entry
     if entry is None or entry.curtailed not in _BY_DATASETS:
-        raise ArgumentError(f"{can}, not for {rehearsed.test}: {_WILCOXON}, or leave stop out.")
+        raise ArgumentError(f"{can}, not for {choice.name}: {_WILCOXON}, or leave stop out.")
     test = PlannedUnits(kind=entry.curtailed, runs=datasets, span=span)  # type: ignore[arg-type]
-    return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, rehearsed=rehearsed)
+    return PlannedRace(rule=replace(rule, risk=0.0), test=test, design=design, foreseen=foreseen)
 
 
 def _datasets_needed(family: Family) -> int:
@@ -267,19 +265,3 @@ def _first_runs(design: Design, runs: int) -> Design:
         for name in ("n_train", "n_test")
     }
     return design.with_(runs=runs, repetitions=1, **sizes)
-
-
-def _made_up(names: Sequence[str], design: Design, datasets: int = 1) -> Losses:
-    rng = np.random.default_rng(0)
-    values = rng.random((len(names), datasets, design.runs, design.folds, 1))
-    return Losses(
-        values, dims=("algorithm", "dataset", "run", "fold", "repetition"), algorithms=names,
-        design=design.with_(repetitions=1),
-    )  # fmt: skip
-
-
-def _with_costs(decision: Settings, names: Sequence[str]) -> Settings:
-    if isinstance(decision.prefer, str) and decision.prefer in MEASURED:
-        costs = MeasuredCosts(what=decision.prefer, costs=dict.fromkeys(names, 1.0))
-        return replace(decision, prefer=costs)
-    return decision

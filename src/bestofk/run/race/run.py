@@ -178,7 +178,8 @@ def _one_race(
     ranks = alike_ranks(names, settled.prefer)
     ranks = None if ranks is None else ranks[places]
     prefer = [kept[at] for at in places]
-    like = planned.rehearsed.evidence.family
+    like = planned.foreseen.family
+    assert like is not None
     called = [spec.learners[number].name for number in prefer]
     family = Family(
         name=like.name,
@@ -220,7 +221,7 @@ def _one_race(
     }
     try:
         raced = race(
-            fill, len(prefer), test, family, planned.rule, guard=planned.rehearsed.guard,
+            fill, len(prefer), test, family, planned.rule, guard=decision.guard is not False,
             stated=preference.stated, floor=floor, ranks=ranks, watch=saw,
         )  # fmt: skip
         whole = planned.rule.settle == "plan" and bool((raced.runs == test.runs).all())
