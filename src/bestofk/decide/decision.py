@@ -17,7 +17,6 @@ from bestofk._base.results import (
     open_level,
     renamed,
     renamed_text,
-    warn_renamed,
 )
 from bestofk.decide.evidence import Evidence
 from bestofk.decide.preference import NO_PREFERENCE, Name, Preference, without_noise
@@ -162,12 +161,6 @@ class Decision(Reported):
     """What was asked of the decision, where it was made by `bestofk.order`."""
 
     @property
-    def beside(self) -> Any:
-        """What `bootstrap` was called; it warns for one release."""
-        warn_renamed("beside", "bootstrap")
-        return self.bootstrap
-
-    @property
     def best(self) -> Name | None:
         """The recommended learner."""
         return self.recommended
@@ -303,7 +296,8 @@ class Decision(Reported):
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the learners: by number where they are numbers, else in the order of `by_preference`.
+            Names of the learners: by number where they are numbers, else in the order of
+            `by_preference`.
         alpha : float, optional
             The level at which it was decided; another one is refused.
         """
@@ -353,5 +347,5 @@ class Decision(Reported):
     def __repr__(self) -> str:
         return (
             f"Decision(procedure={self.procedure!r}, recommended={self.recommended!r}, "
-            f"order={self.ranking!r})"
+            f"ranking={self.ranking!r})"
         )

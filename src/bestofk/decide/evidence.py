@@ -17,7 +17,6 @@ from bestofk._base.results import (
     json_ready,
     open_level,
     renamed,
-    warn_renamed,
 )
 from bestofk.losses.losses import Metric
 from bestofk.stats.adjust import CORRECTIONS, adjust
@@ -37,8 +36,9 @@ class Family:
     Attributes
     ----------
     name : {"all", "preference", "control"}
-        ``"all"``: every pair, two-sided, the direction by the sign of the statistic. ``"preference"``:
-        every pair, one-sided against the preference, as Yildiz and Alpaydin (2006) publish it.
+        ``"all"``: every pair, two-sided, the direction by the sign of the statistic.
+        ``"preference"``: every pair, one-sided against the preference, as Yildiz and Alpaydin
+        (2006) publish it.
         ``"control"``: one learner against each of the others, two-sided.
     learners : int
         K.
@@ -232,7 +232,8 @@ class Evidence(Presented):
     estimate, statistic : (P,) arrays
         Mean loss of the first minus that of the second, and the statistic.
     pvalue, adjusted_pvalue : (P,) arrays
-        Of the family: two-sided, or one-sided against the preference in the family ``"preference"``.
+        Of the family: two-sided, or one-sided against the preference in the family
+        ``"preference"``.
     direction : (P,) array of int
         Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int
@@ -421,22 +422,6 @@ class Evidence(Presented):
             "rope": self.rope,
             "pairs": [pair.to_dict() for pair in self],
         }  # fmt: skip
-
-    def frame(self) -> pd.DataFrame:
-        """`to_frame`, under its old name."""
-        warn_renamed("Evidence.frame()", "to_frame()")
-        return self.to_frame()
-
-    @property
-    def columns(self) -> Any:
-        """The names of the columns of `to_frame`, as `Study.evidence` had them before."""
-        warn_renamed("study.evidence.columns", "study.evidence.to_frame().columns")
-        return self.to_frame().columns
-
-    def __getitem__(self, column: Any) -> Any:
-        """A column of `to_frame`: what `Study.evidence` was before it was the evidence itself."""
-        warn_renamed("study.evidence[...]", "study.evidence.to_frame()[...]")
-        return self.to_frame()[column]
 
     def to_frame(self) -> pd.DataFrame:
         """One row per pair, in the user's metric, as a data frame."""

@@ -87,7 +87,7 @@ def order(
     Returns
     -------
     Decision
-        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `order`, `claims`,
+        With `recommended`, `smallest_mean`, `adequate`, `decidable`, `ranking`, `claims`,
         `evidence`, `headline()` and `explain()`.
 
     Examples
@@ -97,7 +97,7 @@ def order(
     ...     [[0.31, 0.29, 0.30, 0.33], [0.21, 0.20, 0.19, 0.22], [0.20, 0.21, 0.19, 0.23]],
     ...     dims=("algorithm", "fold"), algorithms=["small", "medium", "large"])
     >>> decision = order(table, prefer=["small", "medium", "large"])
-    >>> decision.recommended, decision.order
+    >>> decision.recommended, decision.ranking
     ('medium', ('medium', 'large', 'small'))
     """
     reading = reading_arguments(arguments)

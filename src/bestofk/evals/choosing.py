@@ -141,7 +141,8 @@ def choose_model(
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-             "prefer": _prior(prefer, evals), "random_state": random_state, **options}  # fmt: skip
+             "prefer": _preference(prefer, evals), "random_state": random_state,
+             **options}  # fmt: skip
     decision, table, said, unit = _decided(scores, **asked)
     bounds = None
     if missing == "bounds" and decision.recommended is not None:
@@ -249,7 +250,7 @@ def _counts(evals: Evals) -> dict[str, dict[str, int]]:
     }
 
 
-def _prior(prefer: Any, evals: Evals) -> Any:
+def _preference(prefer: Any, evals: Evals) -> Any:
     if not isinstance(prefer, str) or prefer not in MEASURES:
         return prefer
     costs = evals.costs(prefer)

@@ -239,7 +239,7 @@ class Study(Reported):
             else {
                 "recommended": None,
                 "best": None,
-                "order": [],
+                "ranking": [],
                 "by_preference": list(self.losses.algorithms),
                 "edges": [],
                 "evidence": [],

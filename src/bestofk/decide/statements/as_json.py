@@ -19,7 +19,7 @@ def order_to_dict(order: Decision) -> dict[str, Any]:
         "smallest_mean": order.smallest_mean,
         "adequate": list(order.adequate),
         "decidable": order.decidable,
-        "order": list(order.ranking),
+        "ranking": list(order.ranking),
         "by_preference": list(order.by_preference),
         "preference": str(order.preference),
         "procedure": order.procedure,

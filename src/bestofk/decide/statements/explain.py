@@ -272,7 +272,8 @@ def _preference_sentence(order: Decision) -> str:
         return ""
     kind, words = order.preference.kind, order.preference.words
     if kind == "panel":
-        prefer = f"The panel comes with a preference, simpler learners first: {chain(order.by_preference)}."
+        names = chain(order.by_preference)
+        prefer = f"The panel comes with a preference, simpler learners first: {names}."
     elif kind == "measured":
         prefer = (
             f"You prefer {order.noun}s that {_QUALITIES.get(words, f'have less {words}')} (within "

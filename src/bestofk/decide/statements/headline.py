@@ -68,8 +68,9 @@ def undecidable(order: Decision) -> str:
     adjusted = "adjusted " if order.evidence.family.size > 1 else ""
     sentence = (
         f"{in_words(n).capitalize()} {what}{'' if n == 1 else 's'} cannot decide between "
-        f"{in_words(len(order.by_preference))} {order.noun}s by the {order.test} test: the smallest "
-        f"{adjusted}p-value possible is {pvalue_words(order.smallest_possible, order.alpha)[4:]}."
+        f"{in_words(len(order.by_preference))} {order.noun}s by the {order.test} test: the "
+        f"smallest {adjusted}p-value possible is "
+        f"{pvalue_words(order.smallest_possible, order.alpha)[4:]}."
     )
     needed = units_needed(order)
     if needed is None:
