@@ -264,7 +264,7 @@ class ModelChoice(Presented):
         Parameters
         ----------
         names : sequence of str, optional
-            Names of the models, in the order of `order.prefer`.
+            Names of the models, in the order of `decision.by_preference`.
         alpha : float, optional
             The level at which it was decided; another one is refused.
         """
