@@ -80,7 +80,7 @@ def draw(rng: np.random.Generator) -> DataSets:
     corrections = [
         one for one, entry in CORRECTIONS.items() if name == "all" or not entry.needs_all_pairs
     ]
-    stated = name == "prior" or bool(rng.integers(4))
+    stated = name == "preference" or bool(rng.integers(4))
     case = DataSets(
         losses=np.full((K, datasets, 1), np.nan),
         kind=str(rng.choice(list(KINDS.values()))),

@@ -95,7 +95,7 @@ def draw(rng: np.random.Generator) -> Case:
     name = str(rng.choice(["all", "preference", "control"], p=[0.6, 0.2, 0.2]))
     corrections = CORRECTIONS if name == "all" else ("holm", "bonferroni", "hochberg")
     control = int(rng.integers(K)) if name == "control" else None
-    stated = name == "prior" or bool(rng.integers(4))
+    stated = name == "preference" or bool(rng.integers(4))
     return Case(
         losses=losses,
         kind=kind,

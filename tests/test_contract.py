@@ -173,7 +173,7 @@ def test_every_result_speaks_one_protocol():
         assert isinstance(result.to_dict(), dict)
 
 
-@pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
+@pytest.mark.parametrize("prefer", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
 def test_priors_that_are_measured_or_priced(prefer):
     study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prefer=prefer, progress=False)
     assert study.best == "nmc"
@@ -367,8 +367,8 @@ def test_json_of_order(capsys):
     told = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(told)
     assert set(PAIR_KEYS.split()) <= set(told["evidence"][0])
-    assert told["best"] == told["recommended"] == told["order"][0]
-    assert set(told["means"]) == set(told["prefer"])
+    assert told["best"] == told["recommended"] == told["ranking"][0]
+    assert set(told["means"]) == set(told["by_preference"])
     assert all(len(edge) == 2 for edge in told["edges"])
     assert err == ""
 

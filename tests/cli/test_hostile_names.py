@@ -51,7 +51,7 @@ def table(tmp_path_factory):
 
 
 COMMANDS = (
-    ["order", "TABLE", "--family", "prior", "--prefer", "listed"],
+    ["order", "TABLE", "--family", "preference", "--prefer", "listed"],
     ["order", "TABLE", "--quiet"],
     ["order", "TABLE", "--json"],
     ["test", "TABLE", "--test", "friedman"],
@@ -177,7 +177,7 @@ def test_terminals_of_other_encodings(encoding, table, run_loaded) -> None:
     if encoding == "ascii":
         assert said.isascii()
         assert as_json.isascii()
-    assert "名前" in json.loads(as_json)["order"]
+    assert "名前" in json.loads(as_json)["ranking"]
 
 
 def test_everything_printed_goes_one_way() -> None:

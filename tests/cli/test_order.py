@@ -36,12 +36,11 @@ def test_order_takes_roles_direction_and_preference(run, scores, tmp_path):
     arguments = ["order", str(path), "--algorithm-column", "who", "--loss-column", "points"]
     code, out, err = run(*arguments, "--higher-is-better", "--quiet")
     assert (code, out, err) == (0, "small\nlarge\n", "")
-    for option in ("--prefer", "--prior"):
-        _, out, _ = run(*arguments, "--lower-is-better", option, "small, large", "--json")
-        held = json.loads(out)
-        assert held["prefer"] == ["small", "large"]
-        assert held["preference"] == "stated"
-        assert held["edges"] == [["small", "large"]]
+    _, out, _ = run(*arguments, "--lower-is-better", "--prefer", "small, large", "--json")
+    held = json.loads(out)
+    assert held["by_preference"] == ["small", "large"]
+    assert held["preference"] == "stated"
+    assert held["edges"] == [["small", "large"]]
 
 
 def test_a_direction_that_nothing_tells_is_refused_with_both_commands(run, scores):
@@ -86,9 +85,9 @@ def test_families_and_the_guard_on_the_command_line(run):
     _, out, _ = run(*asked, "--family", "control", "--control", "1-nn")
     held = json.loads(out)
     assert (held["family"], held["comparisons"]) == ("control", 5)
-    _, out, _ = run(*asked, "--family", "prior", "--prefer", "listed", "--no-guard")
+    _, out, _ = run(*asked, "--family", "preference", "--prefer", "listed", "--no-guard")
     held = json.loads(out)
-    assert (held["family"], held["guard"], held["preference"]) == ("prior", False, "stated")
+    assert (held["family"], held["guard"], held["preference"]) == ("preference", False, "stated")
     assert json.loads(run(*asked)[1])["guard"] is True
 
 
@@ -96,7 +95,7 @@ def test_families_and_the_guard_on_the_command_line(run):
     ("arguments", "words"),
     [
         (["--family", "control"], "--control"),
-        (["--family", "prefer"], "--prefer"),
+        (["--family", "preference"], "--prefer"),
         (["--procedure", "cheapest-adequate", "--prefer", "listed"], "--margin 0.01"),
         (["--procedure", "cheapest-adequate", "--margin", "0.01"], "--prefer"),
     ],

@@ -74,7 +74,7 @@ def test_verdicts_have_words_and_colours():
 
 
 @pytest.mark.parametrize(
-    ("prior", "words"),
+    ("prefer", "words"),
     [
         (None, ""),
         (["cheap", "dear", "poor"], "you prefer it"),
@@ -122,7 +122,7 @@ def test_sentences_say_what_the_table_has_no_room_for(run, monkeypatch):
 
 def test_one_sided_families_say_what_was_not_tested(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "160")
-    asked = ("--family", "prior", "--prefer", "dummy,1-nn,logistic-regression")
+    asked = ("--family", "preference", "--prefer", "dummy,1-nn,logistic-regression")
     _, out, _ = run("order", "breast-cancer-10x10", *asked)
     assert "not tested for being" in out
 

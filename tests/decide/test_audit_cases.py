@@ -33,7 +33,7 @@ def test_a_noisy_learner_is_not_recommended_for_its_noise():
 SEVEN = np.repeat([[0.90], [0.50], [0.40], [0.30], [0.10]], 7, axis=1)
 
 
-@pytest.mark.parametrize("prior", [None, "listed", ["a", "b", "c", "d", "e"]])
+@pytest.mark.parametrize("prefer", [None, "listed", ["a", "b", "c", "d", "e"]])
 def test_a_learner_that_loses_by_eighty_points_is_never_recommended(on_data_sets, prefer):
     decision = bk.order(on_data_sets(SEVEN), prefer=prefer)
     assert decision.recommended == decision.smallest_mean == "e"

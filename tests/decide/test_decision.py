@@ -90,7 +90,7 @@ def test_in_a_line():
         ({"alpha": 0}, "alpha must be strictly between 0 and 1"),
         ({"alpha": "much"}, "alpha must be a number between 0 and 1"),
         ({"correction": "sidak"}, "correction must be one of"),
-        ({"family": "some"}, "family must be one of 'all', 'prior', 'control'; got 'some'"),
+        ({"family": "some"}, "family must be one of 'all', 'preference', 'control'; got 'some'"),
         ({"control": "a"}, "control applies to family='control'"),
         ({"family": "preference", "correction": "shaffer"}, "for the two-sided tests of all pairs"),
         ({"margin": 0}, "margin must be a number above 0"),
@@ -149,8 +149,8 @@ def test_a_test_of_the_callers_is_known_by_name_and_source():
 def test_an_order_knows_what_was_asked():
     losses = np.random.default_rng(0).random((3, 8))
     found = bk.order(losses, prefer="listed", alpha=0.2)
-    assert found.options == Settings(prefer="listed", alpha=0.2)
-    assert decide(losses, found.options).explain() == found.explain()
+    assert found.settings == Settings(prefer="listed", alpha=0.2)
+    assert decide(losses, found.settings).explain() == found.explain()
 
 
 @pytest.mark.parametrize("old", [name for name, one in PROCEDURES.items() if one.takes_losses])

@@ -9,7 +9,7 @@ from bestofk._base.errors import ArgumentError, DesignError
 DIMS = ("algorithm", "dataset", "run", "fold", "repetition")
 
 
-@pytest.mark.parametrize("prior", [None, ["x", "y"]])
+@pytest.mark.parametrize("prefer", [None, ["x", "y"]])
 def test_json_is_strict_and_holds_the_promised_keys(prefer):
     constant = np.broadcast_to(np.array([0.5, 0.25])[:, None], (2, 10))
     table = bk.Losses(constant, dims=("algorithm", "fold"), algorithms=["x", "y"])
@@ -17,8 +17,8 @@ def test_json_is_strict_and_holds_the_promised_keys(prefer):
     text = decision.to_json()
     held = json.loads(text, parse_constant=pytest.fail)
     assert {
-        "recommended", "best", "smallest_mean", "adequate", "decidable", "preference", "order",
-        "prior", "procedure", "test", "family", "alpha", "correction", "guard", "claims", "edges",
+        "recommended", "best", "smallest_mean", "adequate", "decidable", "preference", "ranking",
+        "by_preference", "procedure", "test", "family", "alpha", "correction", "guard", "claims", "edges",
         "evidence", "standings", "means", "metric", "failures", "headline", "explanation",
         "version",
     } <= set(held)  # fmt: skip
@@ -170,7 +170,7 @@ def test_unknown_procedure_offers_the_nearest(cross_validated):
         bk.order(cross_validated(), procedure="multi-test")
 
 
-@pytest.mark.parametrize("prior", [None, "listed", ["c"]])
+@pytest.mark.parametrize("prefer", [None, "listed", ["c"]])
 def test_a_file_or_a_frame_will_do(tmp_path, cross_validated, prefer):
     table = cross_validated()
     table.to_csv(tmp_path / "losses.csv")

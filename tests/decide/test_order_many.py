@@ -158,9 +158,9 @@ def test_the_law(data):
         design, datasets, learners=learners, seed=pick(st.integers(0, 10**6)), zero_one=zero_one,
         decimals=pick(st.sampled_from([None, 1, 2])), tables=pick(st.integers(1, 6)),
     )  # fmt: skip
-    priors = [None, "listed", names[::-1], names[1:2], dict.fromkeys(names, 1.0)]
+    preferences = [None, "listed", names[::-1], names[1:2], dict.fromkeys(names, 1.0)]
     options = {
-        "prefer": pick(st.sampled_from(priors)),
+        "prefer": pick(st.sampled_from(preferences)),
         "alpha": pick(st.sampled_from([0.01, 0.05, 0.3])),
     }
     offered = {

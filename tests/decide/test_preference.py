@@ -24,7 +24,7 @@ def test_none_goes_by_the_means():
 
 
 @pytest.mark.parametrize(
-    ("prior", "order", "words"),
+    ("prefer", "order", "words"),
     [
         ("listed", "abcd", "stated"),
         (["c", "a", "d", "b"], "cadb", "stated"),
@@ -48,7 +48,7 @@ def test_every_kind_of_preference(prefer, order, words):
 
 
 @pytest.mark.parametrize(
-    ("prior", "words"),
+    ("prefer", "words"),
     [
         (["a", "x"], "'x', which is none of those compared: a, b, c"),
         (["a", "a"], "'a' twice"),

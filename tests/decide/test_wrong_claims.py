@@ -19,7 +19,7 @@ def wrongly_claiming(losses, true_means, **options):
 
     That many studies at once are decided as each of them is a law of test_order_many.py.
     """
-    prefer = "listed" if options["family"] == "prior" else None
+    prefer = "listed" if options["family"] == "preference" else None
     claims = ordering.order_many(losses, prefer=prefer, **options).claims
     false = ~(true_means[:, np.newaxis] < true_means)
     return int((claims & false).any(axis=(1, 2)).sum())
@@ -36,7 +36,7 @@ CASES = {
 }
 CROSSED = [
     ("complete null", 2, "all"),
-    *((case, 5, family) for case in CASES for family in ("all", "prior")),
+    *((case, 5, family) for case in CASES for family in ("all", "preference")),
 ]
 """Two learners are one pair, whatever the family."""
 
@@ -60,7 +60,7 @@ def test_independent_folds_by_their_t_test(case, K, family):
     assert at_most(wrong, 0.05)
 
 
-@pytest.mark.parametrize("prior", [None, "listed"])
+@pytest.mark.parametrize("prefer", [None, "listed"])
 def test_what_the_text_calls_significant_is_a_claim(prefer):
     """No sentence calls a learner worse or better that the claims do not hold."""
     rng = np.random.default_rng(11)

@@ -166,8 +166,8 @@ def test_many_learners_in_the_lab(K: int) -> None:
     swapped[0, 0, [0, 1]] = swapped[0, 0, [1, 0]]
     other = replace(made, losses=swapped)
     found = lab.outcomes(other, "permutation", procedure="most-wins", alpha=0.9)
-    assert found.ranking is not None
-    assert found.ranking.shape == (2, 3, 1)
+    assert found.order is not None
+    assert found.order.shape == (2, 3, 1)
     assert lab.false_claims(simulation=made).rate.count == 0
 
 
@@ -179,7 +179,7 @@ def test_orders_have_the_same_number_only_if_they_are_the_same() -> None:
     made = replace(CLEAR, losses=losses)
     found = lab.outcomes(made, "permutation", procedure="multitest", alpha=0.05,
                          prefer=["learner 3", "learner 2", "learner 1"])  # fmt: skip
-    assert found.ranking is not None
-    codes = found.ranking[:, 0, 0]
+    assert found.order is not None
+    codes = found.order[:, 0, 0]
     assert codes[0] == codes[2]
     assert len({codes[0], codes[1], codes[3]}) == 3

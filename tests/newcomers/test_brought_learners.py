@@ -126,7 +126,7 @@ def test_a_file_of_models(run, tmp_path, written, names):
         "compare", "iris", "--learners", file, "--cv", "kfold:3", "--engine", "serial", "--json"
     )
     assert code == 0, err
-    assert sorted(json.loads(out)["order"]) == sorted(names)
+    assert sorted(json.loads(out)["ranking"]) == sorted(names)
 
 
 def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
@@ -137,7 +137,7 @@ def test_names_of_a_file_in_the_working_folder(run, tmp_path, monkeypatch):
         "--learner", "./own.py:small(c=0.1)", "--cv", "kfold:3", "--engine", "serial", "--json",
     )  # fmt: skip
     assert code == 0, err
-    assert "bayes" in json.loads(out)["order"]
+    assert "bayes" in json.loads(out)["ranking"]
     # the hint of the other way of writing it works
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()

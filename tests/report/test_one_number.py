@@ -137,7 +137,7 @@ def random_order(rng):
         options["prefer"] = rng.permutation(names).tolist()[:keep]
     elif prefer == "prices":
         options["prefer"] = {name: float(rng.integers(1, 4)) for name in names}
-    family = rng.choice(["all", "all", "all", "prior" if prefer != "none" else "all", "control"])
+    family = rng.choice(["all", "all", "all", "preference" if prefer != "none" else "all", "control"])
     if family != "all":
         options["family"] = str(family)
     if family == "control":
@@ -450,7 +450,7 @@ def check_json(truth):
         claimed = [verdict[claim] for claim in verdict if claim in truth.claims]
         assert standing["verdict"] in (claimed or ["no evidence", "not tested"])
     worse = {s["name"] for s in told["standings"] if s["verdict"] == "worse"}
-    assert set(told["adequate"]) == set(told["prefer"]) - worse
+    assert set(told["adequate"]) == set(told["by_preference"]) - worse
     for i, j in told["edges"]:
         assert (j, i) in truth.claims
 

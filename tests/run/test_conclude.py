@@ -119,11 +119,11 @@ def test_random_state_reaches_the_decision():
     ]  # fmt: skip
     assert [study.random_state for study in studies] == [0, 3]
     for study in studies:
-        assert study.decision.choice.arguments.get("random_state", study.random_state) == (
+        assert study.decision.test_choice.arguments.get("random_state", study.random_state) == (
             study.random_state
         )
     several = bk.compare(["max", "nmc"], ["iris", "wine"], cv="kfold:3", test="permutation", random_state=7, **QUICK)  # fmt: skip
-    assert several.decision.choice.arguments["random_state"] == 7
+    assert several.decision.test_choice.arguments["random_state"] == 7
 
 
 ASKED = {
@@ -150,7 +150,7 @@ def test_every_option_reaches_the_decision():
     assert (held["test"], held["margin"], held["rope"], held["guard"]) == (
         "use-all-data", 0.3, 0.02, False,
     )  # fmt: skip
-    assert study.decision.choice.arguments["df"] == 7.0
+    assert study.decision.test_choice.arguments["df"] == 7.0
     wins = bk.compare(
         ["max", "nmc", "nn"], X, y, cv="3x4", **QUICK, settings=bk.Settings(procedure="most-wins")
     )

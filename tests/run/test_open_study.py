@@ -85,7 +85,7 @@ CASES = {
     "predict time": on_iris(prefer="predict_time"),
     "size": on_iris(prefer="size"),
     "complexity": on_iris(prefer="complexity"),
-    "family prior": on_iris(prefer="listed", family="preference", alpha=0.01),
+    "family preference": on_iris(prefer="listed", family="preference", alpha=0.01),
     "family control": on_iris(family="control", control="nmc", correction="hochberg"),
     "shaffer": on_iris(correction="shaffer", alpha=0.1),
     "no guard": on_iris(prefer="listed", guard=False),
@@ -126,7 +126,7 @@ def test_the_same_story(case, tmp_path):
     study = bk.compare(**{**QUICK, **CASES[case]}, store=store)
     again = bk.open_study(store)
     assert again.explain() == study.explain()
-    assert again.options == study.options
+    assert again.settings == study.settings
     assert again.recommended == study.recommended
     assert again.losses == study.losses
     assert render_report(again) == render_report(study)
@@ -178,7 +178,7 @@ def test_the_last_of_two_decisions_is_kept_and_both_can_be_had(tmp_path):
     assert bk.open_study(store).explain() == second.explain() != first.explain()
     assert bk.open_study(store, decision=1).explain() == first.explain()
     assert bk.open_study(store, decision=2).explain() == second.explain()
-    assert bk.open_study(store, decision=-1).options == second.options
+    assert bk.open_study(store, decision=-1).settings == second.settings
     for wrong in (0, 3, -3, True, "first"):
         with pytest.raises(bk.ArgumentError, match="decision must be"):
             bk.open_study(store, decision=wrong)
@@ -195,17 +195,17 @@ def test_options_are_changed_one_by_one_without_fits(tmp_path):
     bk.compare(**asked, store=store, **QUICK)
     before = store.read_bytes()
     strict = bk.open_study(store, alpha=0.001)
-    assert strict.options == Settings(
+    assert strict.settings == Settings(
         prefer="listed", family="control", control="nmc", margin=0.1, alpha=0.001
     )
     fresh = bk.compare(**{**asked, "alpha": 0.001}, **QUICK)
     assert strict.explain() == fresh.explain()
     # what does not fit the change is left out
     wins = bk.open_study(store, procedure="test-first")
-    assert wins.options == Settings(prefer="listed", procedure="test-first")
-    assert bk.open_study(store, family="all").options.control is None
+    assert wins.settings == Settings(prefer="listed", procedure="test-first")
+    assert bk.open_study(store, family="all").settings.control is None
     assert bk.open_study(store, prefer=None).decision.preference.kind == "none"
-    assert bk.open_study(store, decision=Settings()).options == Settings()
+    assert bk.open_study(store, decision=Settings()).settings == Settings()
     with pytest.raises(bk.UnknownNameError, match="did you mean 'alpha'"):
         bk.open_study(store, alfa=0.1)
     with pytest.raises(bk.ArgumentError, match="alpha must be"):
@@ -246,13 +246,13 @@ def test_a_store_without_decisions_opens_with_the_defaults(tmp_path):
         database.execute(f"update {name} set specification = ?", (json.dumps(held),))
     database.close()
     again = bk.open_study(store)
-    assert again.options == Settings()
+    assert again.settings == Settings()
     assert again.headline() == study.headline()
     with pytest.raises(bk.ArgumentError, match="keeps none of this study"):
         bk.open_study(store, decision=1)
     # the same work is known again, and its decision is kept from now on
     bk.compare(**on_iris(alpha=0.01), store=store, **QUICK)
-    assert bk.open_study(store).options == Settings(alpha=0.01)
+    assert bk.open_study(store).settings == Settings(alpha=0.01)
 
 
 def test_an_option_of_a_later_version_does_not_hide_the_study(tmp_path, capsys):

@@ -67,8 +67,8 @@ def test_tests_without_their_plan_are_refused():
 def test_degrees_of_freedom_are_fewer_than_models_and_rows(spec, df):
     """Iris has 150 rows; the plans have 12 * 5 * 6 / 2 = 180 and 3 * 4 * 5 / 2 = 30 models."""
     decision = compared(spec).decision
-    a, b = decision.problem.sample(decision.choice.axes)[:2]
-    assert decision.choice(a, b, "two-sided").df == df
+    a, b = decision.problem.sample(decision.test_choice.axes)[:2]
+    assert decision.test_choice(a, b, "two-sided").df == df
 
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])

@@ -131,7 +131,8 @@ def _decision_options(command: Command) -> Command:
                      help="Learners, most preferred first: a,b,c; or: listed."),
         click.option("--procedure", metavar="NAME", help="See: bestofk procedures."),
         click.option("--test", metavar="NAME", help="See: bestofk tests."),
-        click.option("--family", metavar="NAME", help="Pairs that are tested: all, preference, ..."),
+        click.option("--family", metavar="NAME",
+                     help="Pairs that are tested: all, preference, ..."),
         click.option("--correction", metavar="NAME", help="holm, bonferroni, ..."),
         click.option("--margin", type=float, help="A difference that does not matter."),
         click.option("--guard/--no-guard", default=None,
@@ -267,18 +268,6 @@ def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
         paths = write_tests(out, sets=sets, random_state=seed, progress=not quiet, **running)
     for path in paths:
         say(str(path))
-
-
-measure.add_command(
-    click.Command(
-        "worth",
-        params=tests.params,
-        callback=tests.callback,
-        help="The former name of `measure tests`.",
-        hidden=True,
-        context_settings=_HELP,
-    )
-)
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:

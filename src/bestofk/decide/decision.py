@@ -352,5 +352,5 @@ class Decision(Reported):
     def __repr__(self) -> str:
         return (
             f"Decision(procedure={self.procedure!r}, recommended={self.recommended!r}, "
-            f"order={self.ranking!r})"
+            f"ranking={self.ranking!r})"
         )

@@ -33,8 +33,9 @@ class Family:
     Attributes
     ----------
     name : {"all", "preference", "control"}
-        ``"all"``: every pair, two-sided, the direction by the sign of the statistic. ``"preference"``:
-        every pair, one-sided against the preference, as Yildiz and Alpaydin (2006) publish it.
+        ``"all"``: every pair, two-sided, the direction by the sign of the statistic.
+        ``"preference"``: every pair, one-sided against the preference, as Yildiz and Alpaydin
+        (2006) publish it.
         ``"control"``: one learner against each of the others, two-sided.
     learners : int
         K.
@@ -226,7 +227,8 @@ class Evidence(Presented):
     estimate, statistic : (P,) arrays
         Mean loss of the first minus that of the second, and the statistic.
     pvalue, adjusted_pvalue : (P,) arrays
-        Of the family: two-sided, or one-sided against the preference in the family ``"preference"``.
+        Of the family: two-sided, or one-sided against the preference in the family
+        ``"preference"``.
     direction : (P,) array of int
         Whom the statistic speaks for, however weakly: -1 the first, 1 the second, 0 neither.
     better : (P,) array of int

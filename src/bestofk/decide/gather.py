@@ -128,8 +128,8 @@ def pairs_of_tables(
     """Test every pair of the family in B tables of losses (B, K, ...) with means (B, K).
 
     Two-sided p-values get their direction from the sign of the statistic. In the family
-    ``"preference"`` only the less preferred learner of a pair can be shown to be better. The results
-    of the test go to `keep`, unless all pairs of a table are too many.
+    ``"preference"`` only the less preferred learner of a pair can be shown to be better. The
+    results of the test go to `keep`, unless all pairs of a table are too many.
     """
     alternative = family.alternative if alternative is None else alternative
     per_table = family.size * int(np.prod(values.shape[2:]))

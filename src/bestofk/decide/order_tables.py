@@ -57,8 +57,8 @@ class ManyDecisions(Presented):
     adequate : (B, K) array of bool
         The recommended one and those that are not shown to be worse than it.
     pvalue, adjusted_pvalue : (B, K, K) arrays
-        Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst only
-        of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
+        Of every pair, the same both ways round; in the family ``"preference"`` and for TestFirst
+        only of H0: i, which is preferred, has at most the loss of j. NaN where nothing was tested.
     names : tuple
         The learners.
     procedure, correction : str
@@ -176,7 +176,8 @@ def order_many(
     design : Design, optional
         How the losses of every table came about. None: each table is a bare array.
     algorithms : sequence of str, optional
-        The learners, where the preference or the control names them; by default the integers from 0.
+        The learners, where the preference or the control names them; by default the integers from
+        0.
     subset_values : array_like, optional
         Losses on parts of the rows (B, K, data sets, runs, folds, repetitions), of designs that
         have them.

@@ -117,7 +117,7 @@ def places_by(ranks: Floats, means: Floats) -> Ints:
 def preference_ranks(
     names: Sequence[Name], prefer: Any
 ) -> tuple[Floats, Preference, tuple[str, ...]]:
-    """(K,): what the preference alone says of every learner, the smallest preferred; and its words."""
+    """Return what the preference says of every learner (K,), the smallest preferred; its words."""
     if prefer is None:
         return np.zeros(len(names)), NO_PREFERENCE, ()
     if isinstance(prefer, PanelOrder):

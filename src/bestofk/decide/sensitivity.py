@@ -157,7 +157,7 @@ def decisions_by_alpha(order: Decision, *, low: float = 0.001, high: float = 0.5
     >>> [round(level, 4) for level in path.breaks], path.orders
     ([0.0228, 0.0343], ((0, 1, 2), (2, 0, 1), (2, 1, 0)))
     """
-    _must_be_multitest(order, "orders_by_alpha")
+    _must_be_multitest(order, "decisions_by_alpha")
     low, high = probability(low, "low"), probability(high, "high")
     if not low < high:
         raise ArgumentError(f"low must be below high; got {low:g} and {high:g}.")
@@ -198,7 +198,7 @@ def decisions_by_preference(order: Decision, learner: Name | None = None) -> Pre
 
     Returns
     -------
-    PriorPath
+    PreferencePath
 
     Notes
     -----
@@ -213,7 +213,7 @@ def decisions_by_preference(order: Decision, learner: Name | None = None) -> Pre
     >>> path.orders
     ((2, 1, 0), (2, 0, 1), (2, 0, 1))
     """
-    _must_be_multitest(order, "orders_by_prior")
+    _must_be_multitest(order, "decisions_by_preference")
     names = order.by_preference
     learner = names[-1] if learner is None else learner
     if learner not in names:

@@ -338,7 +338,7 @@ class ModelChoice(Presented):
         return written
 
     def __repr__(self) -> str:
-        return f"ModelChoice(recommended={self.recommended!r}, order={self.decision.ranking!r})"
+        return f"ModelChoice(recommended={self.recommended!r}, ranking={self.decision.ranking!r})"
 
 
 def _known(cost: float) -> float | None:

@@ -181,8 +181,8 @@ def type1_error(
         Measure a procedure that uses the test: how often the most preferred (first) of equal
         learners is not its best.
     options : mapping, optional
-        More for `order`, with a procedure: `family`, `guard`, `margin`, `prefer`, ... The preference
-        is as listed by default.
+        More for `order`, with a procedure: `family`, `guard`, `margin`, `prefer`, ... The
+        preference is as listed by default.
     simulation : Simulation, optional
         Use these losses instead of simulating.
     **running

@@ -199,8 +199,8 @@ def _decision_arguments(order: Decision) -> list[str]:
     ]
 
 
-def _given_arguments(options: Settings) -> list[str]:
-    """The options that differ from their defaults, as they are typed."""
+def _given_arguments(options: Settings, *, unpacked: bool = True) -> list[str]:
+    """Return the options that differ from their defaults, as they are typed."""
     given = options.given()
     shown = {name: repr(value) for name, value in given.items() if name != "test_arguments"}
     prefer = given.get("prefer")
@@ -214,7 +214,10 @@ def _given_arguments(options: Settings) -> list[str]:
         shown["test"] = options.test_name.rpartition(".")[2]
     if isinstance(options.df, Calibration):
         shown["df"] = "calibration"
-    shown |= {name: repr(value) for name, value in options.test_arguments.items()}
+    if not unpacked and options.test_arguments:
+        shown["test_arguments"] = repr(dict(options.test_arguments))
+    elif unpacked:
+        shown |= {name: repr(value) for name, value in options.test_arguments.items()}
     return [f"{name}={text}" for name, text in shown.items()]
 
 
@@ -227,24 +230,33 @@ def _order_call(order: Decision) -> str:
     return _call("order = bk.order", ["losses", *_decision_arguments(order)])
 
 
+_KEYWORDS = ("prefer", "margin", "alpha", "test")
+"""Settings that `compare` takes as keywords of its own."""
+
+
 def _compare_call(order: Decision | None, study: Study) -> str:
     spec = study.spec
     if spec is None:
-        return _call("study = bk.compare", [f"plan={study.plan!r}"])
+        return _call("study = bk.compare", [f"cv={study.plan!r}"])
     learners = "{" + ", ".join(f"{one.name!r}: ..." for one in spec.learners) + "}"
     arguments = [
         f"{learners}",
         f"data={[one.name for one in spec.datasets]!r}",
-        f"plan={_plan(study)!r}",
-        f"repetitions={spec.repetitions}",
-        f"loss={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
+        f"cv={_plan(study)!r}",
+        f"scoring={[spec.loss, *spec.also] if spec.also else spec.loss!r}",
         f"random_state={spec.random_state}",
     ]
     if study.settings is not None:
-        asked = _given_arguments(replace(study.settings, random_state=0))
+        settings = _given_arguments(replace(study.settings, random_state=0), unpacked=False)
     else:
-        asked = [] if order is None else _decision_arguments(order)
-    return _call("study = bk.compare", [*arguments, *asked, *_stopping(study.race)])
+        settings = [] if order is None else _decision_arguments(order)
+    rare = [text for text in settings if text.partition("=")[0] not in _KEYWORDS]
+    arguments += [text for text in settings if text not in rare]
+    if rare:
+        arguments.append(f"settings=bk.Settings({', '.join(rare)})")
+    if spec.repetitions > 1:
+        arguments.append(f"execution=bk.Execution(repetitions={spec.repetitions})")
+    return _call("study = bk.compare", [*arguments, *_stopping(study.race)])
 
 
 def _plan(study: Study) -> str:
@@ -260,13 +272,8 @@ def _stopping(race: Race | None) -> list[str]:
     """When it was to stop, as it is typed."""
     if race is None:
         return []
-    limit = [f"settle={race.settle!r}", f"max_runs={race.max_runs}"]
-    return [
-        "stop='settled'",
-        f"target={race.target!r}",
-        f"risk={race.risk!r}",
-        *(limit if race.settle == "limit" else []),
-    ]
+    limit = f", settle={race.settle!r}, max_runs={race.max_runs}" if race.settle == "limit" else ""
+    return [f"stop=bk.StopRule(target={race.target!r}, risk={race.risk!r}{limit})"]
 
 
 def origin_tables(study: Study | None) -> list[OutputTable]:

@@ -230,7 +230,7 @@ def _positive_class(scorer: str, label: str, classes: Labels) -> Any:
     first, second = (f"{scorer}:{one}" for one in labels)
     raise ArgumentError(
         f"loss {scorer!r} counts one of the two classes, and their names do not tell which: "
-        f"loss={first!r} or loss={second!r}."
+        f"scoring={first!r} or scoring={second!r}."
     )
 
 
@@ -302,9 +302,9 @@ def _refusal(loss: Loss, data: DataSet, raised: Exception) -> str:
     several = data.task == "classification" and len(data.classes) > 2
     offer = ""
     if several and macro in get_scorer_names():
-        offer = f"; loss={macro!r} takes the mean over the classes"
+        offer = f"; scoring={macro!r} takes the mean over the classes"
     elif several and plain == "roc_auc":
-        offer = "; loss='roc_auc_ovr' averages one against the rest"
+        offer = "; scoring='roc_auc_ovr' averages one against the rest"
     target = f"the {len(data.classes)} classes" if data.task == "classification" else "the numbers"
     return (
         f"loss {loss.name!r} cannot judge {target} of {data.name!r} ({type(raised).__name__}: "
@@ -471,7 +471,9 @@ def _one_minus_weighted_auc(
 def pinball(quantile: float) -> Loss:
     """The loss whose minimiser is the given quantile."""
     if not 0 < quantile < 1:
-        raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}")
+        raise refuse(
+            "scoring", "pinball:Q with Q strictly between 0 and 1", f"pinball:{quantile:g}"
+        )
 
     def of(y_true: Floats, y_pred: Floats, sample_weight: Floats | None = None) -> float:
         over = y_true - y_pred
@@ -642,7 +644,7 @@ def as_loss(loss: Any, *, classes: Labels | None) -> Loss:
     elif np.ndim(loss) == 2 and classes is not None:
         found = cost_matrix(loss, classes)
     else:
-        raise refuse("loss", "a name, a callable, a cost matrix or a list of them", loss)
+        raise refuse("scoring", "a name, a callable, a cost matrix or a list of them", loss)
     task: Task = "regression" if classes is None else "classification"
     if found.task is not None and found.task != task:
         fit = [name for name, entry in LOSSES.items() if entry.task == task]
@@ -684,7 +686,7 @@ def _by_name(name: str, classes: Labels | None) -> Loss:
         except ValueError as wrong:
             if isinstance(wrong, ArgumentError):
                 raise
-            raise refuse("loss", "pinball:Q with Q strictly between 0 and 1", name) from None
+            raise refuse("scoring", "pinball:Q with Q strictly between 0 and 1", name) from None
     return scorer_loss(plain, classes, [*LOSSES, "pinball:Q"])
 
 

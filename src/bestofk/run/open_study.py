@@ -74,7 +74,7 @@ def open_study(
     ...                        prefer="listed", progress=False)
     ...     again = bk.open_study(store)
     ...     strict = bk.open_study(store, alpha=0.001)
-    >>> again.explain() == study.explain(), strict.options.alpha
+    >>> again.explain() == study.explain(), strict.settings.alpha
     (True, 0.001)
     """
     opened = nullcontext(store) if isinstance(store, Store) else open_store(store, read_only=True)

@@ -34,8 +34,11 @@ def random_table(place, seed, *, learners=4, higher=False, n=12):
 
 
 @pytest.mark.parametrize("higher", [False, True], ids=["loss", "score"])
-@pytest.mark.parametrize("asked", [{}, {"family": "preference"}, {"family": "control", "control": "b"}],
-                         ids=["all", "preference", "control"])  # fmt: skip
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"family": "preference"}, {"family": "control", "control": "b"}],
+    ids=["all", "preference", "control"],
+)
 @pytest.mark.parametrize(("place", "test"), CASES)
 def test_a_pair_has_one_pvalue_one_interval_and_one_verdict(place, test, asked, higher):
     for seed in range(3):
@@ -214,7 +217,7 @@ def test_posterior_probabilities_are_those_of_the_bayesian_test():
 
 
 @pytest.mark.parametrize("test", ["kfold-t", "corrected-repeated-kfold-t"])
-@pytest.mark.parametrize("family", ["all", "prefer"])
+@pytest.mark.parametrize("family", ["all", "preference"])
 def test_the_statistic_is_that_of_the_scores(test, family):
     rng = np.random.default_rng(8)
     scores = rng.uniform(0.6, 0.9, (3, 10))

@@ -64,7 +64,7 @@ def test_a_pair_is_tested_once_for_all_that_is_said_of_it(options, pairs):
     assert {alternative for _, alternative in test.asked} == {family}
     decision.to_json()
     render_report(decision)
-    if options.get("prior") and decision.procedure == "multitest":
+    if options.get("prefer") and decision.procedure == "multitest":
         decisions_by_alpha(decision)
         decisions_by_preference(decision)
     # the page tells the one-sided p-values too: other questions, each asked once

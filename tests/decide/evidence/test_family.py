@@ -18,7 +18,7 @@ def test_sizes_and_pairs(K):
     everybody = Family(learners=K, alpha=0.05, correction="holm")
     assert everybody.size == K * (K - 1) // 2
     assert everybody.alternative == "two-sided"
-    prefer = Family(name="prior", learners=K, alpha=0.05, correction="holm")
+    prefer = Family(name="preference", learners=K, alpha=0.05, correction="holm")
     assert prefer.size == K * (K - 1) // 2
     assert prefer.alternative == "greater"
     for at in range(K):
@@ -76,7 +76,7 @@ def test_in_the_papers_family_only_edges_are_claims(cross_validated):
         ({"family": "control"}, "name it with control="),
         ({"control": "a"}, "control applies to family='control': add that, or leave control out"),
         ({"family": "preference"}, "none is stated: give prefer="),
-        ({"family": "some"}, "family must be one of 'all', 'prior', 'control'; got 'some'"),
+        ({"family": "some"}, "family must be one of 'all', 'preference', 'control'; got 'some'"),
         ({"family": "preference", "prefer": "listed", "correction": "shaffer"},
          "'shaffer' is for the two-sided tests of all pairs; family='preference' takes 'holm'"),
         ({"family": "control", "control": "a", "correction": "bergmann-hommel"},
@@ -102,7 +102,7 @@ def test_the_advice_works_when_typed(cross_validated):
     name = re.search(r"such as '([^']+)'", str(refusal.value))[1]
     assert bk.order(table, family="control", control=name).evidence.family.name == "control"
     # corrections that the sentence offers are taken
-    for family, more in (("control", {"control": "nmc"}), ("prior", {"prefer": "listed"})):
+    for family, more in (("control", {"control": "nmc"}), ("preference", {"prefer": "listed"})):
         for correction in ALL_PAIRS_ONLY:
             with pytest.raises(ArgumentError) as refusal:
                 bk.order(table, family=family, correction=correction, **more)

@@ -15,7 +15,7 @@ MARGIN = 0.02
 
 def margins_of(values, test="kfold-t", margin=MARGIN, alpha=0.05):
     decision = ordering.multitest(values, test=test, alpha=alpha)
-    return against_margin(decision.problem, decision.choice, margin, alpha=alpha), decision
+    return against_margin(decision.problem, decision.test_choice, margin, alpha=alpha), decision
 
 
 def table(seed, learners=4, folds=9):
@@ -124,7 +124,7 @@ def test_right_and_wrong_answers_go_by_their_interval():
     table = bk.Losses(wrong, dims=("algorithm", "instance"), algorithms=list("abc"))
     decision = bk.order(table, margin=0.1, prefer="listed")
     assert decision.test == "mcnemar"
-    margins = against_margin(decision.problem, decision.choice, 0.1, alpha=0.05)
+    margins = against_margin(decision.problem, decision.test_choice, 0.1, alpha=0.05)
     for i, j in ((0, 1), (1, 0), (2, 0)):
         result = bk.pairwise.mcnemar(wrong[i], wrong[j], exact="auto", alternative="less")
         p = float(margins.pvalue[i, j])

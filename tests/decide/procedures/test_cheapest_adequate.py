@@ -21,7 +21,7 @@ def test_recommended_is_the_first_that_is_shown_against_all_others():
     for _ in range(40):
         values = folds(rng, rng.normal(0.3, 0.02, 4), 0.01)
         decision = ordering.cheapest_adequate(values, margin=MARGIN, test="kfold-t")
-        shown = against_margin(decision.problem, decision.choice, MARGIN, alpha=0.05).shown
+        shown = against_margin(decision.problem, decision.test_choice, MARGIN, alpha=0.05).shown
         good = [i for i in range(4) if all(shown[i, j] for j in range(4) if j != i)]
         assert decision.recommended == (good[0] if good else None)
         rest = sorted(set(range(4)) - set(good), key=lambda k: values[k].mean())

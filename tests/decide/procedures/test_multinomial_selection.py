@@ -14,7 +14,7 @@ def test_wins_and_evidence_by_hand():
     posteriors[2, 11] = 0.9
     chosen = ordering.multinomial_selection(posteriors, names=["a", "b", "c"], correction="none")
     assert chosen.best == "a"
-    assert chosen.ranking == ("a", "b", "c")
+    assert chosen.order == ("a", "b", "c")
     assert dict(chosen.wins) == {"a": 9, "b": 2, "c": 1}
     # scipy's exact binomial: 9 of 11, 9 of 10.
     assert chosen.pvalues["b"] == pytest.approx(

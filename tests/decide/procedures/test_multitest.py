@@ -66,7 +66,7 @@ def test_holm_rejects_what_bonferroni_misses():
 
     # learner k has the loss -k on every fold: the last is the best
     numbered = np.repeat(-np.arange(3.0)[:, None], 4, axis=1)
-    for family in ("all", "prior"):
+    for family in ("all", "preference"):
         asked = {"test": known, "family": family, "guard": False, "alpha": 0.05}
         holm = ordering.multitest(numbered, correction="holm", **asked)
         bonferroni = ordering.multitest(numbered, correction="bonferroni", **asked)
@@ -89,7 +89,7 @@ def test_pendigits_as_a_graph(five_by_two):
 
 
 def test_hepatitis_as_a_graph(five_by_two):
-    # Section 4.3: no difference anywhere, so the prior stands.
+    # Section 4.3: no difference anywhere, so the preference stands.
     losses = five_by_two(np.array([20.65, 19.03, 17.25, 21.24, 18.78]) / 100, seed=1, spread=0.05)
     assert np.argmin(losses.mean(axis=(1, 2))) == 2
     for asked in (PUBLISHED, {"test": "5x2cv-t"}):

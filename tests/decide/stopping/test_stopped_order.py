@@ -95,7 +95,8 @@ def test_names_json_and_frame(study):
 def test_no_figure_shows_more_than_is_settled(study, full):
     kinds = figure_kinds(study)
     assert {"race", "funnel", "fits"} <= set(kinds)
-    assert not {"alpha", "prior", "forest", "matrix", "steps", "letters", "densities"} & set(kinds)
+    hidden = {"alpha", "preference", "forest", "matrix", "steps", "letters", "densities"}
+    assert not hidden & set(kinds)
     assert not {"race", "funnel", "fits"} & set(figure_kinds(full))
 
 
@@ -111,7 +112,7 @@ def test_the_report_tells_the_race_and_offers_no_other_decision(study, tmp_path)
     assert 'id="evidence-data"' not in page
     assert "Not settled" in page
     assert "losses count." not in page
-    assert "stop=&#39;settled&#39;" in page
+    assert "stop=bk.StopRule(target=&#39;best&#39;, risk=0.05)" in page
     assert "Learners were stopped as soon as the recommended learner was settled" in page
 
 

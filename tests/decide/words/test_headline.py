@@ -155,7 +155,7 @@ def test_the_guard_is_said_only_where_it_acts(on_data_sets):
     assert "passed over" not in bk.order(table).explain()
 
 
-@pytest.mark.parametrize("prior", [None, "listed"])
+@pytest.mark.parametrize("prefer", [None, "listed"])
 def test_every_learner_is_in_the_explanation(cross_validated, prefer):
     names = ("ada", "bob", "cat", "dan", "eve", "fay")
     rng = np.random.default_rng(0)
@@ -176,7 +176,7 @@ def test_recommended_and_smallest_mean_are_both_named(cross_validated):
         assert "smallest mean loss" in text
 
 
-@pytest.mark.parametrize("prior", [None, "listed"])
+@pytest.mark.parametrize("prefer", [None, "listed"])
 def test_a_test_that_contradicts_the_means_is_said(on_data_sets, prefer):
     first = np.append(np.linspace(0.20, 0.35, 16), 0.10)
     second = first - np.append(np.linspace(0.010, 0.025, 16), -0.4)

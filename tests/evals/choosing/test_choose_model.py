@@ -211,7 +211,7 @@ def test_equal_models_are_told_apart_by_pooled_rows_only():
     import importlib.util
     from pathlib import Path
 
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     spec = importlib.util.spec_from_file_location(
         "evals_type1", root / "benchmarks" / "evals_type1.py"
     )

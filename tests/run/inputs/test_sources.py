@@ -36,7 +36,7 @@ def test_groups_are_never_ignored():
         assert "groups" in study.losses.design.describe()
         assert "patient" not in str(study.spec.datasets[0].columns)
         assert study.spec.datasets[0].columns == 3
-    assert study.decision.choice.arguments["units"] == 12
+    assert study.decision.test_choice.arguments["units"] == 12
     with pytest.raises(ArgumentError, match=r"No group may train and test.*'group-kfold:5'"):
         bk.compare(LEARNERS, X, y, groups="patient", cv=ms.KFold(5), **QUICK)
     with pytest.raises(ArgumentError, match=r"needs them: give groups="):
@@ -49,7 +49,7 @@ def test_the_plan_where_none_is_named_keeps_groups_whole():
     assert study.plan == "group-10x5+nested"
     assert study.decision.test == "nested-cv-t"
     # no more degrees of freedom than the groups have
-    assert study.decision.choice.arguments["rows"] == 12
+    assert study.decision.test_choice.arguments["rows"] == 12
     few, y = visits(groups=4)
     assert bk.compare(LEARNERS, few, y, groups="patient", **QUICK).plan == "group-kfold:4"
     assert default_plan(rows=99, groups=3) == "group-kfold:3"

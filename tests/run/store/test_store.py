@@ -258,7 +258,7 @@ def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, run_loaded):
 import sys, warnings
 warnings.simplefilter("error")
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import Contender
+from bestofk.run.experiment import NamedLearner
 from bestofk.run.store.store import open_store
 key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=0, repetition=0)
 store = open_store(sys.argv[1])
@@ -289,7 +289,7 @@ def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, run_loaded):
 import os, sys
 from bestofk._base.errors import StoreError
 from bestofk.run.cells import CellKey, CellResult
-from bestofk.run.experiment import Contender
+from bestofk.run.experiment import NamedLearner
 from bestofk.run.store.store import open_store
 
 def cell(fold):

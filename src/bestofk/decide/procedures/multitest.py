@@ -108,7 +108,7 @@ def multitest(
     >>> rng = np.random.default_rng(1)
     >>> losses = np.array([0.30, 0.10, 0.11])[:, None, None] + 0.01 * rng.random((3, 5, 2))
     >>> decision = multitest(losses)
-    >>> decision.order, decision.edges
+    >>> decision.ranking, decision.edges
     ((1, 2, 0), ((0, 1), (0, 2)))
     >>> decision.candidates
     ((1, 2), (2,), (0,))
@@ -186,8 +186,8 @@ def family_of(
     at = None
     if name == "preference" and not problem.preference.stated:
         raise ArgumentError(
-            "family='preference' tests against a preference, and none is stated: give prefer= (on the "
-            "command line --prefer), or take family='all'."
+            "family='preference' tests against a preference, and none is stated: give prefer= (on "
+            "the command line --prefer), or take family='all'."
         )
     if name == "control":
         if control is None:

@@ -156,8 +156,8 @@ def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif")
 
     Examples
     --------
-    >>> wrapped("the data override the prefer", 80, 9)
-    ('the data override', 'the prior')
+    >>> wrapped("the data override the preference", 80, 9)
+    ('the data override', 'the preference')
     """
     lines: list[str] = []
     for word in text.split():

@@ -192,7 +192,7 @@ FIGURES = Registry(
         name="preference",
         module="sensitivity",
         suffix="preference",
-        accepts=(*_DECISIONS, "PriorPath"),
+        accepts=(*_DECISIONS, "PreferencePath"),
         needs=requirements.multitest,
         summary="the order as one learner moves up the preference",
     ),

@@ -117,7 +117,7 @@ def long_enough(plan: Plan, rule: StopRule) -> Plan:
     if plan.kind != "cv" or plan.source is not None:
         raise ArgumentError(
             f"settle='limit' adds runs of cross-validation, and the plan {plan.spec!r} has none to "
-            f"add: give plan={PLAN!r} (on the command line --cv {PLAN}), or leave settle out."
+            f"add: give cv={PLAN!r} (on the command line --cv {PLAN}), or leave settle out."
         )
     if rule.max_runs < plan.runs:
         raise ArgumentError(
@@ -252,7 +252,7 @@ def _instead(decision: Settings) -> str:
         if given
     ]
     without = f" and leave {joined(named)} out" if named else ""
-    return f"give plan={PLAN!r} (on the command line --cv {PLAN}){without}, or leave stop out"
+    return f"give cv={PLAN!r} (on the command line --cv {PLAN}){without}, or leave stop out"
 
 
 def _first_runs(design: Design, runs: int) -> Design:

@@ -190,7 +190,7 @@ def _of_models(choice: Any, cost: str | None) -> _Costed:
     return _Costed(
         title=COST_TITLES[of],
         costs={name: shown_cost(cost, of) for name, cost in choice.costs[of].items()},
-        order=choice.order,
+        order=choice.decision,
         intervals=choice.intervals,
         what="model",
     )
@@ -210,7 +210,7 @@ def known_study_cost(study: Any) -> str | None:
 
 def _study_costs(study: Any, of: str) -> dict[str, float]:
     found = {}
-    for name in study.decision.prefer:
+    for name in study.decision.by_preference:
         measured = study.costs.get(str(name))
         cost = None if measured is None else getattr(measured, of)
         found[str(name)] = nan if cost is None else float(cost)
