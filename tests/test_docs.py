@@ -41,7 +41,7 @@ def test_every_cell_is_found(page):
     assert all(cell.startswith(f"{PROMPT}bestofk ") for kind, cell in cells if kind == "console")
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_cells_run(page):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -140,7 +139,7 @@ def test_shuffled_labels_keep_the_classes() -> None:
     assert (encoded.y != bk.load("wine").encoded().y).any()
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_more_sets_begin_with_the_same_ones_and_workers_change_nothing() -> None:
     few = lab.simulate(PAIR, SMALL, "2x4", sets=4, n_jobs=1)
     more = lab.simulate(PAIR, SMALL, "2x4", sets=7, n_jobs=2, engine="processes")
@@ -161,22 +160,21 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
         assert kept.n_payloads() == 8
 
 
-def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, loaded_python) -> None:
+def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) -> None:
     from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
     words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--plan", "5x5",
              "--jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
     command = ["-m", "bestofk", *words, "--sets", "100000"]
-    process = loaded_python(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(3000):
-        time.sleep(0.02)
-        if log.exists() and log.stat().st_size:
-            with open_store(store, read_only=True) as seen:
-                if seen.n_payloads() >= 20:
-                    break
-    process.kill()
-    process.wait()
+    with fork_server.start(command) as process:
+        for _ in range(3000):
+            time.sleep(0.02)
+            if log.exists() and log.stat().st_size:
+                with open_store(store, read_only=True) as seen:
+                    if seen.n_payloads() >= 20:
+                        break
+        process.kill()
     with open_store(store) as kept:
         held = kept.n_payloads()
     assert held >= 20

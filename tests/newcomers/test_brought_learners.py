@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 import bestofk as bk
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 NET = '''
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin

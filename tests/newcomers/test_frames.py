@@ -20,7 +20,7 @@ import bestofk as bk
 from bestofk.data import as_dataset, read_dataset
 from bestofk.errors import ArgumentError
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 SAID = (
     "Dates, taken as days since 1970-01-01: 'admitted'.",

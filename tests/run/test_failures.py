@@ -19,7 +19,7 @@ from bestofk.run.evaluation.evaluate import evaluate
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 X = np.random.default_rng(3).normal(size=(40, 3))
 Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")

@@ -21,12 +21,8 @@ PLAN = "2x2"
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, loaded_python):
-    class Runs(kill_matrix.Runs):
-        def python(self, words, **options):
-            return loaded_python(words, **options)
-
-    made = Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+def runs(tmp_path_factory):
+    made = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
     try:
         yield made
     finally:

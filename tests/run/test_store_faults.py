@@ -139,9 +139,9 @@ print("equal")
 
 
 @pytest.fixture
-def run(run_loaded):
+def run(fork_server):
     def printed(script, *arguments):
-        done = run_loaded("-c", script, *arguments, timeout=300)
+        done = fork_server.run(["-c", script, *arguments], timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

@@ -20,7 +20,7 @@ from bestofk.run.evaluation.comparison_task import ComparisonTask
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 _PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "time_limits.py"
 _SPEC = importlib.util.spec_from_file_location("time_limits", _PATH)

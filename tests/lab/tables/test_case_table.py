@@ -85,7 +85,7 @@ def test_rows_of_cases_that_are_no_more_go(tmp_path: Path) -> None:
     assert len(fill(path, CASES[:1], counted)) == 1
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_workers_write_the_same_rows(tmp_path: Path) -> None:
     cases = [replace(case, sets=4) for case in chosen_table.chosen_cases()[::4][:2]]
     serial = fill(tmp_path / "a.csv", cases, chosen_table.chosen_row)

@@ -116,7 +116,7 @@ def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
         assert bk.open_study(store).explain() == study.explain()
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
     X, y = visits()
     options = {"plan": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}

@@ -12,7 +12,7 @@ from bestofk.ordering.evidence.family import Family
 from bestofk.run.progress import Progress
 from bestofk.stopping import PlannedT, StoppingRule, replay
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
 
 
@@ -362,9 +362,9 @@ bk.compare(sys.argv[2:], data="wine", prior="listed", stop="settled", n_jobs=2,
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, run_loaded):
+def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, fork_server):
     store = tmp_path / "study.db"
-    killed = run_loaded("-c", KILLED, store, *LEARNERS)
+    killed = fork_server.run(["-c", KILLED, store, *LEARNERS])
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)
