@@ -44,8 +44,15 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection():
     gc.disable()
+    # let pytest cache the test modules, whatever PYTHONDONTWRITEBYTECODE says
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = before
 
 
 def pytest_collection_finish():
