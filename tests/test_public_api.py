@@ -1,7 +1,4 @@
-"""Every public name that users were promised still works, as it is printed in the contract.
-
-Where the meaning of a name has changed on purpose, a comment says so; the name stays.
-"""
+"""Public names exist and work together: functions, registered names, commands, options, JSON."""
 
 import inspect
 import json
@@ -33,14 +30,14 @@ TESTS = (
     "wilcoxon mcnemar permutation correlated-t signed-rank-bayes anova repeated-measures-anova "
     "newman-keuls tukey kruskal-wallis friedman cochran-q looney bootstrap-a bootstrap-b"
 )
-NAMES_OF_PROCEDURES = (
+PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
     "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
     "random_state progress"
 )
-VERBS_PROMISED = (
+COMMANDS = (
     "compare order test calibrate measure reproduce learners tests plans procedures datasets show "
     "report"
 )
@@ -77,55 +74,22 @@ def losses():
     [(module, name) for module, names in FUNCTIONS.items() for name in names.split()],
     ids=lambda value: getattr(value, "__name__", value),
 )
-def test_functions_are_there(module, name):
+def test_public_functions_exist(module, name):
     assert callable(getattr(module, name))
 
 
-def test_compare_takes_what_it_promised():
+def test_defaults_of_compare():
     parameters = inspect.signature(bk.compare).parameters
     assert set(COMPARE.split()) <= set(parameters)
     assert list(parameters)[:3] == ["learners", "X", "y"]
     defaults = {name: parameters[name].default for name in COMPARE.split()}
-    # no preference by default; it was the order of listing once
     assert defaults["prior"] is None
-    # by default nested cross-validation on one data set, 10x10 on several; it was 10x10 once
+    # None: nested cross-validation on one data set, 10x10 on several
     assert defaults["plan"] is None
     assert (defaults["repetitions"], defaults["procedure"]) == (1, "multitest")
     assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
-    # correction=None is Holm's (Bonferroni's for TestFirst, as published)
+    # None: Holm's, or Bonferroni's for TestFirst, as published
     assert defaults["correction"] is None
-
-
-def public_functions():
-    rooms = (bk, pairwise, multiple, ordering, intervals, lab, bk.planning, bk.estimates)
-    found = {
-        f"{room.__name__}.{name}": getattr(room, name)
-        for room in rooms
-        for name in dir(room)
-        if not name.startswith("_") and inspect.isfunction(getattr(room, name))
-    }
-    assert len(found) > 60
-    return found
-
-
-@pytest.mark.parametrize("name", public_functions())
-def test_arguments_have_the_habits_of_scikit_learn(name):
-    parameters = inspect.signature(public_functions()[name]).parameters
-    # it is called n_jobs, and a call without a seed can be repeated
-    assert "jobs" not in parameters
-    if "random_state" in parameters:
-        assert parameters["random_state"].default == 0
-
-
-def test_the_old_name_of_n_jobs_works_for_one_release():
-    asked = {"data": "iris", "plan": "kfold:2", "progress": False}
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        study = bk.compare(["max", "nmc"], jobs=1, **asked)
-    assert study.best == "nmc"
-    with pytest.raises(TypeError, match="give one"):
-        bk.compare(["max", "nmc"], jobs=1, n_jobs=1, **asked)
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        lab.simulate(problem="normal", sets=2, jobs=1)
 
 
 def test_from_data_to_a_decision(tmp_path, capsys):
@@ -144,16 +108,8 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
     assert table.design.runs == 5
     assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
-    # the evidence of the decision itself; a data frame of it was here once
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert study.evidence["a"].tolist() == evidence["a"].tolist()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert "pvalue" in study.evidence.columns
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        table.frame()
-    # the two-sided p-value of all pairs; it was one-sided along the prior once
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3
     print(study)
@@ -163,24 +119,10 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
 
 
-def test_every_result_speaks_one_protocol():
-    # the laws over all results are in tests/presenting
-    losses = np.array([[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]])
-    for result in (bk.order(losses), bk.multiple.anova(losses), bk.pairwise.kfold_t(*losses[:2])):
-        parameters = inspect.signature(result.explain).parameters
-        assert {name: one.default for name, one in parameters.items()} == {
-            "names": None,
-            "alpha": None,
-        }
-        assert len(result.to_frame()) >= 1
-        assert isinstance(result.to_dict(), dict)
-
-
 @pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
-def test_priors_that_are_measured_or_priced(prior):
+def test_measured_and_stated_preferences(prior):
     study = bk.compare(["nmc", "max"], data="iris", plan="kfold:2", prior=prior, progress=False)
     assert study.best == "nmc"
-    # measured costs count as different from a factor of two on
     assert str(study.decision.preference) == (
         "stated" if isinstance(prior, dict) else f"measured: {prior}"
     )
@@ -217,7 +159,7 @@ def test_from_a_table(tmp_path, losses):
     assert bk.order(losses, test="use-all-data", df=10).test == "use-all-data"
 
 
-def test_none_when_not_found():
+def test_test_first_may_recommend_nothing():
     table = np.array([[0.2, 0.3, 0.25, 0.3], [0.21, 0.29, 0.25, 0.29]])
     assert ordering.test_first(table).best is None
 
@@ -227,11 +169,10 @@ def test_bare_arrays_are_in_the_order_of_preference(losses):
     decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
     assert (decision.best, decision.order) == (1, (1, 2, 0))
     assert decision.edges == ((0, 1), (0, 2))
-    # bk.order has no preference unless it is told one
     assert bk.order(values).preference.kind == "none"
 
 
-def test_the_result_of_a_pairwise_test(losses):
+def test_results_of_pairwise_tests(losses):
     a, b = losses.values[0, 0, :, :, 0], losses.values[1, 0, :, :, 0]
     r = pairwise.five_by_two_t(a, b, alternative="greater")
     assert r.df == 5.0
@@ -248,7 +189,7 @@ def test_the_result_of_a_pairwise_test(losses):
     assert pairwise.kfold_t(x, y, alternative="two-sided", df=5).df == 5
 
 
-def test_the_results_of_tests_of_all(losses):
+def test_results_of_multiple_tests(losses):
     table = losses.values[:, 0].reshape(3, -1)
     keuls = multiple.newman_keuls(table, 0.05)
     assert keuls.order == (1, 2, 0)
@@ -278,7 +219,7 @@ def test_intervals():
         assert made.low <= 0.12 <= made.high
 
 
-def test_parts_of_the_data_side(tmp_path):
+def test_reading_a_data_set(tmp_path):
     path = tmp_path / "credit.csv"
     path.write_text("income,job,class\n1,a,yes\n2,b,no\n3,a,yes\n4,b,no\n")
     data = bk.read_dataset(str(path), target="class")
@@ -289,18 +230,18 @@ def test_parts_of_the_data_side(tmp_path):
 
 
 @pytest.mark.parametrize("name", TESTS.split())
-def test_names_of_tests(name):
+def test_registered_tests(name):
     from bestofk.multiple.registry import MULTIPLE_TESTS
     from bestofk.pairwise.registry import PAIRWISE_TESTS
 
     assert name in {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
 
 
-@pytest.mark.parametrize("name", NAMES_OF_PROCEDURES.split())
-def test_names_of_procedures(name):
-    from bestofk.ordering.registry import PROCEDURES
+@pytest.mark.parametrize("name", PROCEDURES.split())
+def test_registered_procedures(name):
+    from bestofk.ordering import registry
 
-    assert callable(PROCEDURES[name].load())
+    assert callable(registry.PROCEDURES[name].load())
 
 
 def test_the_automatic_test_by_design():
@@ -312,20 +253,18 @@ def test_the_automatic_test_by_design():
     runs = ("algorithm", "run", "fold")
     assert chosen(r.random((2, 3, 10)), runs) == "corrected-repeated-kfold-t"
     assert chosen(r.random((2, 10)), ("algorithm", "fold")) == "corrected-repeated-kfold-t"
-    # the combined F; it was Dietterich's t, whose verdict depends on which fold is listed first
+    # not Dietterich's t, whose verdict depends on which fold is listed first
     assert chosen(r.random((2, 5, 2)), runs) == "5x2cv-f"
     splits = bk.Design(kind="resample", folds=8, n_train=(90,) * 8, n_test=(10,) * 8)
     assert chosen(r.random((2, 8)), ("algorithm", "fold"), design=splits) == "corrected-resampled-t"
     wrong = (r.random((2, 50)) < 0.3).astype(float)
     assert chosen(wrong, ("algorithm", "instance")) == "mcnemar"
-    # Wilcoxon's; it was the permutation of means, and with too few data sets no p-value was small
+    # with too few data sets the p-value of Wilcoxon's test cannot be small
     assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "wilcoxon"
     assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "paired-t"
     many = ("algorithm", "dataset", "fold", "repetition")
     repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
     assert repeated.bootstrap is not None
-    with pytest.warns(DeprecationWarning, match="use bootstrap instead"):
-        assert repeated.beside is repeated.bootstrap
 
 
 @pytest.mark.parametrize(
@@ -338,7 +277,7 @@ def test_the_automatic_test_by_design():
         lambda: pairwise.kfold_t([1.0, 2.0], [1.0]),
     ],
 )
-def test_bad_input_raises_an_error_of_ours(wrong):
+def test_bad_input_raises_a_bestofk_error(wrong):
     with pytest.raises(bk.BestOfKError) as caught:
         wrong()
     assert isinstance(caught.value, ValueError | LookupError)
@@ -346,9 +285,9 @@ def test_bad_input_raises_an_error_of_ours(wrong):
 
 @pytest.mark.parametrize(
     "verb",
-    VERBS_PROMISED.split(),
+    COMMANDS.split(),
 )
-def test_commands_are_there(verb):
+def test_commands_exist(verb):
     assert verb in VERBS
     assert main([verb, "--help"]) == 0
 
@@ -357,8 +296,7 @@ def test_commands_are_there(verb):
     ("verb", "option"),
     [(verb, option) for verb, options in OPTIONS.items() for option in options.split()],
 )
-def test_options_are_there(verb, option):
-    # --prior is now called --prefer, and stays
+def test_options_exist(verb, option):
     command = command_line.get_command(None, verb)
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
     assert option in known
@@ -367,30 +305,30 @@ def test_options_are_there(verb, option):
 def test_json_of_order(capsys):
     assert main(["order", "digits-5x2", "--prior", "listed", "--json"]) == 0
     out, err = capsys.readouterr()
-    told = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
-    assert set(JSON_KEYS.split()) <= set(told)
-    assert set(PAIR_KEYS.split()) <= set(told["evidence"][0])
-    assert told["best"] == told["recommended"] == told["order"][0]
-    assert set(told["means"]) == set(told["prior"])
-    assert all(len(edge) == 2 for edge in told["edges"])
+    result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+    assert set(JSON_KEYS.split()) <= set(result)
+    assert set(PAIR_KEYS.split()) <= set(result["evidence"][0])
+    assert result["best"] == result["recommended"] == result["order"][0]
+    assert set(result["means"]) == set(result["prior"])
+    assert all(len(edge) == 2 for edge in result["edges"])
     assert err == ""
 
 
 def test_json_of_compare(capsys):
-    asked = ["compare", "iris", "--plan", "kfold:2", "--json", "--learner", "max"]
-    assert main([*asked, "--learner", "nmc", "--prior", "fit_time"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert set(JSON_KEYS.split()) <= set(told)
-    assert told["failures"] == []
+    words = ["compare", "iris", "--plan", "kfold:2", "--json", "--learner", "max"]
+    assert main([*words, "--learner", "nmc", "--prior", "fit_time"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(JSON_KEYS.split()) <= set(result)
+    assert result["failures"] == []
 
 
 def test_an_infinite_statistic_is_null(capsys, tmp_path):
     path = tmp_path / "losses.csv"
     path.write_text("fold,a,b\n1,0.1,0.9\n2,0.1,0.9\n3,0.1,0.9\n")
     assert main(["test", str(path), "--test", "kfold-t", "--json", "--lower-is-better"]) == 0
-    told = capsys.readouterr().out
-    assert "Infinity" not in told
-    assert "NaN" not in told
+    result = capsys.readouterr().out
+    assert "Infinity" not in result
+    assert "NaN" not in result
 
 
 def test_exit_codes(capsys, tmp_path):
