@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-sys.path.insert(0, str(Path(__file__).parent))
 from fork_server import ForkServer, NewInterpreters
 
 if "PYTEST_XDIST_WORKER" in os.environ:

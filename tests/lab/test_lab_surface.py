@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+import tests_table
 from bestofk import lab
 from bestofk.cli import main
 from bestofk.errors import ArgumentError, BestOfKError, DesignError, TableError, UnknownNameError
@@ -271,8 +272,6 @@ def test_search_of_networks() -> None:
 
 
 def test_tables_of_all_tests(tmp_path: Path) -> None:
-    from bestofk.lab.tables import tests_table
-
     made = list(tests_table.rows_on_many_sets(5, 0))
     over_sets = {
         entry.name
@@ -280,7 +279,6 @@ def test_tables_of_all_tests(tmp_path: Path) -> None:
         if "datasets" in entry.covers
     }
     assert {row["test"] for row in made} == over_sets
-    written = tests_table._write(tmp_path / "table", made, "bestofk measure tests")
-    assert [path.name for path in written] == ["table.csv", "table.md"]
-    assert "Made by `bestofk measure tests`" in written[1].read_text()
-    assert written[0].read_text().count("\n") == len(made) + 1
+    tests_table.write(tmp_path / "table", made, "python studies/tests_table.py")
+    assert "Made by `python studies/tests_table.py`" in (tmp_path / "table.md").read_text()
+    assert (tmp_path / "table.csv").read_text().count("\n") == len(made) + 1

@@ -207,23 +207,19 @@ def test_nothing_in_common_is_one_sentence(evals_of):
 
 
 def test_equal_models_are_told_apart_by_pooled_rows_only():
-    """The row of docs/use/language-models.md, by benchmarks/evals_type1.py: level .05."""
-    import importlib.util
+    """Reproduce the row of docs/use/language-models.md with studies/evals_type1.py, level .05."""
     from pathlib import Path
 
+    import evals_type1
+
     root = Path(__file__).resolve().parents[2]
-    spec = importlib.util.spec_from_file_location(
-        "evals_type1", root / "benchmarks" / "evals_type1.py"
-    )
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
     sets = 2000
-    found = script.rates("200 items in 10 unequal clusters, 4 epochs", sets)
+    found = evals_type1.rates("200 items in 10 unequal clusters, 4 epochs", sets)
     ways = ("rows: McNemar", "items: sign flips", "clusters: sign flips", "clusters: t interval")
     row = " | ".join(f"{100 * found[way] / sets:.1f} %" for way in ways)
     page = (root / "docs" / "use" / "language-models.md").read_text()
     assert f"| 200 items in 10 clusters of unequal sizes, 4 epochs | {row} |" in page
-    # so many rejections or more come in one of a thousand runs of a test that keeps its level
+    # a test that keeps its level rejects more often in at most one of a thousand runs
     most = stats.binom.ppf(0.999, sets, 0.05)
     assert found["clusters: sign flips"] <= most < found["items: sign flips"]
 

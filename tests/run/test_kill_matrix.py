@@ -1,20 +1,14 @@
-"""Runs that are killed, ended and stopped at random moments lose nothing and leave nothing.
+"""Runs that are killed, ended or stopped at random moments lose nothing and leave nothing.
 
-The long form is ``python benchmarks/kill_matrix.py --times 50``.
+The long form is ``python studies/kill_matrix.py --times 50``.
 """
 
-import importlib.util
 import random
 import sys
-from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "kill_matrix.py"
-_SPEC = importlib.util.spec_from_file_location("kill_matrix", _PATH)
-kill_matrix = importlib.util.module_from_spec(_SPEC)
-sys.modules["kill_matrix"] = kill_matrix
-_SPEC.loader.exec_module(kill_matrix)
+import kill_matrix
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 PLAN = "2x2"

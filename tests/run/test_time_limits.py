@@ -1,9 +1,8 @@
-"""Limits of time: of a fit, whoever makes it, and of a whole run.
+"""Time limits of a fit and of a whole run.
 
-The long form of the budgets is ``python benchmarks/time_limits.py``.
+The long form of the budgets is ``python studies/time_limits.py``.
 """
 
-import importlib.util
 import re
 import sys
 import time
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+import time_limits
 from bestofk.run.engines.engine import Engine
 from bestofk.run.evaluation import evaluate as evaluation, whole_plans
 from bestofk.run.evaluation.comparison_task import ComparisonTask
@@ -21,12 +21,6 @@ sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the p
 import strange_learners as strange
 
 pytestmark = pytest.mark.usefixtures("preloaded_workers")
-
-_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "time_limits.py"
-_SPEC = importlib.util.spec_from_file_location("time_limits", _PATH)
-time_limits = importlib.util.module_from_spec(_SPEC)
-sys.modules["time_limits"] = time_limits
-_SPEC.loader.exec_module(time_limits)
 
 X = np.random.default_rng(3).normal(size=(40, 3))
 Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")

@@ -1,43 +1,30 @@
 """What is settled without risk is undone by no ending; and what was asked of strange tables."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import stopping_exact
 from bestofk.adjust import CORRECTIONS
 from bestofk.ordering.evidence.family import Family
 from bestofk.stopping import PlannedT, StoppingRule, look, replay
 
-FILE = Path(__file__).parents[2] / "benchmarks" / "stopping_exact.py"
 
-
-@pytest.fixture(scope="module")
-def searched():
-    spec = importlib.util.spec_from_file_location("stopping_exact", FILE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["stopping_exact"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["stopping_exact"]
-
-
-def test_no_ending_undoes_what_is_settled(searched):
-    found = searched.search(12, seed=20)
+def test_no_ending_undoes_what_is_settled():
+    found = stopping_exact.search(12, seed=20)
     assert found["endings"] > 1000
     assert found["counterexamples"] == 0
 
 
-def test_the_search_finds_a_bound_that_is_a_little_too_narrow(searched, monkeypatch, capsys):
+def test_the_search_finds_a_bound_that_is_a_little_too_narrow(monkeypatch, capsys):
     module = sys.modules[PlannedT.__module__]
     whole = module._largest_ratio
     monkeypatch.setattr(
         module, "_largest_ratio", lambda total, squares, left, span: whole(
             total, squares, 0.9 * left, span)
     )  # fmt: skip
-    assert searched.search(12, seed=20)["counterexamples"] > 0
+    assert stopping_exact.search(12, seed=20)["counterexamples"] > 0
     assert "COUNTEREXAMPLE" in capsys.readouterr().out
 
 

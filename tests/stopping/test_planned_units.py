@@ -1,15 +1,14 @@
 """Data sets that are left: whatever they bring, the bounds hold and the full plan decides so."""
 
-import importlib
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
 import bestofk as bk
+import stopping_datasets
+import stopping_exact
 from bestofk.adjust import CORRECTIONS
 from bestofk.ordering.evidence.family import Family
 from bestofk.pairwise import sign, wilcoxon
@@ -141,18 +140,8 @@ def test_a_difference_that_rounding_may_tie_with_another_stays_open():
     assert bounds.t_high[0] == np.inf
 
 
-@pytest.fixture
-def searched(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
-    yield importlib.import_module("stopping_datasets")
-    for name in ("stopping_datasets", "stopping_exact"):
-        sys.modules.pop(name, None)
-
-
 @pytest.mark.parametrize("share", [1.0, 0.9])
-def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(
-    searched, monkeypatch, share
-):
+def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(monkeypatch, share):
     whole = PlannedUnits.exact
 
     def narrower(self, a, b):
@@ -160,7 +149,7 @@ def test_no_ending_undoes_what_is_settled_and_a_bound_too_narrow_is_found_out(
         return replace(found, t_low=share * found.t_low, t_high=share * found.t_high)
 
     monkeypatch.setattr(PlannedUnits, "exact", narrower)
-    how = searched.draw, searched.first_endings, searched.changed
-    found = sys.modules["stopping_exact"].search(8, 10, *how)
+    how = stopping_datasets.draw, stopping_datasets.first_endings, stopping_datasets.changed
+    found = stopping_exact.search(8, 10, *how)
     assert found["endings"] > 500
     assert (found["counterexamples"] == 0) == (share == 1)

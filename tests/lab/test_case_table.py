@@ -1,8 +1,10 @@
-"""Tables of measured cases: all cases run, nothing is measured twice, pages say what they hold."""
+"""studies/case_table.py: cases are measured once, and an interrupted table is resumed."""
 
 from __future__ import annotations
 
 import csv
+import os
+import sys
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,10 +12,11 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from bestofk.errors import ArgumentError
-from bestofk.lab.tables import case_table, chosen_table, claims_table
-from bestofk.lab.tables.case_table import Case, fill, select
+import case_table
+import chosen_table
+import claims_table
 from bestofk.problems.drawn_over_datasets import ManyDataSets
+from case_table import Case, fill, select
 
 CASES = [
     Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",
@@ -23,7 +26,7 @@ CASES = [
 
 
 def counted(case: Case, simulation) -> dict[str, str]:
-    """A measure that only says what it was given."""
+    """Record the call and return a summary of the losses."""
     calls.append(case.name)
     return {"mean": f"{simulation.losses.mean():.6f}", "learners": str(len(simulation.learners))}
 
@@ -79,29 +82,37 @@ def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
     assert calls == [case.name for case in CASES]
 
 
-def test_rows_of_cases_that_are_no_more_go(tmp_path: Path) -> None:
+def test_rows_of_deleted_cases_are_removed(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     fill(path, CASES, counted)
     assert len(fill(path, CASES[:1], counted)) == 1
 
 
-@pytest.mark.usefixtures("preloaded_workers")
-def test_workers_write_the_same_rows(tmp_path: Path) -> None:
-    cases = [replace(case, sets=4) for case in chosen_table.chosen_cases()[::4][:2]]
-    serial = fill(tmp_path / "a.csv", cases, chosen_table.chosen_row)
-    assert fill(tmp_path / "b.csv", cases, chosen_table.chosen_row, n_jobs=2) == serial
+def test_scripts_write_tables(tmp_path: Path, fork_server, capsys) -> None:
+    words = ["--smoke", "--case", "all equal/*/smallest mean", "--out"]
+    case_table.main([*words, str(tmp_path / "a")], "chosen", chosen_table.chosen_cases,
+                    chosen_table.chosen_row, chosen_table.chosen_page)  # fmt: skip
+    assert "2 of 2: all equal/30 data sets/smallest mean" in capsys.readouterr().err
+    assert "| all equal | 12 | smallest mean | 0.0 |" in (tmp_path / "a/chosen.md").read_text()
+    script = Path(chosen_table.__file__)
+    two = ["-c", f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = fork_server.run([*two, *words, tmp_path / "b", "--jobs", 2], env=environment)
+    assert done.returncode == 0, done.stderr
+    for name in ("chosen.csv", "chosen.md"):
+        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
 
 
 def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("x,y\n1,2\n")
-    with pytest.raises(ArgumentError, match="must be a table that this command wrote"):
+    with pytest.raises(ValueError, match="has no column 'case'"):
         fill(path, CASES, counted)
     assert path.read_text() == "x,y\n1,2\n"
 
 
 def test_a_pattern_that_matches_nothing() -> None:
-    with pytest.raises(ArgumentError, match="'learners/nm' matches none"):
+    with pytest.raises(ValueError, match="no case matches 'learners/nm'"):
         select(CASES, "learners/nm")
 
 
@@ -130,7 +141,7 @@ def test_the_cases_of_the_published_table() -> None:
 
 def test_the_first_learners_of_a_simulation() -> None:
     case = next(
-        case for case in claims_table.claims_cases(2, 2)
+        case for case in claims_table.claims_cases(smoke=True)
         if case.name == "learners/binary/naive-bayes/100 rows/K=5/default"
     )  # fmt: skip
     made = case.simulate(0, None)

@@ -1,36 +1,39 @@
-"""The published table of false claims: every null hypothesis, K = 2, 5 and 10, two families."""
+"""Measure false claims under every null hypothesis, for K = 2, 5 and 10 and two families.
+
+python studies/claims_table.py --seed 0            write docs/measured/claims.csv and claims.md
+python studies/claims_table.py --smoke --case 'learners/gaussian/nn/*' --out FOLDER
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.special import bdtrc
 
 from bestofk.lab.false_claims import false_claims
 from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.problems.column_blocks import ColumnBlocks
 from bestofk.problems.drawn_losses import RightOrWrong
 from bestofk.problems.drawn_over_datasets import ManyDataSets
 from bestofk.run.inputs.default_plan import NESTED, REPEATED
-from bestofk.whole_file import write_text
+from case_table import Case, Row, main, markdown
 
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
     "default": {},
     "prior": {"family": "prior", "prior": "listed"},
 }
-"""Options of `order`: nothing, or the paper's family with the preference as listed."""
+"""Options of `order`: defaults, or the family of the paper with the listed preference."""
 FAMILIES = ("default", "prior")
 TABLES, DATA_SETS = 2000, 400
 SMOKE = (20, 4)
 
 MEAN, SD, WORSE = 0.25, 0.03, 0.1
-"""Of losses on many data sets: mean, standard deviation, and by how much some are truly worse."""
+"""Losses on many data sets: mean, standard deviation, and how much worse some learners are."""
 NUMBERS_OF_SETS = (6, 12, 30)
 SHAPES: dict[str, dict[str, Any]] = {
     "normal": {},
@@ -49,11 +52,12 @@ KINDS = {"gaussian": 5, "binary": 10}
 OF_ONE_KIND = ("nmc", "nn", "c4.5", "naive-bayes", "logistic")
 ROWS = (100, 300, 1000)
 PLANS = {"learners": (NESTED, ROWS[:2]), "learners in 10x10": (REPEATED, ROWS)}
-"""Part of the table: the plan and the rows; the plan of `compare` by default first."""
+"""Part of the table: plan and numbers of rows; the default plan of `compare` comes first."""
 
 
-def claims_cases(tables: int = TABLES, data_sets: int = DATA_SETS) -> list[Case]:
-    """All cases, those that share their losses one after another."""
+def claims_cases(smoke: bool = False) -> list[Case]:
+    """Return all cases; cases that share a simulation follow each other."""
+    tables, data_sets = SMOKE if smoke else (TABLES, DATA_SETS)
     learners = (case for part in PLANS for case in _learners(data_sets, part))
     return [*_many_data_sets(tables), *_folds(tables), *learners]
 
@@ -64,7 +68,7 @@ def _many_data_sets(tables: int) -> Iterator[Case]:
             for n in NUMBERS_OF_SETS:
                 for K in LEARNERS:
                     worse = K // 2 if null == "half are worse" else 0
-                    # the preferred ones are worse, so that all families have much to find
+                    # the preferred learners are worse, so that every family has differences to find
                     means = (MEAN + WORSE,) * worse + (MEAN,) * (K - worse)
                     more = dict(settings)
                     if shape == "variances differ over learners":
@@ -109,65 +113,23 @@ def _learners(data_sets: int, part: str) -> Iterator[Case]:
 
 
 def claims_row(case: Case, simulation: Simulation) -> Row:
-    """What one case gives."""
-    # where all are equal an interval misses when a claim is false: nothing new is seen there
+    """Return the row of a case."""
+    # if all learners are equal, an interval misses exactly when a claim is false
     intervals = case.decision == "default" and "half are worse" in case.name
-    found = false_claims(simulation=simulation, intervals=intervals, **DECISIONS[case.decision])
-    rate = found.rate
+    result = false_claims(simulation=simulation, intervals=intervals, **DECISIONS[case.decision])
+    rate = result.rate
     return {
         "learners": str(len(simulation.learners)),
         "decision": case.decision,
-        "test": ", ".join(found.tests),
+        "test": ", ".join(result.tests),
         "false": str(rate.count),
         "any false claim": f"{100 * rate.value:.2f}",
         "low": f"{100 * rate.low:.2f}",
         "high": f"{100 * rate.high:.2f}",
-        "the wrong way round": f"{100 * found.reversed_rate.value:.2f}",
-        "an interval misses": "" if found.missed is None else f"{100 * found.missed.value:.2f}",
-        "differences found": "" if found.found is None else f"{100 * found.found:.1f}",
+        "the wrong way round": f"{100 * result.reversed_rate.value:.2f}",
+        "an interval misses": "" if result.missed is None else f"{100 * result.missed.value:.2f}",
+        "differences found": "" if result.found is None else f"{100 * result.found:.1f}",
     }
-
-
-def write_claims(
-    out: str | os.PathLike[str],
-    *,
-    pattern: str | None = None,
-    smoke: bool = False,
-    random_state: int = 0,
-    n_jobs: int = 1,
-    engine: str = "auto",
-    scheduler: str | None = None,
-    store: str | None = None,
-    again: bool = False,
-    say: Callable[[str], None] | None = None,
-) -> list[Path]:
-    """Measure what ``claims.csv`` lacks, and write ``claims.md`` from it.
-
-    Parameters
-    ----------
-    out : path
-        Directory; made where it is not there.
-    pattern : str, optional
-        Only cases whose names match, such as ``learners/gaussian/nn/*``.
-    smoke : bool
-        A few tables of every case only, to see that all of it runs.
-    random_state, n_jobs, engine, scheduler, store
-        See `simulate`; the store keeps the losses of learners, which no change of tests changes.
-    again : bool
-        Measure also what the table has already.
-    say : callable, optional
-        Is given a line on every case.
-    """
-    folder = Path(out)
-    tables, data_sets = SMOKE if smoke else (TABLES, DATA_SETS)
-    path = folder / "claims.csv"
-    rows = fill(
-        path, claims_cases(tables, data_sets), claims_row, pattern=pattern, seed=random_state,
-        n_jobs=n_jobs, engine=engine, scheduler=scheduler, store=store, again=again, say=say,
-    )  # fmt: skip
-    text = folder / "claims.md"
-    write_text(text, "\n".join(claims_page(rows, random_state)))
-    return [path, text]
 
 
 PARTS = {
@@ -182,12 +144,12 @@ PARTS = {
         for part, (plan, _) in PLANS.items()
     },
 }
-"""Parts of the table: title, what the parts of a case's name are, what was drawn."""
+"""Parts of the table: title, meaning of the parts of a case's name, unit that is drawn."""
 CHANCE = 0.001
 
 
 def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
-    """The table for readers: one line per null hypothesis, one column per K and family."""
+    """Return the lines of the page: one row per null hypothesis, one column per K and family."""
     lines: list[str] = []
     for part, group in groupby(rows, key=lambda row: row["case"].split("/")[0]):
         title, about, drawn = PARTS[part]
@@ -199,10 +161,10 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         lines += [f"**{title}** ({' or '.join(map(str, counts))} {drawn} each)", ""]
         cells = []
         for name, same in groupby(members, key=lambda row: row["case"].split("/")[1:-2]):
-            found = {(row["decision"], row["learners"]): row for row in same}
+            shown = {(row["decision"], row["learners"]): row for row in same}
             words = [cell.removeprefix(f"{what} ").removesuffix(f" {what}")
                      for what, cell in zip(about, name, strict=True)]  # fmt: skip
-            cells.append([*words, *(_shown(found.get(column)) for column in columns)])
+            cells.append([*words, *(_shown(shown.get(column)) for column in columns)])
         lines += [*markdown([*about, *heads], cells, left=len(about)), ""]
     return [
         *lines,
@@ -211,7 +173,7 @@ def claims_page(rows: Sequence[Row], seed: int) -> list[str]:
         '`bk.order(losses)`; *prior*: the same with `family="prior"` and the preference as '
         "listed. Exact intervals, the tests "
         "that were used, the share of true differences that were found and how often an interval "
-        "misses one are in `claims.csv`. Made by `bestofk measure claims --table --seed "
+        "misses one are in `claims.csv`. Made by `python studies/claims_table.py --seed "
         f"{seed}`.",
         "",
     ]
@@ -226,7 +188,9 @@ def _shown(row: Row | None) -> str:
 
 
 def at_least(count: int, n: int, rate: float) -> float:
-    """The probability that `count` or more of `n` come out, each with probability `rate`."""
-    from scipy.special import bdtrc
-
+    """Return the probability of `count` or more of `n` events, each with probability `rate`."""
     return 1.0 if count == 0 else float(bdtrc(count - 1, n, rate))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], "claims", claims_cases, claims_row, claims_page)

@@ -1,16 +1,18 @@
-"""Error, power and replicability of every test, and of MultiTest: tables by one command."""
+"""Measure Type I error, power and replicability of every test and of MultiTest.
+
+    python studies/tests_table.py --sets 1000 --seed 0
+
+Write tests, many_data_sets and multitest (.csv and .md) to docs/measured, or to ``--out FOLDER``.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-from collections.abc import Iterable, Iterator
+import argparse
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bestofk.checks import whole
 from bestofk.lab.calibrate import calibrate
 from bestofk.lab.outcomes import ALPHAS, outcomes
 from bestofk.lab.power import power
@@ -23,7 +25,7 @@ from bestofk.pairwise.registry import PAIRWISE_TESTS, PairwiseTest
 from bestofk.problems.gaussian_classes import GaussianClasses
 from bestofk.problems.given_rows import Degraded
 from bestofk.problems.registry import problem
-from bestofk.whole_file import write_text
+from case_table import markdown, write_csv
 
 ALPHA = 0.05
 PLANS = ("10x10", "kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
@@ -34,48 +36,13 @@ SHIFTS = (0.5, 1.0, 1.5)
 EQUAL = ("naive-bayes", "c4.5", "nmc", "nn", "tan")
 AMOUNTS = (0.02, 0.05, 0.1)
 SLOW = 100
-"""Data sets for tests that cannot take many tables at once."""
+"""Data sets for tests that take one table at a time."""
 
 Row = dict[str, Any]
 
 
-def write_tests(
-    out: str | os.PathLike[str],
-    *,
-    sets: int = 1000,
-    random_state: int = 0,
-    **running: Any,
-) -> list[Path]:
-    """Measure all and write ``tests.csv``, ``tests.md``, ``multitest.csv`` and ``multitest.md``.
-
-    Parameters
-    ----------
-    out : path
-        Directory; made where it is not there.
-    sets : int
-        Data sets; half as many for MultiTest, a tenth for replicability.
-    random_state : int
-        The seed.
-    **running
-        `n_jobs`, `engine`, `scheduler`, `store`, `progress`: see `simulate`.
-    """
-    whole(sets, "sets", at_least=10)
-    folder = Path(out)
-    folder.mkdir(parents=True, exist_ok=True)
-    running = {"random_state": random_state, **running}
-    command = f"bestofk measure tests --sets {sets} --seed {random_state}"
-    written = []
-    for name, rows in (
-        ("tests", rows_of_tests(sets, running)),
-        ("many_data_sets", rows_on_many_sets(sets, random_state)),
-        ("multitest", rows_of_multitest(max(10, sets // 2), running)),
-    ):
-        written += _write(folder / name, list(rows), command)
-    return written
-
-
 def rows_of_tests(sets: int, running: dict[str, Any]) -> Iterator[Row]:
-    """Tests of two learners on one data set: naive Bayes against C4.5 on the paper's problems."""
+    """Measure tests of naive Bayes against C4.5 on one data set, with the problems of the paper."""
     for plan in PLANS:
         null = simulate(plan=plan, sets=sets, **running)
         networks = [
@@ -117,22 +84,22 @@ def _row(test: str, plan: str, df: float | None, used: list[Simulation]) -> Row:
         if alpha == ALPHA:
             row["interval at 5 %"] = f"{100 * rate.low:.1f}-{100 * rate.high:.1f}"
     for paper, made in zip(NETWORKS, networks, strict=True):
-        row[f"power Set {paper}"] = _found(test, made, df)
+        row[f"power Set {paper}"] = _power(test, made, df)
     agreement = replicability(test, simulation=again, df=df, alpha=ALPHA).agreement(ALPHA)
     row["all ten agree"] = f"{100 * agreement.all_agree.value:.1f}"
     row["two agree"] = f"{100 * agreement.pairs:.1f}"
     return row
 
 
-def _found(test: str, made: Simulation, df: float | None = None) -> str:
+def _power(test: str, made: Simulation, df: float | None = None) -> str:
     return f"{100 * outcomes(made, test, df=df, alpha=ALPHA).rejected[:, 0].mean():.1f}"
 
 
 def rows_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
-    """Tests over data sets, on independent normal losses: 5 learners, the first better by a shift.
+    """Measure tests over data sets on independent normal losses of five learners.
 
-    Pairwise tests compare the first with the second. The shift is in standard deviations of a
-    loss; each table holds twelve data sets, for bootstrap-b with repetitions of every loss.
+    The first learner is better by a shift in standard deviations of a loss; pairwise tests compare
+    it with the second. Each table has twelve data sets, for bootstrap-b with repetitions.
     """
     for entry in _entries():
         if "datasets" not in entry.covers:
@@ -153,12 +120,12 @@ def rows_on_many_sets(sets: int, seed: int) -> Iterator[Row]:
         for shift in SHIFTS:
             shifted = problem("normal", means=(0.0, *(shift,) * 4), **shape)
             made = simulate(problem=shifted, sets=n, random_state=seed)
-            row[f"power {shift:g} sd"] = _found(entry.name, made)
+            row[f"power {shift:g} sd"] = _power(entry.name, made)
         yield row
 
 
 def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
-    """MultiTest as published, on five equal learners and on five with the best preferred least."""
+    """Measure MultiTest as published: five equal learners, or the least preferred is the best."""
     for plan, test in (("5x2", "5x2cv-t"), ("10x10", "corrected-repeated-kfold-t")):
         equal = simulate(EQUAL, "binary", plan, sets=sets, **running)
         again = simulate(EQUAL, "binary", plan, sets=max(10, sets // 10), repeats=10, **running)
@@ -172,12 +139,12 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
                          **running),
             )  # fmt: skip
         for correction in ("bonferroni", "holm"):
-            asked: dict[str, Any] = {
+            options: dict[str, Any] = {
                 "procedure": "multitest", "correction": correction, "alpha": ALPHA,
                 "options": {"family": "prior", "guard": False},
             }  # fmt: skip
-            error = type1_error(test, simulation=equal, **asked).rate(ALPHA)
-            same = replicability(test, simulation=again, **asked)
+            error = type1_error(test, simulation=equal, **options).rate(ALPHA)
+            same = replicability(test, simulation=again, **options)
             yield {
                 "test": test,
                 "plan": plan,
@@ -189,8 +156,8 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
                 **_same(same),
             }
             for by, (made, repeated) in differ.items():
-                found = power(test, ["naive-bayes"], simulation=made, **asked).rate(ALPHA)
-                same = replicability(test, simulation=repeated, **asked)
+                rate = power(test, ["naive-bayes"], simulation=made, **options).rate(ALPHA)
+                same = replicability(test, simulation=repeated, **options)
                 yield {
                     "test": test,
                     "plan": plan,
@@ -198,7 +165,7 @@ def rows_of_multitest(sets: int, running: dict[str, Any]) -> Iterator[Row]:
                     "learners": "the least preferred is the best",
                     "sets": sets,
                     "truth": f"better than the others by {100 * by:g} points",
-                    "best is another (error), or is found": _shown(found),
+                    "best is another (error), or is found": _shown(rate),
                     **_same(same),
                 }
 
@@ -207,31 +174,45 @@ def _shown(rate: Any) -> str:
     return f"{100 * rate.value:.1f} ({100 * rate.low:.1f}-{100 * rate.high:.1f})"
 
 
-def _same(found: Any) -> Row:
-    assert found.orders is not None
+def _same(agreement: Any) -> Row:
+    assert agreement.orders is not None
     return {
-        "all ten same best": f"{100 * found.agreements[0].all_agree.value:.1f}",
-        "two same best": f"{100 * found.agreements[0].pairs:.1f}",
-        "all ten same order": f"{100 * found.orders[0].all_agree.value:.1f}",
-        "two same order": f"{100 * found.orders[0].pairs:.1f}",
+        "all ten same best": f"{100 * agreement.agreements[0].all_agree.value:.1f}",
+        "two same best": f"{100 * agreement.agreements[0].pairs:.1f}",
+        "all ten same order": f"{100 * agreement.orders[0].all_agree.value:.1f}",
+        "two same order": f"{100 * agreement.orders[0].pairs:.1f}",
     }
 
 
-def _write(path: Path, rows: list[Row], command: str) -> list[Path]:
-    """The rows as CSV and as a Markdown table that says how it was made."""
+def write(path: Path, rows: list[Row], command: str) -> None:
+    """Write the rows as CSV and as a Markdown page that names the command."""
     columns = list(rows[0])
-    table, text = path.with_suffix(".csv"), path.with_suffix(".md")
-    written = io.StringIO()
-    writer = csv.DictWriter(written, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    write_text(table, written.getvalue())
-    lines = [_line(columns), _line("---" for _ in columns)]
-    lines += [_line(str(row[column]) for column in columns) for row in rows]
-    made = f"Rates in percent; intervals are exact at 95 %. Made by `{command}`."
-    write_text(text, "\n".join([*lines, "", made, ""]))
-    return [table, text]
+    write_csv(path.with_suffix(".csv"), rows)
+    cells = [[str(row[column]) for column in columns] for row in rows]
+    note = f"Rates in percent; intervals are exact at 95 %. Made by `{command}`."
+    lines = [*markdown(columns, cells, left=len(columns)), "", note, ""]
+    path.with_suffix(".md").write_text("\n".join(lines), encoding="utf-8")
 
 
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--sets", type=int, default=1000, help="data sets, at least 10")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=-1)
+    parser.add_argument("--store", help="keep finished data sets in this store")
+    parser.add_argument("--out", type=Path, default=Path("docs/measured"), help="folder")
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    sets, seed = options.sets, options.seed
+    running = {"random_state": seed, "n_jobs": options.jobs, "store": options.store}
+    command = f"python studies/tests_table.py --sets {sets} --seed {seed}"
+    for name, rows in (
+        ("tests", rows_of_tests(sets, running)),
+        ("many_data_sets", rows_on_many_sets(sets, seed)),
+        ("multitest", rows_of_multitest(max(10, sets // 2), running)),
+    ):
+        write(options.out / name, list(rows), command)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,22 +1,24 @@
-"""The published table of what is recommended: procedures against learners of known losses."""
+"""Measure which learner each procedure recommends, for learners of known losses.
+
+python studies/chosen_table.py --seed 0            write docs/measured/chosen.csv and chosen.md
+python studies/chosen_table.py --smoke --case 'all equal/*' --out FOLDER
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import sys
+from collections.abc import Sequence
 from typing import Any
 
 from bestofk.lab.simulation_result import Simulation
-from bestofk.lab.tables.case_table import Case, Row, fill, markdown
 from bestofk.lab.worst_chosen import worst_chosen
 from bestofk.problems.drawn_over_datasets import ManyDataSets
-from bestofk.whole_file import write_text
+from case_table import Case, Row, main, markdown
 
 MARGIN = 0.02
 TABLES, SMOKE = 2000, 20
 NUMBERS_OF_SETS = (12, 30)
-LEARNERS_GIVEN: dict[str, dict[str, Any]] = {
+TRUE_LOSSES: dict[str, dict[str, Any]] = {
     "the second is the worst and noisy": {
         "means": (0.27, 0.40, 0.25),
         "sds": (0.01, 0.25, 0.01),
@@ -31,7 +33,7 @@ LEARNERS_GIVEN: dict[str, dict[str, Any]] = {
     "the first is 0.03 worse, noise": {"means": (0.28, 0.255, 0.25, 0.25, 0.25), "sds": 0.03},
     "only the last is good, noise": {"means": (0.29, 0.29, 0.28, 0.28, 0.25), "sds": 0.03},
 }
-"""Expected losses, most preferred first, and standard deviations on a data set."""
+"""Expected losses, most preferred learner first, and their standard deviations."""
 DECISIONS: dict[str, dict[str, Any]] = {
     "smallest mean": {},
     "MultiTest": {"prior": "listed"},
@@ -46,69 +48,40 @@ DECISIONS: dict[str, dict[str, Any]] = {
 RATES = ("worst", "beyond", "cheapest", "best", "nothing")
 
 
-def chosen_cases(tables: int = TABLES) -> list[Case]:
-    """All cases, those that share their losses one after another."""
+def chosen_cases(smoke: bool = False) -> list[Case]:
+    """Return all cases; cases that share a simulation follow each other."""
     return [
         Case(
-            name=f"{given}/{n} data sets/{decision}",
+            name=f"{truth}/{n} data sets/{decision}",
             problem=ManyDataSets(datasets=n, **settings),
-            sets=tables,
+            sets=SMOKE if smoke else TABLES,
             decision=decision,
             by=MARGIN,
             within=MARGIN / 2,
         )
-        for given, settings in LEARNERS_GIVEN.items()
+        for truth, settings in TRUE_LOSSES.items()
         for n in NUMBERS_OF_SETS
         for decision in DECISIONS
     ]
 
 
 def chosen_row(case: Case, simulation: Simulation) -> Row:
-    """What one case gives."""
+    """Return the row of a case."""
     options = dict(DECISIONS[case.decision])
     if "prior" in options:
         options["prior"] = list(simulation.learners)
-    found = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)
-    row = {"decision": case.decision, "test": ", ".join(found.tests)}
+    result = worst_chosen(simulation=simulation, by=case.by, within=case.within, **options)
+    row = {"decision": case.decision, "test": ", ".join(result.tests)}
     for name in RATES:
-        rate = getattr(found, name)
+        rate = getattr(result, name)
         row[name] = f"{100 * rate.value:.2f}"
         row[f"{name} low"], row[f"{name} high"] = f"{100 * rate.low:.2f}", f"{100 * rate.high:.2f}"
-    row["regret"] = f"{found.regret:.5f}"
+    row["regret"] = f"{result.regret:.5f}"
     return row
 
 
-def write_chosen(
-    out: str | os.PathLike[str],
-    *,
-    pattern: str | None = None,
-    smoke: bool = False,
-    random_state: int = 0,
-    n_jobs: int = 1,
-    engine: str = "auto",
-    scheduler: str | None = None,
-    again: bool = False,
-    say: Callable[[str], None] | None = None,
-) -> list[Path]:
-    """Measure what ``chosen.csv`` lacks, and write ``chosen.md`` from it.
-
-    Parameters
-    ----------
-    out, pattern, smoke, random_state, n_jobs, engine, scheduler, again, say
-        As for `bestofk.lab.tables.claims_table.write_claims`.
-    """
-    folder = Path(out)
-    path, text = folder / "chosen.csv", folder / "chosen.md"
-    rows = fill(
-        path, chosen_cases(SMOKE if smoke else TABLES), chosen_row, pattern=pattern,
-        seed=random_state, n_jobs=n_jobs, engine=engine, scheduler=scheduler, again=again, say=say,
-    )  # fmt: skip
-    write_text(text, "\n".join(chosen_page(rows, random_state)))
-    return [path, text]
-
-
 def chosen_page(rows: Sequence[Row], seed: int) -> list[str]:
-    """The table for readers: one line per truth, number of data sets and decision."""
+    """Return the lines of the page: one row per truth, number of data sets and decision."""
     cells = []
     for row in rows:
         truth, n, decision = row["case"].split("/")
@@ -127,6 +100,10 @@ def chosen_page(rows: Sequence[Row], seed: int) -> list[str]:
         "best. None: no learner is recommended. Regret: how much larger the expected loss of the "
         "recommended one is than the smallest, on average, in thousandths. The margin of *cheapest "
         f"adequate* is {MARGIN:g}. Intervals are in "
-        f"`chosen.csv`. Made by `bestofk measure chosen --table --seed {seed}`.",
+        f"`chosen.csv`. Made by `python studies/chosen_table.py --seed {seed}`.",
         "",
     ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:], "chosen", chosen_cases, chosen_row, chosen_page)
