@@ -1,6 +1,6 @@
 """How much the tables of the calibrated tests depend on the seed, and which seed is typical.
 
-    python benchmarks/calibrated_seeds.py [--store URL]
+    python studies/calibrated_seeds.py [--store URL]
 
 Draws 1,000 data sets with each of five seeds and 4,000 with another one. Prints, for every seed,
 how many cells of Tables 2, 4 and 7 lie within two standard errors of the print, and the mean

@@ -1,7 +1,7 @@
 """Family-wise error of equal learners whose losses are coarse, with and without the resolution.
 
-    python benchmarks/coarse_losses.py           the table (a few minutes)
-    python benchmarks/coarse_losses.py --smoke   the same from few studies (seconds)
+    python studies/coarse_losses.py           the table (a few minutes)
+    python studies/coarse_losses.py --smoke   the same from few studies (seconds)
 
 K learners with the same probability of being wrong on every instance are compared in all pairs,
 two-sided, with Holm's correction; a study errs when any pair is called different. Every learner

@@ -1,6 +1,6 @@
 """How often the paired t test rejects equal learners whose losses have few values.
 
-``python benchmarks/coarse_means.py [TABLES]``: for every number of data sets the largest share
+``python studies/coarse_means.py [TABLES]``: for every number of data sets the largest share
 of rejections, in percent, over 56 distributions of the difference of two equal learners on a
 lattice: one or two steps up or down, error counts on 1 to 50 rows, rounded normal losses. Without
 and with `resolution`, at three levels (0.005 is the first step for ten pairs); then the power at

@@ -1,7 +1,7 @@
 """How far the smallest of ten mean losses is from the truth, naive and corrected.
 
-    python benchmarks/chosen_loss.py            the table of docs/use/how-many.md, in Markdown
-    python benchmarks/chosen_loss.py --smoke    few simulations, to see that it runs
+    python studies/corrected_minimum_bias.py            the table of docs/use/how-many.md, in Markdown
+    python studies/corrected_minimum_bias.py --smoke    few simulations, to see that it runs
 
 Ten learners; *equal* ones, or *graded* ones that are a third of a standard error apart. The bias is
 the mean, over simulated studies, of an estimate minus the true loss of the learner that was chosen,

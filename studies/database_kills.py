@@ -1,6 +1,6 @@
 """Kill a PostgreSQL server at random moments under a comparison: nothing is lost.
 
-    python benchmarks/database_kills.py [KILLS]     10 by default
+    python studies/database_kills.py [KILLS]     10 by default
 
 Starts a server of its own, which must be installed. While a comparison with slow fits fills its
 store, the server is stopped at once (as in a crash) and started again. At the end the losses must

@@ -1,6 +1,6 @@
 """How often equal language models are told apart: rows pooled, items, and clusters of items.
 
-    python benchmarks/evals_type1.py [--sets 2000] [--intervals] [--smoke]
+    python studies/evals_type1.py [--sets 2000] [--intervals] [--smoke]
 
 Draws logs of two models that are equal by construction. Every item has its difficulty; each model
 has its own luck with an item and with a whole cluster (a passage, a repository), drawn alike for

@@ -1,6 +1,6 @@
 """How often equal learners are told apart when rows come in groups, or in order of time.
 
-    python benchmarks/grouped_type1.py [--sets 400] [--part groups|time] [--smoke]
+    python studies/grouped_type1.py [--sets 400] [--part groups|time] [--smoke]
 
 Draws data sets on which two learners are equal by construction: each sees columns of its own, all
 drawn alike. In *groups*, the rows of a patient share a shift of the columns, so that one learner

@@ -1,6 +1,6 @@
 """Runs that are killed, ended and stopped at random moments: nothing is lost, nothing is left.
 
-``python benchmarks/kill_matrix.py --times 50`` sends signals to the process of a comparison and to
+``python studies/kill_matrix.py --times 50`` sends signals to the process of a comparison and to
 its workers, with short and with long fits (which start processes of their own), and resumes until
 all is done. It prints one line per kind of kill and fails unless
 

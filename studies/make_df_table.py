@@ -1,6 +1,6 @@
 """Measure the calibrated degrees of freedom that ship with the package.
 
-    python benchmarks/make_df_table.py [--sets 1000] [--store df.db]
+    python studies/make_df_table.py [--sets 1000] [--store df.db]
 
 For pairs of learners, sizes of data sets and designs: the largest df from 2 to 100 at which the
 two-sided Type I error is at most alpha, on 10 independent binary attributes of probabilities from
@@ -78,7 +78,7 @@ def main() -> None:
         "without any relation between attributes and class: 10 independent binary attributes "
         "whose probabilities are drawn anew from U(0, 1) for every data set, class "
         "Bernoulli(0.5), stratified folds. A value is random by about 1.",
-        "command": f"python benchmarks/make_df_table.py --sets {asked.sets}",
+        "command": f"python studies/make_df_table.py --sets {asked.sets}",
         "seed": SEED,
         "alphas": list(ALPHAS),
         "variants": list(VARIANTS),

@@ -3,10 +3,10 @@
 Needs, in an environment of its own: ``pip install inspect_ai lm_eval`` and, for promptfoo,
 ``npm install promptfoo``. Every model is a mock: nothing leaves the machine.
 
-    python benchmarks/make_example_evals.py inspect-example src/bestofk/evals/examples/inspect-sums
-    python benchmarks/make_example_evals.py inspect tests/evals/golden/inspect
-    python benchmarks/make_example_evals.py lm-eval tests/evals/golden/lm-eval
-    python benchmarks/make_example_evals.py promptfoo tests/evals/golden/promptfoo \
+    python studies/make_example_evals.py inspect-example src/bestofk/evals/examples/inspect-sums
+    python studies/make_example_evals.py inspect tests/evals/golden/inspect
+    python studies/make_example_evals.py lm-eval tests/evals/golden/lm-eval
+    python studies/make_example_evals.py promptfoo tests/evals/golden/promptfoo \
         --main node_modules/promptfoo/dist/src/main.js
 """
 

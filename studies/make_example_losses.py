@@ -1,6 +1,6 @@
 """Make the tables of losses that come with the library, from scikit-learn's own data sets.
 
-python benchmarks/make_example_losses.py
+python studies/make_example_losses.py
 """
 
 from __future__ import annotations

@@ -4,12 +4,12 @@ Each needs an environment of its own: ``pip install crfm-helm``, ``evalplus``, `
 source tree of LiveBench or Every Eval Ever as the working directory. Models are made up: nothing
 leaves the machine.
 
-    python benchmarks/make_golden_evals.py helm tests/evals/golden/helm
-    python benchmarks/make_golden_evals.py evalplus tests/evals/golden/evalplus
-    python benchmarks/make_golden_evals.py swe-bench tests/evals/golden/swe-bench
-    python benchmarks/make_golden_evals.py livebench tests/evals/golden/livebench
-    python benchmarks/make_golden_evals.py every-eval-ever tests/evals/golden/every-eval-ever
-    PYTHONPATH=lm_eval-0.4.2 python benchmarks/make_golden_evals.py lm-eval \
+    python studies/make_golden_evals.py helm tests/evals/golden/helm
+    python studies/make_golden_evals.py evalplus tests/evals/golden/evalplus
+    python studies/make_golden_evals.py swe-bench tests/evals/golden/swe-bench
+    python studies/make_golden_evals.py livebench tests/evals/golden/livebench
+    python studies/make_golden_evals.py every-eval-ever tests/evals/golden/every-eval-ever
+    PYTHONPATH=lm_eval-0.4.2 python studies/make_golden_evals.py lm-eval \
         tests/evals/golden/lm-eval-0.4.2
 """
 

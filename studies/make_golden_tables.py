@@ -3,11 +3,11 @@
 Needs, in an environment of its own: ``pip install mlflow optuna optuna-integration openml autorank
 scikit-learn pandas``. Nothing leaves the machine.
 
-    python benchmarks/make_golden_tables.py mlflow tests/losses/golden/mlflow
-    python benchmarks/make_golden_tables.py optuna tests/losses/golden/optuna
-    python benchmarks/make_golden_tables.py openml tests/losses/golden/openml
-    python benchmarks/make_golden_tables.py scikit-learn tests/losses/golden/scikit-learn
-    python benchmarks/make_golden_tables.py autorank tests/losses/golden/autorank
+    python studies/make_golden_tables.py mlflow tests/losses/golden/mlflow
+    python studies/make_golden_tables.py optuna tests/losses/golden/optuna
+    python studies/make_golden_tables.py openml tests/losses/golden/openml
+    python studies/make_golden_tables.py scikit-learn tests/losses/golden/scikit-learn
+    python studies/make_golden_tables.py autorank tests/losses/golden/autorank
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Planned against simulated power, in the designs that `plan_size` knows.
 
-    python benchmarks/planned_power.py            the table of docs/use/how-many.md, in Markdown
-    python benchmarks/planned_power.py --smoke    few simulations, to see that it runs
+    python studies/planned_power.py            the table of docs/use/how-many.md, in Markdown
+    python studies/planned_power.py --smoke    few simulations, to see that it runs
 
 Losses are drawn from the model that each test assumes: correlated by n_test / (n_train + n_test)
 over folds and splits, normal and independent over data sets, right or wrong on the instances of a

@@ -1,6 +1,6 @@
 """How often the posterior of the Bayesian signed rank test calls equal learners different.
 
-``python benchmarks/posterior_rates.py [TABLES]``: tables of normal losses of two equal learners;
+``python studies/posterior_rates.py [TABLES]``: tables of normal losses of two equal learners;
 the share, in percent, in which the probability that one of them is better is at least 0.95 for a
 side named beforehand, 0.975 for either side ("p <= 0.05"), or 0.95 for either side.
 """

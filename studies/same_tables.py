@@ -2,7 +2,7 @@
 
     bestofk reproduce multitest --runs 100 --json > before.json     (with one version)
     bestofk reproduce multitest --runs 100 --json > after.json      (with another)
-    python benchmarks/same_tables.py before.json after.json
+    python studies/same_tables.py before.json after.json
 
 Every cell of our side that differs is printed; the exit code is 1 where there is one. What is said
 about a table (which cells are judged, and the summary) is not compared.

@@ -1,8 +1,8 @@
 """How often the plan ends outside the band that predicts it, where folds are independent.
 
-    python benchmarks/stopping_band.py
-    python benchmarks/stopping_band.py --pairs 100000 --seed 7
-    python benchmarks/stopping_band.py --splits        random splits: all looks together
+    python studies/stopping_band.py
+    python studies/stopping_band.py --pairs 100000 --seed 7
+    python studies/stopping_band.py --splits        random splits: all looks together
 
 The differences of a pair are normal and independent, 10 runs of 10 folds, which is the case that
 the band is made for; folds of cross-validation share rows, and their runs lie nearer together. One

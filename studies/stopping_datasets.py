@@ -1,8 +1,8 @@
 """What a race over data sets saves, and whether all data sets ever decide otherwise.
 
-    python benchmarks/stopping_datasets.py                      60 tables of each setting
-    python benchmarks/stopping_datasets.py --tables 50 --seed 7
-    python benchmarks/stopping_datasets.py --search 5000        look for a counterexample
+    python studies/stopping_datasets.py                      60 tables of each setting
+    python studies/stopping_datasets.py --tables 50 --seed 7
+    python studies/stopping_datasets.py --search 5000        look for a counterexample
 
 Six learners on 12 and on 20 data sets, the preference shuffled, Holm's correction. The loss on a
 data set is its difficulty, what the learner adds, and a normal part of its own with a standard

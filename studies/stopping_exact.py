@@ -1,7 +1,7 @@
 """Whether what is settled without risk is ever undone by the rest of the plan: a search.
 
-    python benchmarks/stopping_exact.py                  5,000 tables, about 100 endings each
-    python benchmarks/stopping_exact.py --tables 200 --seed 7
+    python studies/stopping_exact.py                  5,000 tables, about 100 endings each
+    python studies/stopping_exact.py --tables 200 --seed 7
 
 A table has 2 to 6 learners, 4 to 10 runs of 2 to 10 folds, any correction, family, guard, target
 and preference, and losses that are error rates, any numbers between 0 and 1 or any numbers at

@@ -1,7 +1,7 @@
 """Items that come one after the other: false claims among equals, and what a plan need not see.
 
-    python benchmarks/stopping_items.py                 200 studies of every setting
-    python benchmarks/stopping_items.py --studies 1000 --setting null
+    python studies/stopping_items.py                 200 studies of every setting
+    python studies/stopping_items.py --studies 1000 --setting null
 
 Six learners, 2,000 items, losses of 0 and 1; some items are hard for everybody. *null* has six
 alike, *typical* two nearly alike and four clearly worse, *graded* steps of 0.02. Of each study:

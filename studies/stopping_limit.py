@@ -1,7 +1,7 @@
 """How many runs `settle="limit"` takes, and whether another seed then decides the same.
 
-    python benchmarks/stopping_limit.py                      60 studies of every setting and learner
-    python benchmarks/stopping_limit.py --studies 100 --learner ridge
+    python studies/stopping_limit.py                      60 studies of every setting and learner
+    python studies/stopping_limit.py --studies 100 --learner ridge
 
 The studies are those of `stopping_rates.py`, with 60 runs in place of 10: the first 30 and the
 other 30 are two halves that know nothing of each other. On each a race is held for the verdict

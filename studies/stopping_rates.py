@@ -1,8 +1,8 @@
 """How often a comparison that stops early decides as its plan does, and what it saves.
 
-    python benchmarks/stopping_rates.py                      40 studies of every setting and learner
-    python benchmarks/stopping_rates.py --studies 700 --risk 0.05
-    python benchmarks/stopping_rates.py --learner c4.5 --setting typical --target order
+    python studies/stopping_rates.py                      40 studies of every setting and learner
+    python studies/stopping_rates.py --studies 700 --risk 0.05
+    python studies/stopping_rates.py --learner c4.5 --setting typical --target order
 
 A study has six learners in a shuffled order of preference on one data set of 200 rows and two
 classes: the same learning algorithm on six views of the rows. The errors of the views are those

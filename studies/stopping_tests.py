@@ -1,7 +1,7 @@
 """Whether a race decides as its plan does, for every test and plan that it takes.
 
-    python benchmarks/stopping_tests.py                      20 studies of every setting
-    python benchmarks/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
+    python studies/stopping_tests.py                      20 studies of every setting
+    python studies/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
 
 The studies are those of `stopping_rates.py`: six views of 200 rows, the preference shuffled,
 Holm's correction, a risk of 0.05. The plan is decided by `bestofk.ordering.order_many`, and the

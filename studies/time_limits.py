@@ -1,6 +1,6 @@
 """Limits of time and budgets are kept: by whom, over how many settings, by how much.
 
-``python benchmarks/time_limits.py`` runs learners that are quick, slow, that hang, and that cannot
+``python studies/time_limits.py`` runs learners that are quick, slow, that hang, and that cannot
 be pickled, in this process's watched fork and in workers, with and without a store, and prints by
 how many seconds each run exceeded its budget, and what came of it. It fails where the end comes
 more than a second late, or where one round was done and there is no decision.

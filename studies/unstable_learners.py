@@ -1,7 +1,7 @@
 """Which tests keep their level when learners are unstable, and what power that costs.
 
-    python benchmarks/unstable_learners.py [--sets 400] [--work FOLDER] [--write] [--smoke]
-    python benchmarks/unstable_learners.py --confirm [--sets 800] [--work FOLDER] [--write]
+    python studies/unstable_learners.py [--sets 400] [--work FOLDER] [--write] [--smoke]
+    python studies/unstable_learners.py --confirm [--sets 800] [--work FOLDER] [--write]
 
 Draws data sets on which learners are equal by construction, or differ by a known gap, and counts
 how often each test finds a difference. *Own blocks*: each learner sees its own block of columns,
@@ -598,7 +598,7 @@ def main() -> None:
     costs = cost((100,), repeats=1) if asked.smoke else cost()
     option = " --confirm" if asked.confirm else ""
     text = page(
-        made, costs, f"python benchmarks/unstable_learners.py{option} --sets {sets} --write"
+        made, costs, f"python studies/unstable_learners.py{option} --sets {sets} --write"
     )
     name = "unstable_confirmed" if asked.confirm else "unstable"
     if not asked.write:

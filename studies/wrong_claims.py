@@ -1,6 +1,6 @@
 """How often any claim about five learners is wrong, direction included, by each correction.
 
-``python benchmarks/wrong_claims.py [TABLES]``: tables of normal losses on twelve data sets, all
+``python studies/wrong_claims.py [TABLES]``: tables of normal losses on twelve data sets, all
 ten pairs by the paired t test (two-sided, direction by the sign of the mean), at level 0.05. A
 claim is wrong where the two are equal, or where the better one is called the worse. One line per
 configuration of the true means (in standard deviations of a loss) and correlation; the learners
