@@ -1,12 +1,12 @@
-"""The five learners of the MultiTest paper over 5x2cv against scikit-learn's bare fit and predict.
+"""Measure the five learners of the MultiTest paper against scikit-learn, over 5x2cv.
 
-A row for each learner and one for all five, seconds summed over the sets.
+One row for each learner and one for all five; seconds are summed over the data sets. The sets are
+the 30 UCI sets of the folder BESTOFK_DATA, or the embedded ones without it.
 
-The sets are the 30 UCI sets of the folder BESTOFK_DATA, or the embedded ones without it. The
-peers get arrays that are 1-of-n encoded, filled and (logistic, nn) standardised beforehand,
-outside the clock; ours start from the data set. Processor seconds of one thread on both sides,
-set by set in turn. Ours is timed on 20 times 5x2 and scaled to one 5x2, because a plan is
-evaluated as a whole: what all its splits share is done once (a study has up to 1000 times 5x2).
+The peers get arrays that are 1-of-n encoded, filled and (logistic, nn) standardised outside the
+clock; bestofk starts from the data set. Both sides are CPU seconds of one thread, set by set in
+turn. bestofk is timed on 20 times 5x2 and scaled to one 5x2, because it evaluates a plan as a whole
+and shares work between splits (a study has up to 1000 times 5x2).
 """
 
 from __future__ import annotations
@@ -20,22 +20,24 @@ from pathlib import Path
 
 import numpy as np
 
+from timing import Row
+
 TIMES = 20
 
 
-def data_sets() -> list:
+def uci_sets() -> list:
     from bestofk.data import load, read_dataset
 
-    where = os.environ.get("BESTOFK_DATA")
-    if where is None:
+    folder = os.environ.get("BESTOFK_DATA")
+    if folder is None:
         return [load(name) for name in ("iris", "wine", "breast-cancer", "digits")]
-    root = Path(where, "uci")
+    root = Path(folder, "uci")
     entries = json.loads((root / "MANIFEST.json").read_text())["datasets"]
     return [read_dataset(root / entry["file"], task="classification") for entry in entries]
 
 
 def arrays(data, *, standardised: bool) -> tuple[np.ndarray, np.ndarray]:
-    """What the peer takes: numbers only."""
+    """Return the numeric arrays of the peer."""
     from bestofk.learners.logistic.logistic import inputs_of
 
     encoded = data.encoded()
@@ -58,13 +60,13 @@ def seconds_of_peer(make, data, splits, *, standardised: bool) -> float:
     return time.process_time() - begin
 
 
-def compare(name: str, make, *, standardised: bool) -> tuple[str, float, float, float]:
+def compare(name: str, make, *, standardised: bool) -> Row:
     from bestofk.data.made_once import forget
     from bestofk.learners import learner, predict_plan
     from bestofk.plans.plan import plan
 
     ours = peer = 0.0
-    for data in data_sets():
+    for data in uci_sets():
         one = plan("5x2", stratified=False, random_state=0).materialise(data.n)
         many = plan(f"{5 * TIMES}x2", stratified=False, random_state=0).materialise(data.n)
         predict_plan(learner(name), data, one)
@@ -76,7 +78,7 @@ def compare(name: str, make, *, standardised: bool) -> tuple[str, float, float, 
     return f"{name}-5x2cv-all-sets", peer / ours, ours, peer
 
 
-def measure() -> list[tuple[str, float, float, float]]:
+def measure() -> list[Row]:
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier, NearestCentroid

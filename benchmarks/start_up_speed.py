@@ -1,8 +1,9 @@
-"""How long a start takes: the import against numpy's, the help text against two imports of Python.
+"""Measure start-up: importing bestofk, and the help text.
 
-`import-bestofk` is numpy's time over ours (the promise: at least 1 / 1.6). `help` is the time
-allowed for ``bestofk --help``, twice `import argparse, json` plus 60 ms, over ours (the promise:
-at least 1). Medians of alternating starts.
+- ``import-bestofk``: the time of `import numpy` over ours (limit: at least 1 / 1.6).
+- ``help``: twice `import argparse, json` plus 60 ms, over ``bestofk --help`` (limit: at least 1).
+
+Medians of alternating starts.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import sys
 import time
 from pathlib import Path
 
+from timing import Row
+
 STARTS = 31
 
 
@@ -22,7 +25,7 @@ def start(*command: str) -> float:
     return time.perf_counter() - begin
 
 
-def measure() -> list[tuple[str, float, float, float]]:
+def measure() -> list[Row]:
     python = sys.executable
     script = str(Path(python).with_name("bestofk"))
     commands = {
@@ -36,7 +39,7 @@ def measure() -> list[tuple[str, float, float, float]]:
         for name, command in commands.items():
             times[name].append(start(*command))
     median = {name: statistics.median(values) for name, values in times.items()}
-    allowed = 2 * median["python"] + 0.060
+    limit = 2 * median["python"] + 0.060
     return [
         (
             "import-bestofk",
@@ -44,5 +47,5 @@ def measure() -> list[tuple[str, float, float, float]]:
             median["bestofk"],
             median["numpy"],
         ),
-        ("help", allowed / median["help"], median["help"], allowed),
+        ("help", limit / median["help"], median["help"], limit),
     ]
