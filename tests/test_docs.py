@@ -1,4 +1,4 @@
-"""Every code cell of the documentation runs here, in this process; so it does at its build."""
+"""Every code cell of the documentation runs, and pages and reference are complete."""
 
 import ast
 import re

@@ -1,4 +1,4 @@
-"""The .632 family against hand calculations, and against the error that a peer makes."""
+"""The .632 family against calculations by hand and a known error of another package."""
 
 import numpy as np
 import pytest

@@ -184,7 +184,7 @@ def test_bound_in_exact_fractions(n, data):
 
 @given(st.integers(2, 400), st.data())
 @settings(max_examples=40, deadline=None)
-def test_laws_of_two_sided_intervals(n, data):
+def test_invariants_of_two_sided_intervals(n, data):
     k = data.draw(st.integers(0, n))
     level = data.draw(st.sampled_from([0.5, 0.9, 0.95, 0.999]))
     for function in TWO_SIDED:

@@ -1,4 +1,4 @@
-"""Every figure that the pages quote of our measurements is in the tables that were measured."""
+"""Every measured figure that the pages quote is in the measured tables."""
 
 from __future__ import annotations
 
@@ -131,11 +131,11 @@ def test_replicability() -> None:
 
 
 def test_calibrated_degrees_of_freedom() -> None:
-    from bestofk.pairwise import published_df as room
+    from bestofk.pairwise import published_df
 
     asked = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
              "5x2": (5, 2, 300)}  # fmt: skip
-    df = {name: room.calibrated_df("use-all-data", runs, folds, rows=rows).df
+    df = {name: published_df.calibrated_df("use-all-data", runs, folds, rows=rows).df
           for name, (runs, folds, rows) in asked.items()}  # fmt: skip
     assert f"df = {df['10x10, 300']:g} is not universal" in TEXT
     assert f"It is {df['1000']:g} at 1,000 rows" in TEXT

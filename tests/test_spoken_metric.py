@@ -1,4 +1,4 @@
-"""Every test tells of scores as it tells of the losses that they come from, in their direction."""
+"""Tests describe scores as they describe the corresponding losses, in the user's direction."""
 
 import re
 

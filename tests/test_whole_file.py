@@ -1,4 +1,4 @@
-"""Files are written whole, through no link that was laid in their way."""
+"""Atomic writes, which do not follow symlinks."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""A table of losses, and the command line with what it printed."""
+"""A table of losses, and a fixture that runs the command line and returns its output."""
 
 import os
 from pathlib import Path

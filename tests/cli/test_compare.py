@@ -1,4 +1,4 @@
-"""``bestofk compare``: run, decide, and say why."""
+"""``bestofk compare``."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Names are data: none makes a terminal, a spreadsheet, a browser or LaTeX do anything."""
+"""Names of learners and data sets cannot inject code into terminals, sheets, pages or LaTeX."""
 
 import ast
 import csv

@@ -1,4 +1,4 @@
-"""``bestofk order``: the verdict from a table of losses."""
+"""``bestofk order``."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Small files and short commands that ask for much: each ends in a sentence, soon and in bounds."""
+"""Small files and short commands that demand many resources end soon with an error message."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The golden logs, and small ones that the tests write themselves."""
+"""Golden logs, and small logs that the tests write."""
 
 import json
 import zipfile

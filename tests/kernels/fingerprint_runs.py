@@ -1,4 +1,4 @@
-"""Fingerprints from a process of its own for every library."""
+"""Compute fingerprints in a separate process for every kernel library."""
 
 import json
 import os

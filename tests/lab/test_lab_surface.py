@@ -1,4 +1,4 @@
-"""What users of the lab meet: bad input, their own data, files, resumption, the command line."""
+"""The lab's public functions: bad input, own data, files, resumption, the command line."""
 
 from __future__ import annotations
 

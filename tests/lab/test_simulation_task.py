@@ -1,4 +1,4 @@
-"""Simulations are the same on every engine, and resume where a killed process stopped."""
+"""Simulations are equal on every engine, and resume after a kill."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Learners from the user's own files: run because their paths were given."""
+"""Learners from the user's own files."""
 
 import sys
 

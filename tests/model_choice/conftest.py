@@ -1,4 +1,4 @@
-"""Logs as a long table, from a rectangle of scores."""
+"""Long tables of logs, from an array of scores."""
 
 import csv
 

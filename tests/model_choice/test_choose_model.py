@@ -1,4 +1,4 @@
-"""The verdict about language models: test, bound, margin, weights, and what cannot be shown."""
+"""Choosing a language model: test, bound, margin, weights, and what the data cannot show."""
 
 import json
 from dataclasses import replace

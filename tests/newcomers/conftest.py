@@ -1,4 +1,4 @@
-"""What newcomers bring: a frame of many kinds of columns, and the command line."""
+"""A frame with many kinds of columns, the command line, and losses of fits made by hand."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Orders at other levels and priors equal those of MultiTest run anew."""
+"""Orders at other levels and preferences equal those of a new MultiTest."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Pieces of a reproduction: the same arrays on every engine, and nothing is done twice."""
+"""Pieces of a reproduction are equal on every engine, and none is computed twice."""
 
 import os
 import time

@@ -1,4 +1,4 @@
-"""Plans with groups: no group on both sides, balanced, and honest about what is not possible."""
+"""Plans with groups: no group on both sides, balanced, and clear errors."""
 
 import numpy as np
 import pytest

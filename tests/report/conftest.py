@@ -1,4 +1,4 @@
-"""A real browser for the report, where Debian's Chromium and its driver are installed."""
+"""A real browser for reports, if Chromium and its driver are installed."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""One report of every kind, for the tests that look at pages: each is small and quickly made."""
+"""One small report of every kind, for tests of pages."""
 
 import numpy as np
 from sklearn.dummy import DummyRegressor

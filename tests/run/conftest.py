@@ -1,4 +1,4 @@
-"""Stores of every kind, and a PostgreSQL server of our own where one is installed."""
+"""Stores of every kind, and a private PostgreSQL server if PostgreSQL is installed."""
 
 import os
 import shutil

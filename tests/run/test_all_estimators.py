@@ -1,4 +1,4 @@
-"""Every classifier and regressor of scikit-learn, by its class, through the main job."""
+"""Every classifier and regressor of scikit-learn in `compare`."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What a fit costs: the size of a model is the same however and whenever it was run."""
+"""Costs of a fit: the size of a model does not depend on the engine."""
 
 import sqlite3
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A learner that breaks is a recorded failure with its reason; the others go on."""
+"""A failing learner is recorded with its reason, and the others continue."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""A study that is opened again tells the same story as the run did."""
+"""An opened study reports the same as the run that made it."""
 
 import json
 import sqlite3

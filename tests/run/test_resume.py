@@ -1,4 +1,4 @@
-"""What a store holds is never done again, whatever ended the run that put it there."""
+"""Stored cells are never computed again, however the run ended."""
 
 import json
 import os

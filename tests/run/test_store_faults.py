@@ -1,4 +1,4 @@
-"""Faults that really happen: killed writers, full disks, locks, read-only folders, lost servers."""
+"""Real faults: killed writers, full disks, locks, read-only folders, lost servers."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""The corpus of strange learners: each is one sentence, whoever runs it, and nothing is lost."""
+"""Each strange learner gives one error message on every engine, and nothing else is lost."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Plans with runs on parts of the rows, from `compare` to the verdict and back from a store."""
+"""Plans with runs on parts of the rows, from `compare` to the decision and from a store."""
 
 import numpy as np
 import pandas as pd

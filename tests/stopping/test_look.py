@@ -1,4 +1,4 @@
-"""What is settled without risk is undone by no ending; and what was asked of strange tables."""
+"""No ending of the plan undoes a decision made without risk; strange tables."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Data sets that are left: whatever they bring, the bounds hold and the full plan decides so."""
+"""Bounds for data sets that are left hold whatever their losses are."""
 
 from dataclasses import replace
 

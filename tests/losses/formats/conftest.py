@@ -1,4 +1,4 @@
-"""The golden tables, which the tools themselves wrote."""
+"""Golden tables, written by the tools themselves."""
 
 import zipfile
 from pathlib import Path

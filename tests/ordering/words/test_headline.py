@@ -1,4 +1,4 @@
-"""The first paragraph: what to do and why, and what could not have come out at all."""
+"""The first paragraph: the recommendation, its reason, and what the data cannot show."""
 
 import re
 

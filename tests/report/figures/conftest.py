@@ -1,4 +1,4 @@
-"""Values of every kind to draw, for few and many learners, with names that would break a figure."""
+"""Values to draw for few and many learners, with names that could break a figure."""
 
 import matplotlib as mpl
 import numpy as np

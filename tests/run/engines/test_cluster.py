@@ -1,4 +1,4 @@
-"""Clusters: the same results to the bit, also when workers of the cluster are killed."""
+"""Clusters: bit-for-bit equal results, also if workers of the cluster are killed."""
 
 import logging
 import multiprocessing

@@ -1,4 +1,4 @@
-"""The same bits in every engine: a fit has one number of threads, wherever it runs."""
+"""Every engine gives a fit the same number of threads, hence the same bits."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Workers that are killed, slow to be heard or out of time: every cell is accounted for."""
+"""Workers that are killed, silent or out of time: every cell has a result."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Which plan a comparison has that names none, and that it keeps its promise."""
+"""The default plan of a comparison, and its guarantees."""
 
 import numpy as np
 import pytest

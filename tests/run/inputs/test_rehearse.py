@@ -1,4 +1,4 @@
-"""What cannot be decided afterwards is refused before the first fit."""
+"""Settings that cannot lead to a decision are refused before the first fit."""
 
 import re
 from pathlib import Path

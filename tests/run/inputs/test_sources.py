@@ -1,4 +1,4 @@
-"""What a caller gives as data: groups, weights and splits of their own, through compare."""
+"""Data passed to compare: groups, weights and user-defined splits."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""A comparison that stops: the same runs and the same verdict wherever and whenever it is run."""
+"""Early stopping: the same runs and the same decision on every engine, resumed or not."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Several processes on one store: none does what another is doing, and the dead hold up nobody."""
+"""Several processes on one store share the work, and dead processes block nobody."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What every store promises: the same suite for memory, SQLite and PostgreSQL."""
+"""The same tests for stores in memory, SQLite and PostgreSQL."""
 
 import dataclasses
 import math

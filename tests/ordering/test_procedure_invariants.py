@@ -1,4 +1,4 @@
-"""Laws that every registered procedure of losses obeys; a new entry is covered on its first day."""
+"""Invariants of every registered procedure; new entries are covered automatically."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Laws that every registered pairwise test obeys; a new entry is covered on its first day."""
+"""Invariants of every registered pairwise test; new entries are covered automatically."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def arguments(entry):
     if entry.random:
         given |= {"random_state": 3}
     if entry.name == "signed-rank-bayes":
-        given |= {"samples": 4_000}  # laws need no more
+        given |= {"samples": 4_000}  # enough for the invariants
     return given
 
 
@@ -309,7 +309,7 @@ every_test_with_resolution = pytest.mark.parametrize(
 
 
 @every_test_with_resolution
-def test_resolution_keeps_the_laws(entry):
+def test_resolution_keeps_the_invariants(entry):
     rng = np.random.default_rng(8)
     mirror = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
     shape = (60, *trailing(entry))

@@ -1,4 +1,4 @@
-"""Laws that every registered plan obeys; a new entry is covered on its first day."""
+"""Invariants of every registered plan; new entries are covered automatically."""
 
 import pickle
 

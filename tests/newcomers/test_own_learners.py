@@ -1,4 +1,4 @@
-"""Learners that people bring: float32 nets, searches, own classes, files of models."""
+"""Learners of users: float32 nets, searches, own classes, model files."""
 
 import json
 import textwrap

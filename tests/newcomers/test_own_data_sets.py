@@ -1,4 +1,4 @@
-"""Data sets that people bring: horse.csv, regressions, sets of different kinds."""
+"""Data sets of users: horse.csv, regressions, sets of different kinds."""
 
 import json
 import os

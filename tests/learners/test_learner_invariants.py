@@ -1,4 +1,4 @@
-"""Laws that every registered learner keeps, on hard little data sets of every kind."""
+"""Invariants of every registered learner, on small difficult data sets of all kinds."""
 
 import pickle
 from importlib.util import find_spec
@@ -67,7 +67,7 @@ COMMON = settings(
 def test_whole_plans_equal_their_splits_prediction_by_prediction(name: str) -> None:
     @COMMON
     @given(st.data())
-    def law(drawn: st.DataObject) -> None:
+    def check(drawn: st.DataObject) -> None:
         data = drawn.draw(data_sets(name))
         spec = drawn.draw(st.sampled_from(PLANS))
         seed = drawn.draw(st.integers(0, 99))
@@ -79,14 +79,14 @@ def test_whole_plans_equal_their_splits_prediction_by_prediction(name: str) -> N
             assert a.shape == test.shape, (run, fold)
             np.testing.assert_array_equal(a, b, err_msg=f"{spec} run {run}, fold {fold}")
 
-    law()
+    check()
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_row_is_predicted_for_itself_and_nothing_is_written(name: str) -> None:
     @COMMON
     @given(st.data())
-    def law(drawn: st.DataObject) -> None:
+    def check(drawn: st.DataObject) -> None:
         data = drawn.draw(data_sets(name))
         X, y = data.X.copy(), data.y.copy()
         model = learner(name).fit(data.X, data.y)
@@ -105,7 +105,7 @@ def test_a_row_is_predicted_for_itself_and_nothing_is_written(name: str) -> None
             assert (shares >= 0).all()
             assert shares.shape == (data.n, len(model.classes_))
 
-    law()
+    check()
 
 
 @pytest.mark.parametrize("name", WRITTEN)

@@ -1,4 +1,4 @@
-"""An interval of level 1 - alpha leaves 0 out exactly where the p-value is at most alpha."""
+"""A 1 - alpha interval excludes 0 exactly if the p-value is at most alpha."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws over every registered test of K learners; a new entry is covered on the day it is added."""
+"""Invariants of every registered test of K learners; new entries are covered automatically."""
 
 import re
 

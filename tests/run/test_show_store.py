@@ -1,4 +1,4 @@
-"""bestofk show."""
+"""``bestofk show`` on stores of all kinds."""
 
 import json
 

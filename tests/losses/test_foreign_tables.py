@@ -1,4 +1,4 @@
-"""Tables as people bring them: benchmark files, items, percentages, workbooks."""
+"""Tables of other tools: benchmark files, items, percentages, workbooks."""
 
 import numpy as np
 import pandas as pd
