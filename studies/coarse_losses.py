@@ -1,19 +1,19 @@
-"""Family-wise error of equal learners whose losses are coarse, with and without the resolution.
+"""Measure the family-wise error of equal learners with coarse losses.
 
-    python studies/coarse_losses.py           the table (a few minutes)
+    python studies/coarse_losses.py           print the tables (a few minutes)
     python studies/coarse_losses.py --smoke   the same from few studies (seconds)
 
-K learners with the same probability of being wrong on every instance are compared in all pairs,
-two-sided, with Holm's correction; a study errs when any pair is called different. Every learner
-has a latent score for every instance: part of it is shared by all learners ("alike", 0.8; or
-none of it), and of the rest 80 percent stay the same from run to run. The folds of every run
-are drawn anew. Printed is the worst percentage over error rates of 0.05, 0.2 and 0.5, learners
-alike or not: as published, and with ``resolution = 1 / rows of a fold``. A percentage of 6 in
-4,000 studies has a standard error of 0.4.
+Compare all pairs of K learners with the same error probability on every instance, two-sided, with
+Holm's correction; a study errs if any pair is called different. Every learner has a latent score
+for every instance: a part is shared by all learners ("alike": 0.8 or none), and 80 percent of the
+rest stays the same from run to run. Every run draws new folds. The first table shows the worst
+percentage over error rates of 0.05, 0.2 and 0.5 and over both values of "alike", as published and
+with ``resolution = 1 / rows of a fold``. A percentage of 6 in 4,000 studies has a standard error
+of 0.4.
 
-The second table is the power of two learners whose error rates differ (0.3 and less),
-as published, with the resolution, and with the p-value of sign flips of the folds as a lower
-bound, which was the other candidate: five folds could then never show anything.
+The second table is the power of two learners with different error rates (0.3 and less): as
+published, with the resolution, and with the p-value of sign flips of the folds as a lower bound.
+That was the alternative; with it five folds could never show anything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DESIGNS: tuple[tuple[str, int, int, int, tuple[str, ...]], ...] = (
     ("10x10 on 50", 10, 10, 5, ("corrected-repeated-kfold-t", "correlated-t", *CALIBRATED)),
     ("10x10 on 100", 10, 10, 10, ("corrected-repeated-kfold-t", "correlated-t", *CALIBRATED)),
 )
-"""Name, runs, folds, rows of a fold, tests."""
+"""Name, runs, folds, rows per fold, tests."""
 
 
 def wrong_counts(
@@ -54,7 +54,7 @@ def wrong_counts(
     rows: int,
     alike: float,
 ) -> np.ndarray:
-    """Rows that each learner gets wrong, shape (learners, studies, runs, folds)."""
+    """Return the number of wrong rows, shape (learners, studies, runs, folds)."""
     K, N = len(errors), folds * rows
     shared = rng.standard_normal((1, studies, N))
     own = rng.standard_normal((K, studies, N))
@@ -72,7 +72,7 @@ def wrong_counts(
 
 
 def smallest(test: str, losses: np.ndarray, **resolution: float) -> np.ndarray:
-    """The smallest p-value of all pairs, for every study."""
+    """Return the smallest p-value of all pairs, for every study."""
     runs, folds = losses.shape[-2:]
     facts: dict[str, object] = dict(resolution)
     if test in VARIANTS:
@@ -86,39 +86,39 @@ def smallest(test: str, losses: np.ndarray, **resolution: float) -> np.ndarray:
 
 
 def errors_of(test: str, K: int, runs: int, folds: int, rows: int, studies: int) -> list[float]:
-    """Worst percentage of studies with a false claim: as published, with the resolution."""
+    """Return the worst percentages of false claims: as published, with the resolution."""
     worst = [0.0, 0.0]
     pairs = K * (K - 1) / 2
     for seed, (error, alike) in enumerate(product(ERRORS, ALIKE)):
         rng = np.random.default_rng((seed, K, runs, folds, rows))
         losses = wrong_counts(rng, studies, (error,) * K, runs, folds, rows, alike) / rows
-        for way, facts in enumerate(({}, {"resolution": 1 / rows})):
+        for variant, facts in enumerate(({}, {"resolution": 1 / rows})):
             claimed = smallest(test, losses, **facts) * pairs <= ALPHA
-            worst[way] = max(worst[way], 100 * float(claimed.mean()))
+            worst[variant] = max(worst[variant], 100 * float(claimed.mean()))
     return worst
 
 
 def unequal_folds(K: int, studies: int) -> list[float]:
-    """Three folds of 11, 10 and 10 rows, the step found in every table by itself."""
+    """Measure three folds of 11, 10 and 10 rows; find the resolution from every table."""
     sizes = np.array([11, 10, 10])
     pairs = K * (K - 1) / 2
     worst = [0.0, 0.0]
     for seed, error in enumerate(ERRORS):
         rng = np.random.default_rng((seed, K))
         losses = rng.binomial(sizes, error, (studies, K, 1, 3)) / sizes
-        for way in range(2):
+        for variant in range(2):
             claims = 0
             for table in losses:
-                facts = {"resolution": resolution_of(table)} if way else {}
+                facts = {"resolution": resolution_of(table)} if variant else {}
                 claims += (
                     float(smallest("corrected-repeated-kfold-t", table, **facts)) * pairs <= ALPHA
                 )
-            worst[way] = max(worst[way], 100 * claims / studies)
+            worst[variant] = max(worst[variant], 100 * claims / studies)
     return worst
 
 
 def powers(runs: int, folds: int, rows: int, gap: float, studies: int) -> list[float]:
-    """Percentage of studies of two learners in which the difference is found, three ways."""
+    """Return the percentages of studies that find the difference of two learners, three ways."""
     rng = np.random.default_rng((runs, folds, rows))
     counts = wrong_counts(rng, studies, (0.3, 0.3 - gap), runs, folds, rows, 0.8) / rows
     p = [
@@ -137,14 +137,16 @@ def main(smoke: bool) -> None:
         for test, K in product(tests, LEARNERS):
             studies = (60 if smoke else 4_000) // (1 if runs == 1 or smoke else 8 if K > 2 else 2)
             try:
-                without, given = errors_of(test, K, runs, folds, rows, studies)
-            except DesignError:  # no df makes this variant keep its level
+                without, with_it = errors_of(test, K, runs, folds, rows, studies)
+            except DesignError:  # no df keeps the level of this variant
                 continue
-            print(f"{design:16s} {test:28s} {K:2d}  {without:10.1f} %  {given:12.1f} %", flush=True)
+            print(
+                f"{design:16s} {test:28s} {K:2d}  {without:10.1f} %  {with_it:12.1f} %", flush=True
+            )
     for K in LEARNERS:
-        without, given = unequal_folds(K, 20 if smoke else 1_000)
+        without, with_it = unequal_folds(K, 20 if smoke else 1_000)
         print(f"{'3 folds of 10-11':16s} {'corrected-repeated-kfold-t':28s} {K:2d}  "
-              f"{without:10.1f} %  {given:12.1f} %", flush=True)  # fmt: skip
+              f"{without:10.1f} %  {with_it:12.1f} %", flush=True)  # fmt: skip
     print(f"\n{'design':16s} difference  as published  with resolution  bounded by sign flips")
     for design, runs, folds, rows, gap in (
         ("10x10 on 300", 10, 10, 30, 0.04),

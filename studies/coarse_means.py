@@ -1,10 +1,12 @@
-"""How often the paired t test rejects equal learners whose losses have few values.
+"""Measure how often the paired t test rejects equal learners whose losses have few values.
 
-``python studies/coarse_means.py [TABLES]``: for every number of data sets the largest share
-of rejections, in percent, over 56 distributions of the difference of two equal learners on a
-lattice: one or two steps up or down, error counts on 1 to 50 rows, rounded normal losses. Without
-and with `resolution`, at three levels (0.005 is the first step for ten pairs); then the power at
-a difference of one standard deviation, in the coarsest and in fine losses.
+    python studies/coarse_means.py [TABLES]
+
+For every number of data sets, print the largest percentage of rejections over 56 distributions of
+the difference of two equal learners on a lattice: one or two steps up or down, error counts on 1 to
+50 rows, rounded normal losses. Do so without and with `resolution`, at three levels (0.005 is the
+first step for ten pairs). Then print the power at a difference of one standard deviation, for
+coarse and fine losses.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ Lattice = tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]
 
 
 def lattices() -> Iterator[Lattice]:
-    """Values of the difference in steps, and how probable they are."""
+    """Yield values of the difference in steps, and their probabilities."""
     for share in (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5):
         yield np.array([-1, 0, 1]), np.array([share, 1 - 2 * share, share])
     yield np.array([-2, -1, 0, 1, 2]), np.array([0.25, 0.125, 0.25, 0.125, 0.25])
@@ -39,21 +41,21 @@ def lattices() -> Iterator[Lattice]:
 
 
 def rejections(n: int, tables: int, seed: int) -> npt.NDArray[np.float64]:
-    """Shares of rejections, (lattices, without and with the resolution, levels)."""
+    """Return rejection rates, shape (lattices, without and with resolution, levels)."""
     rates = []
     for number, (values, p) in enumerate(lattices()):
         rng = np.random.default_rng([seed, n, number])
         d = rng.choice(values, size=(tables, n), p=p / p.sum()).astype(float)
         rows = []
         for resolution in (None, 1.0):
-            found = np.asarray(paired_t(d, np.zeros(n), resolution=resolution).pvalue)
-            rows.append([(found <= level).mean() for level in LEVELS])
+            pvalues = np.asarray(paired_t(d, np.zeros(n), resolution=resolution).pvalue)
+            rows.append([(pvalues <= level).mean() for level in LEVELS])
         rates.append(rows)
     return np.array(rates)
 
 
 def power(n: int, step: float, tables: int, seed: int) -> tuple[float, float]:
-    """Without and with the resolution, at a gap of one standard deviation of the difference."""
+    """Return the power without and with the resolution, at a gap of one standard deviation."""
     rng = np.random.default_rng([seed, n])
     d = np.round(rng.normal(1.0, 1.0, (tables, n)) / step) * step
     both = (paired_t(d, np.zeros(n), resolution=r).pvalue for r in (None, step))

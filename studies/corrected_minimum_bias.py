@@ -1,14 +1,14 @@
-"""How far the smallest of ten mean losses is from the truth, naive and corrected.
+"""Measure the bias of the smallest of ten mean losses, naive and corrected.
 
-    python studies/corrected_minimum_bias.py            the table of docs/use/how-many.md, in Markdown
-    python studies/corrected_minimum_bias.py --smoke    few simulations, to see that it runs
+    python studies/corrected_minimum_bias.py           print the table of docs/use/how-many.md
+    python studies/corrected_minimum_bias.py --smoke   use few simulations
 
-Ten learners; *equal* ones, or *graded* ones that are a third of a standard error apart. The bias is
-the mean, over simulated studies, of an estimate minus the true loss of the learner that was chosen,
-in standard errors of one learner's mean loss. *Naive* is the smallest mean; *corrected* is
-`bestofk.corrected_minimum`. Beside it two other ways to draw from 10x10 folds, which do not do: all
-100 folds as units, and the ten fold numbers averaged over the runs. *Covered* counts the 95 percent
-intervals of `corrected_minimum` that hold the true loss.
+The ten learners are *equal*, or *graded* by a third of a standard error. The bias is the mean, over
+simulated studies, of an estimate minus the true loss of the chosen learner, in standard errors of
+one learner's mean loss. *Naive* is the smallest mean; *corrected* is `bestofk.corrected_minimum`.
+The table also shows two other ways to resample 10x10 folds, which do not work: all 100 folds as
+units, and the ten fold numbers averaged over the runs. *Covered* counts the 95 percent intervals of
+`corrected_minimum` that contain the true loss.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ RESAMPLES = 500
 
 
 def data_sets(rng: np.random.Generator, n: int, shared: float) -> Floats:
-    """(K, 1, n): a mean loss per data set, normal; some are harder than others for all."""
+    """Draw normal mean losses (K, 1, n) by data set; some data sets are harder for all."""
     return shared * rng.standard_normal((1, 1, n)) + rng.standard_normal((K, 1, n))
 
 
 def folds(rng: np.random.Generator, runs: int, folds: int, unstable: float) -> Floats:
-    """(K, runs, folds): each row has its own loss, the same in every run but for `unstable`."""
+    """Draw losses (K, runs, folds); each row keeps its loss in every run, except for `unstable`."""
     n = 300
     rows = rng.standard_normal((1, n)) + rng.standard_normal((K, n))
     table = np.empty((K, runs, folds))
@@ -46,7 +46,7 @@ def folds(rng: np.random.Generator, runs: int, folds: int, unstable: float) -> F
 
 
 def nearest_means(rng: np.random.Generator, rows: int = 100, columns: int = 3) -> Floats:
-    """(K, 10, 10): zero-one losses of nearest means, each on its own exchangeable columns."""
+    """Compute zero-one losses (K, 10, 10) of nearest means, each on its own columns."""
     y = rng.permutation(np.arange(rows) % 2)
     X = rng.standard_normal((K, rows, columns)) + 0.5 * y[np.newaxis, :, np.newaxis]
     table = np.empty((K, 10, 10))
@@ -61,20 +61,20 @@ def nearest_means(rng: np.random.Generator, rows: int = 100, columns: int = 3) -
 
 
 def instances(rng: np.random.Generator, n: int) -> Floats:
-    """(K, 1, n): right or wrong on one test set; hard instances are hard for all."""
+    """Draw zero-one losses (K, 1, n) on one test set; hard instances are hard for all."""
     hard = rng.beta(0.5, 2.0, n)
     return (rng.random((K, 1, n)) < hard).astype(float)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """One kind of study."""
+    """Settings of one kind of study."""
 
     name: str
     draw: Callable[[np.random.Generator], Floats]
     dims: tuple[str, ...]
     share: float = 1.0
-    """Share of the studies that is drawn, where drawing is slow."""
+    """Share of the studies to draw, if drawing is slow."""
 
 
 CASES = (
@@ -134,19 +134,19 @@ class Measured:
 def measure(
     studies: int = STUDIES, cases: tuple[Case, ...] = CASES, seed: int = 0
 ) -> list[Measured]:
-    """Every case with equal and (where losses may be shifted) with graded learners."""
-    found = []
+    """Measure every case with equal and, if losses can be shifted, with graded learners."""
+    rows = []
     for case in cases:
         rng = np.random.default_rng([seed, *case.name.encode()])
         tables = [case.draw(rng) for _ in range(max(int(studies * case.share), 20))]
         means = np.array([table.mean(axis=(1, 2)) for table in tables])
         truth, error = float(means.mean()), float(means.std())
-        found.append(_biases(case, "equal", tables, np.full(K, truth), error, seed))
+        rows.append(_biases(case, "equal", tables, np.full(K, truth), error, seed))
         if "instance" not in case.dims and "nearest" not in case.name:
             steps = error / 3.0 * np.arange(K)
             graded = [table + steps[:, np.newaxis, np.newaxis] for table in tables]
-            found.append(_biases(case, "graded", graded, truth + steps, error, seed))
-    return found
+            rows.append(_biases(case, "graded", graded, truth + steps, error, seed))
+    return rows
 
 
 def _biases(
@@ -183,7 +183,7 @@ def _corrected(table: Floats, dims: tuple[str, ...], seed: int):
 
 
 def markdown(rows: list[Measured]) -> str:
-    """The table of the page."""
+    """Return the table of the page."""
     lines = [
         "| losses | learners | naive | corrected | all folds as units | fold numbers as units | "
         "covered |",

@@ -1,11 +1,11 @@
-"""Kill a PostgreSQL server at random moments under a comparison: nothing is lost.
+"""Kill a PostgreSQL server at random moments during a comparison, and check that nothing is lost.
 
     python studies/database_kills.py [KILLS]     10 by default
 
-Starts a server of its own, which must be installed. While a comparison with slow fits fills its
-store, the server is stopped at once (as in a crash) and started again. At the end the losses must
-be those of a run without a store, to the bit, and all fits must be in the store; the fits beyond
-one for each cell are counted.
+Start a private server (PostgreSQL must be installed). While a comparison with slow fits fills its
+store, stop the server as in a crash and start it again. At the end the losses must be bit-for-bit
+those of a run without a store, and all fits must be in the store. Print the number of fits beyond
+one per cell.
 """
 
 from __future__ import annotations
@@ -47,15 +47,15 @@ def main(kills: int) -> int:
         url = server.database()
         learners = {n: strange.Counted(log=str(log), tag=n, nap=kills * 0.015) for n in "pq"}
         options = {"plan": PLAN, "engine": "serial", "random_state": 4, "progress": False}
-        found: list[np.ndarray] = []
+        results: list[np.ndarray] = []
 
         def work() -> None:
-            found.append(bk.compare(learners, X, y, store=url, **options).losses.values)
+            results.append(bk.compare(learners, X, y, store=url, **options).losses.values)
 
         thread = threading.Thread(target=work)
         thread.start()
         while thread.is_alive() and not log.exists():
-            time.sleep(0.05)  # a server that was never there is not waited for
+            time.sleep(0.05)  # the store must have been opened before the first kill
         for _ in range(kills):
             time.sleep(moments.uniform(0.5, 2.0))
             server.down()
@@ -64,12 +64,12 @@ def main(kills: int) -> int:
         thread.join()
         fits = len(log.read_text(encoding="ascii").split())
         with open_store(url, read_only=True) as store:
-            kept = store.n_cells()
+            stored = store.n_cells()
         expected = bk.compare(learners, X, y, **options).losses.values
         server.down()
-    same = len(found) == 1 and np.array_equal(found[0], expected)
-    print(f"{kills} kills: {kept} fits kept of 200, {fits - 200} made again, equal: {same}")
-    return 0 if same and kept == 200 else 1
+    same = len(results) == 1 and np.array_equal(results[0], expected)
+    print(f"{kills} kills: {stored} of 200 fits stored, {fits - 200} repeated, equal: {same}")
+    return 0 if same and stored == 200 else 1
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""A million samples in one log, by format: seconds, and the most memory that reading took.
+"""Measure seconds and peak memory of reading a million samples in one log, by format.
 
     table      a CSV of 2 models x 500,000 items, in one file
     jsonl      the same as JSON lines
-    inspect    two archives of Inspect with 500,000 summaries each
-    crashed    two archives of Inspect without summaries: 500,000 samples, a member each
+    inspect    two Inspect archives with 500,000 summaries each
+    crashed    two Inspect archives without summaries: 500,000 samples, one member each
     lm-eval    two files of lm-evaluation-harness with 500,000 samples each
 
-Each is read in a process of its own that may hold 1 GiB; ``--samples`` asks for another number.
+Each is read in a process of its own and must take less than 1 GiB. ``--samples`` sets another
+number of samples.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ print(len(evals), took, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024)
 
 
 def right(model: str, item: int) -> bool:
-    """Whether a model answers an item; `b` is right more often."""
+    """Return whether a model answers an item correctly; `b` is right more often."""
     return item % (3 if model == "a" else 7) > 0
 
 
@@ -83,12 +84,12 @@ def make_crashed(folder: Path, items: int) -> None:
 
 def make_lm_eval(folder: Path, items: int) -> None:
     for model in MODELS:
-        place = folder / model
-        place.mkdir()
-        told = {"results": {"t": {"acc,none": 0.5}}, "configs": {"t": {}}, "versions": {"t": 1},
+        home = folder / model
+        home.mkdir()
+        results = {"results": {"t": {"acc,none": 0.5}}, "configs": {"t": {}}, "versions": {"t": 1},
                 "higher_is_better": {"t": {"acc": True}}, "model_name": model}  # fmt: skip
-        (place / "results_2025-01-01T00-00-00.0.json").write_text(json.dumps(told))
-        with (place / "samples_t_2025-01-01T00-00-00.0.jsonl").open("w") as file:
+        (home / "results_2025-01-01T00-00-00.0.json").write_text(json.dumps(results))
+        with (home / "samples_t_2025-01-01T00-00-00.0.jsonl").open("w") as file:
             for i in range(items):
                 row = {"doc_id": i, "doc": {"q": i}, "target": "x", "arguments": {}, "resps": [],
                        "filter": "none", "metrics": ["acc"], "doc_hash": f"{i:064d}",
@@ -109,15 +110,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("formats", nargs="*", default=list(MAKERS))
     parser.add_argument("--samples", type=int, default=1_000_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'format':<10} {'MB':>6} {'rows':>8} {'seconds':>8} {'MiB':>6}")
-    for name in given.formats or MAKERS:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-            MAKERS[name](folder, given.samples // len(MODELS))
+    for name in options.formats or MAKERS:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            MAKERS[name](folder, options.samples // len(MODELS))
             size = sum(path.stat().st_size for path in folder.rglob("*.*")) / 1e6
             done = subprocess.run(
-                [sys.executable, "-c", READ, place], check=True, capture_output=True, text=True
+                [sys.executable, "-c", READ, temporary], check=True, capture_output=True, text=True
             )
             rows, seconds, memory = map(float, done.stdout.split())
             print(f"{name:<10} {size:>6.0f} {rows:>8.0f} {seconds:>8.1f} {memory:>6.0f}")

@@ -1,17 +1,17 @@
-"""How often equal language models are told apart: rows pooled, items, and clusters of items.
+"""Measure how often equal language models are told apart: by rows, items, or clusters of items.
 
     python studies/evals_type1.py [--sets 2000] [--intervals] [--smoke]
 
-Draws logs of two models that are equal by construction. Every item has its difficulty; each model
-has its own luck with an item and with a whole cluster (a passage, a repository), drawn alike for
-both; in every epoch an answer is right or wrong by chance. Counts how often each way of testing
-finds a difference at level 0.05: McNemar's exact test and the paired t test over all rows as if
-they were items, sign flips over items (epochs averaged first), and the tests over clusters. The
-clustered t interval counts where it leaves out 0.
+Draw logs of two models that are equal by construction. Every item has a difficulty; each model has
+its own luck with an item and with a whole cluster (a passage, a repository), from the same
+distribution for both; in every epoch an answer is right or wrong by chance. Count how often each
+method finds a difference at level 0.05: McNemar's exact test and the paired t test over all rows as
+if they were items, sign flips over items (epochs averaged first), and the tests over clusters. The
+clustered t interval counts if it excludes 0.
 
-``--intervals`` measures instead how often the interval misses the true difference: clusters of
-equal and of very unequal sizes, without and with luck in common, equal models and unequal ones, one
-epoch and four. Beside it stand the plain sandwich with C - 1 degrees of freedom and Bell and
+``--intervals`` instead measures how often the interval misses the true difference: for clusters of
+equal and very unequal sizes, with and without shared luck, equal and unequal models, one epoch and
+four. It compares with the plain sandwich with C - 1 degrees of freedom and with Bell and
 McCaffrey's degrees of freedom for independent items.
 """
 
@@ -36,7 +36,7 @@ from bestofk.pairwise.clustered.cluster_totals import clusters_of
 ALPHA = 0.05
 DIFFICULTY, OF_ITEM, OF_CLUSTER = 1.5, 1.0, 0.8
 """Standard deviations, in logits, of the difficulty and of a model's luck."""
-AT_ONCE = 500
+BATCH = 500
 CASES = {
     "200 items, 1 epoch": (200, 200, 1),
     "200 items, 4 epochs": (200, 200, 4),
@@ -50,7 +50,7 @@ CASES = {
 
 
 def clusters(items, count):
-    """The cluster of each item."""
+    """Return the cluster of each item."""
     if count > 0:
         return np.arange(items) * count // items
     sizes = np.arange(1, 1 - count)
@@ -59,7 +59,7 @@ def clusters(items, count):
 
 
 def logs(rng, sets, of, epochs, luck=OF_CLUSTER, easier=0.0):
-    """Wrong answers (sets, 2, items, epochs) of two models, equal unless `easier` for the first."""
+    """Draw wrong answers (sets, 2, items, epochs); `easier` makes the first model better."""
     n, C = len(of), int(of.max()) + 1
     logit = DIFFICULTY * rng.normal(size=(sets, 1, n)) + OF_ITEM * rng.normal(size=(sets, 2, n))
     if n > C:
@@ -70,39 +70,39 @@ def logs(rng, sets, of, epochs, luck=OF_CLUSTER, easier=0.0):
 
 
 def pvalues(wrong, of):
-    """Way of testing: (sets,) p-values."""
+    """Return {method: (sets,) p-values}."""
     sets, _, n, epochs = wrong.shape
     rows_a, rows_b = (wrong[:, k].reshape(sets, n * epochs) for k in (0, 1))
     a, b = wrong[:, 0].mean(axis=-1), wrong[:, 1].mean(axis=-1)
-    found = {
+    result = {
         "rows: McNemar": mcnemar(rows_a, rows_b, exact=True).pvalue,
         "rows: t": paired_t(rows_a, rows_b).pvalue,
         "items: sign flips": cluster_sign_flip(a, b).pvalue,
     }
     if of.max() + 1 < n:
-        found["clusters: sign flips"] = cluster_sign_flip(a, b, clusters=of).pvalue
+        result["clusters: sign flips"] = cluster_sign_flip(a, b, clusters=of).pvalue
         for test in (obuchowski, durkalski, yang):
-            found[f"clusters: {test.__name__}"] = test(a, b, clusters=of).pvalue
+            result[f"clusters: {test.__name__}"] = test(a, b, clusters=of).pvalue
         low, high = clustered_t_interval(a, b, clusters_of(of, n), outside=ALPHA / 2)
-        found["clusters: t interval"] = np.where((low > 0) | (high < 0), 0.0, 1.0)
-    return found
+        result["clusters: t interval"] = np.where((low > 0) | (high < 0), 0.0, 1.0)
+    return result
 
 
 def rates(case, sets, seed=0):
-    """Way of testing: how many of the sets it rejects."""
+    """Return {method: number of rejections}."""
     items, count, epochs = CASES[case]
     rng = np.random.default_rng(seed)
     of = clusters(items, count)
     total: dict[str, int] = {}
-    for start in range(0, sets, AT_ONCE):
-        wrong = logs(rng, min(AT_ONCE, sets - start), of, epochs)
+    for start in range(0, sets, BATCH):
+        wrong = logs(rng, min(BATCH, sets - start), of, epochs)
         for name, p in pvalues(wrong, of).items():
             total[name] = total.get(name, 0) + int((np.asarray(p) <= ALPHA).sum())
     return total
 
 
 def uneven(rng):
-    """Sizes of clusters: equal, in proportion 1, 2, 3, ..., and with a few that hold most."""
+    """Return cluster sizes: equal, in proportion 1, 2, 3, ..., and with a few large ones."""
     drawn = np.round(np.exp(rng.normal(1.0, 1.0, 40)))
     return {
         "5 of 20": np.full(5, 20),
@@ -118,7 +118,7 @@ def uneven(rng):
 
 
 def true_difference(luck, easier):
-    """The expected difference of the shares of wrong answers, by quadrature."""
+    """Compute the expected difference of the error rates by quadrature."""
     points, weights = np.polynomial.hermite_e.hermegauss(80)
     spread = np.sqrt(DIFFICULTY**2 + OF_ITEM**2 + luck**2)
     chance = [
@@ -128,34 +128,34 @@ def true_difference(luck, easier):
 
 
 def misses(sizes, luck, easier, epochs, sets, seed=1):
-    """Rule: the share of sets whose 95 % interval leaves out the true difference."""
+    """Return {rule: share of 95 % intervals that exclude the true difference}."""
     from scipy.stats import t as student
 
     rng = np.random.default_rng(seed)
     of = np.repeat(np.arange(len(sizes)), sizes)
-    held = clusters_of(of, len(of))
+    index = clusters_of(of, len(of))
     truth, share = true_difference(luck, easier), sizes / sizes.sum()
-    found = {"C - 1": 0, "independent": 0, "ours": 0}
+    missed = {"C - 1": 0, "independent": 0, "ours": 0}
     independent = _independent(sizes.astype(float))
-    for start in range(0, sets, AT_ONCE):
-        wrong = logs(rng, min(AT_ONCE, sets - start), of, epochs, luck, easier).mean(axis=-1)
+    for start in range(0, sets, BATCH):
+        wrong = logs(rng, min(BATCH, sets - start), of, epochs, luck, easier).mean(axis=-1)
         d = wrong[:, 0] - wrong[:, 1]
-        totals = held.totals(d)
+        totals = index.totals(d)
         rest = totals - sizes * d.mean(axis=1, keepdims=True)
         plain = np.sqrt((rest**2).sum(axis=1) * len(sizes) / (len(sizes) - 1)) / len(of)
         reduced = np.sqrt((rest**2 / (1 - share)).sum(axis=1)) / len(of)
         away = np.abs(d.mean(axis=1) - truth)
-        found["C - 1"] += int((away > student.ppf(0.975, len(sizes) - 1) * plain).sum())
-        found["independent"] += int((away > student.ppf(0.975, independent) * reduced).sum())
+        missed["C - 1"] += int((away > student.ppf(0.975, len(sizes) - 1) * plain).sum())
+        missed["independent"] += int((away > student.ppf(0.975, independent) * reduced).sum())
         low, high = clustered_t_interval(
-            wrong[:, 0], wrong[:, 1], held, outside=ALPHA / 2, unit=1.0
+            wrong[:, 0], wrong[:, 1], index, outside=ALPHA / 2, unit=1.0
         )  # fmt: skip
-        found["ours"] += int(((low > truth) | (high < truth)).sum())
-    return {rule: count / sets for rule, count in found.items()}
+        missed["ours"] += int(((low > truth) | (high < truth)).sum())
+    return {rule: count / sets for rule, count in missed.items()}
 
 
 def _independent(sizes):
-    """Bell and McCaffrey's degrees of freedom for independent items, by matrices."""
+    """Compute Bell and McCaffrey's degrees of freedom for independent items."""
     n, share = sizes.sum(), sizes / sizes.sum()
     deviation = np.eye(len(sizes)) - np.outer(share, np.ones(len(sizes)))
     grown = np.sqrt(np.outer(1 / (1 - share), 1 / (1 - share)))
@@ -164,7 +164,7 @@ def _independent(sizes):
 
 
 def intervals(sets):
-    """Print the largest share of misses by sizes, over lucks, differences and epochs."""
+    """Print the largest share of misses by cluster sizes, over all settings."""
     settings = [(luck, easier, epochs) for luck in (0.0, 0.8, 2.5) for easier in (0.0, 1.0, 2.5)
                 for epochs in (1, 4)]  # fmt: skip
     print(f"misses of 95 % intervals, the largest of {len(settings)} settings ({sets} sets each)")
@@ -180,9 +180,9 @@ def main():
     parser.add_argument("--sets", type=int, default=2000)
     parser.add_argument("--intervals", action="store_true")
     parser.add_argument("--smoke", action="store_true")
-    given = parser.parse_args()
-    sets = 40 if given.smoke else given.sets
-    if given.intervals:
+    options = parser.parse_args()
+    sets = 40 if options.smoke else options.sets
+    if options.intervals:
         intervals(sets)
         return
     for case in CASES:

@@ -1,13 +1,13 @@
-"""How often equal learners are told apart when rows come in groups, or in order of time.
+"""Measure how often equal learners are told apart if rows form groups or a time series.
 
     python studies/grouped_type1.py [--sets 400] [--part groups|time] [--smoke]
 
-Draws data sets on which two learners are equal by construction: each sees columns of its own, all
-drawn alike. In *groups*, the rows of a patient share a shift of the columns, so that one learner
-is lucky with a whole patient at a time; in *time*, shift and label follow an autoregression. Counts
-how often each test finds a difference at level 0.05: with the groups ignored and with the groups
-used (plans of whole groups, at most as many degrees of freedom as groups less one), and with random
-folds over a series against windows in order of time. A few minutes of processor time.
+Draw data sets on which two learners are equal by construction: each sees its own columns, from the
+same distribution. In *groups*, the rows of a patient share a shift of the columns, so that a
+learner is lucky with a whole patient at a time; in *time*, shift and label follow an
+autoregression. Count how often each test finds a difference at level 0.05: with groups ignored and
+used (plans of whole groups, at most one degree of freedom less than groups), and with random folds
+of a series against windows in time order. Takes a few minutes of CPU time.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SHIFT, SIGNAL = 1.0, 0.6
 
 
 def grouped(rng, groups, size):
-    """Rows of `groups` patients: (n, 2 * COLUMNS) columns, labels of -1 and 1, the patients."""
+    """Draw rows of `groups` patients: columns (n, 2 * COLUMNS), labels -1 and 1, patients."""
     of = np.repeat(np.arange(groups), size)
     y = np.where(rng.normal(size=groups)[of] + rng.normal(size=len(of)) > 0, 1.0, -1.0)
     shift = SHIFT * rng.normal(size=(groups, 2 * COLUMNS))[of]
@@ -41,7 +41,7 @@ def grouped(rng, groups, size):
 
 
 def series(rng, n, memory=0.8):
-    """Rows in order of time: shift of the columns and label remember the row before."""
+    """Draw rows in time order: shift of the columns and label depend on the previous row."""
     noise = rng.normal(size=(n + 50, 2 * COLUMNS + 1)) * np.sqrt(1 - memory**2)
     for row in range(1, len(noise)):
         noise[row] += memory * noise[row - 1]
@@ -51,7 +51,7 @@ def series(rng, n, memory=0.8):
 
 
 def least_squares(X, y):
-    """Predictions of any rows by any others: a linear rule, which is stable."""
+    """Return a function that predicts by a linear rule, which is stable."""
     with_one = np.column_stack([X, np.ones(len(X))])
 
     def of(train, test):
@@ -63,7 +63,7 @@ def least_squares(X, y):
 
 
 def nearest(X, y):
-    """The label of the nearest row, which is unstable."""
+    """Return a function that predicts the label of the nearest row, which is unstable."""
     distance = np.square(X[:, None] - X[None]).sum(axis=-1)
 
     def of(train, test):
@@ -76,23 +76,23 @@ LEARNERS = {"least squares": least_squares, "nearest neighbour": nearest}
 
 
 def errors(splits, X, y, learner):
-    """Error rates of the two learners: (2, splits on all rows), (2, those on parts of them)."""
+    """Return the error rates (2, splits) of the two learners."""
     rules = [learner(X[:, :COLUMNS], y), learner(X[:, COLUMNS:], y)]
     wrong = np.empty((2, len(splits)))
-    for place, (_, _, train, test) in enumerate(splits):
+    for number, (_, _, train, test) in enumerate(splits):
         for side, rule in enumerate(rules):
-            wrong[side, place] = (rule(train, test) != y[test]).mean()
+            wrong[side, number] = (rule(train, test) != y[test]).mean()
     return wrong
 
 
 def rates(tables, verdicts):
-    """The share of p-values at or below alpha, with an interval."""
+    """Yield (name, rejection rate, ends of its interval) for every test."""
     tables = np.array(tables)
     for name, test in verdicts.items():
         p = np.atleast_1d(test(tables[:, 0], tables[:, 1]).pvalue)
         k, n = int((p <= ALPHA).sum()), len(p)
-        found = clopper_pearson(k, n)
-        yield name, k / n, found.low, found.high
+        interval = clopper_pearson(k, n)
+        yield name, k / n, interval.low, interval.high
 
 
 def nested(units):
@@ -113,7 +113,7 @@ def corrected(runs, folds, units=None):
 def in_groups(sets, seed):
     for groups, size in ((12, 10), (30, 4)):
         for name, learner in LEARNERS.items():
-            found = {}
+            shown = {}
             for spec in ("10x5+nested", "10x10"):
                 for used in (False, True):
                     rng = np.random.default_rng(seed)
@@ -123,26 +123,26 @@ def in_groups(sets, seed):
                         made = plan(spec, random_state=number)
                         splits = made.materialise(len(y), y.astype(int), of if used else None)
                         tables.append(errors(splits, X, y, learner))
-                    what = "used" if used else "ignored"
+                    usage = "used" if used else "ignored"
                     units = groups if used else groups * size
                     if spec == "10x10":
-                        verdicts = {f"{spec}, corrected t, groups {what}": corrected(
+                        verdicts = {f"{spec}, corrected t, groups {usage}": corrected(
                             10, 10, units if used else None)}  # fmt: skip
                         if used:
                             verdicts[f"{spec}, corrected t, groups used, df of folds"] = corrected(
                                 10, 10)  # fmt: skip
                     else:
-                        verdicts = {f"{spec}, groups {what}": nested(units)}
+                        verdicts = {f"{spec}, groups {usage}": nested(units)}
                     for row in rates(tables, verdicts):
-                        found[row[0]] = row[1:]
-            show(f"{groups} groups of {size} rows, {name}", found)
+                        shown[row[0]] = row[1:]
+            show(f"{groups} groups of {size} rows, {name}", shown)
 
 
 def in_time(sets, seed):
     for n in (150, 600):
         for name, learner in LEARNERS.items():
-            found = {}
-            asked = {
+            shown = {}
+            plans = {
                 "10x10": {"random folds, corrected t": corrected(10, 10)},
                 "time:5": {"5 windows, corrected t": resampled(5), "5 windows, paired t": paired_t},
                 "time:10": {
@@ -151,7 +151,7 @@ def in_time(sets, seed):
                     "10 windows, sign flips": flips,
                 },
             }
-            for spec, verdicts in asked.items():
+            for spec, verdicts in plans.items():
                 rng = np.random.default_rng(seed)
                 tables = []
                 for number in range(sets):
@@ -159,12 +159,12 @@ def in_time(sets, seed):
                     splits = plan(spec, random_state=number).materialise(n, y.astype(int))
                     tables.append(errors(splits, X, y, learner))
                 for row in rates(tables, verdicts):
-                    found[row[0]] = row[1:]
-            show(f"a series of {n} rows, {name}", found)
+                    shown[row[0]] = row[1:]
+            show(f"a series of {n} rows, {name}", shown)
 
 
 def resampled(windows):
-    """As the library makes it: the last window tests one part by as many as there are windows."""
+    """Return the test of the library: the last window tests one part, trained on all others."""
 
     def test(a, b):
         return corrected_resampled_t(a, b, n_train=windows, n_test=1)
@@ -176,9 +176,9 @@ def flips(a, b):
     return permutation(a, b, random_state=0)
 
 
-def show(title, found):
+def show(title, rates):
     print(f"\n{title}")
-    for name, (rate, low, high) in found.items():
+    for name, (rate, low, high) in rates.items():
         print(f"  {name:<46} {100 * rate:5.1f} %   ({100 * low:.1f} to {100 * high:.1f})")
 
 

@@ -597,9 +597,7 @@ def main() -> None:
     made = lines(sets, asked.work, wanted, seed)
     costs = cost((100,), repeats=1) if asked.smoke else cost()
     option = " --confirm" if asked.confirm else ""
-    text = page(
-        made, costs, f"python studies/unstable_learners.py{option} --sets {sets} --write"
-    )
+    text = page(made, costs, f"python studies/unstable_learners.py{option} --sets {sets} --write")
     name = "unstable_confirmed" if asked.confirm else "unstable"
     if not asked.write:
         print(text)
