@@ -1,16 +1,18 @@
-"""Runs that are killed, ended and stopped at random moments: nothing is lost, nothing is left.
+"""Kill, end and stop runs at random moments, and check that nothing is lost and nothing is left.
 
-``python studies/kill_matrix.py --times 50`` sends signals to the process of a comparison and to
-its workers, with short and with long fits (which start processes of their own), and resumes until
-all is done. It prints one line per kind of kill and fails unless
+    python studies/kill_matrix.py --times 50
+    python studies/kill_matrix.py --times 50 --kinds main-short workers-long
 
-- the losses are equal to the bit to those of a run that nobody touched,
+Send signals to the process of a comparison and to its workers, with short and with long fits (which
+start processes of their own), and resume until all is done. Print one line per kind of kill and
+fail unless
+
+- the losses are bit-for-bit those of an undisturbed run,
 - no fit is recorded as failed,
-- five seconds after a kill no process of the run and no file but the store are left,
-- SIGTERM and SIGHUP end with one sentence and the exit codes 143 and 129.
+- five seconds after a kill no process of the run and no file except the store is left,
+- SIGTERM and SIGHUP lead to one sentence and the exit codes 143 and 129.
 
-``--what main-short workers-long`` picks some of the kinds. The small form is
-tests/run/test_kill_matrix.py.
+The small form is tests/run/test_kill_matrix.py.
 """
 
 from __future__ import annotations
@@ -35,18 +37,18 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 GONE_WITHIN = 5.0
-"""Seconds until everything of a run that was killed must be gone."""
+"""Seconds until all processes and files of a killed run must be gone."""
 PLAN = "6x5"
 SHORT, LONG = 0.01, 0.15
 """Seconds of a fit."""
 WAITS = (0.5, 4.0)
-"""Seconds within which a run is ended, besides the fits: while it starts, or later."""
+"""Additional seconds within which a run is ended: while it starts, or later."""
 FITS = 30
 """Fits within which a run is ended."""
 
 
 class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts labels drawn at random, so that seeds matter, at a pace that is no setting."""
+    """Predict random labels, so that seeds matter; the duration of a fit is not a parameter."""
 
     def __init__(self, tag: str = "", random_state: int | None = None) -> None:
         self.tag = tag
@@ -55,7 +57,7 @@ class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: Any) -> Drawn:  # noqa: ARG002
         pace = float(os.environ.get("PACE", "0"))
         if pace >= LONG:
-            # one in the group of the worker and one in a session of its own, and nobody waits
+            # one process in the group of the worker and one in its own session; neither is awaited
             for alone in (False, True):
                 subprocess.Popen(["sleep", "600"], start_new_session=alone)
         self.classes_ = np.unique(y)
@@ -68,7 +70,7 @@ class Drawn(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def comparison(store: str | None, plan: str = PLAN, **options: Any) -> Any:
-    """The study that everybody makes."""
+    """Run the comparison."""
     import bestofk as bk
 
     rng = np.random.default_rng(2)
@@ -88,9 +90,9 @@ kill_matrix.host()
 
 
 def host() -> None:
-    """A loaded process that forks a run for every line that it reads, and tells how it ended."""
-    comparison(None, engine="serial")  # everything is imported
-    # whoever starts this with nohup has it ignored, and so would the runs
+    """Fork a run for every line of stdin, and print its pid and exit code."""
+    comparison(None, engine="serial")  # import everything
+    # nohup ignores this signal, and the runs would inherit that
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     for line in sys.stdin:
         order = json.loads(line)
@@ -104,7 +106,7 @@ def host() -> None:
 
 
 def _run(order: dict[str, Any]) -> int:
-    """The run of an order, as the command line would make it."""
+    """Run an order as the command line would."""
     from bestofk.cli import app
 
     def compared() -> int:
@@ -120,32 +122,28 @@ def _run(order: dict[str, Any]) -> int:
 
 @dataclass
 class Runs:
-    """Runs of the comparison in a folder, which is how their processes and files are known."""
+    """Runs of the comparison in a folder, which identifies their processes and files."""
 
     folder: Path
     pace: float
     plan: str = PLAN
     series: int = 0
-    """Each has stores of its own."""
+    """Number of the series; each has its own stores."""
     process: subprocess.Popen[str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
         (self.folder / "tmp").mkdir(exist_ok=True)
-        self.said = self.folder / "said"
-        with self.said.open("a") as said:
-            self.process = self.python(
-                ["-c", _HOST, str(Path(__file__).resolve().parent)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said, text=True,
+        self.stderr = self.folder / "stderr"
+        with self.stderr.open("a") as stderr:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _HOST, str(Path(__file__).resolve().parent)],
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
                 env={**os.environ, "TMPDIR": str(self.folder / "tmp")}, cwd=self.folder,
             )  # fmt: skip
 
-    def python(self, words: list[str], **options: Any) -> subprocess.Popen[str]:
-        """Start Python; tests have one that is loaded."""
-        return subprocess.Popen([sys.executable, *words], **options)
-
     def start(self, *, store: str = "study.db", **options: Any) -> int:
-        """The process id of a new run."""
+        """Start a run and return its process id."""
         (self.folder / "answer").unlink(missing_ok=True)
         order = {
             "store": str(self.folder / f"{self.series}{store}"),
@@ -159,26 +157,25 @@ class Runs:
         return int(self._line())
 
     def code(self) -> int:
-        """How the run that was started last ended."""
+        """Return the exit code of the last run."""
         return int(self._line())
 
     def answer(self) -> dict[str, Any] | None:
-        """What it found, if it came to an end."""
+        """Return the result of the last run, if it finished."""
         path = self.folder / "answer"
-        found: dict[str, Any] | None = json.loads(path.read_text()) if path.exists() else None
-        return found
+        return json.loads(path.read_text()) if path.exists() else None
 
     def _line(self) -> str:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert line, f"the host of the runs is gone: {self.said.read_text()[-2000:]}"
+        assert line, f"the host of the runs is gone: {self.stderr.read_text()[-2000:]}"
         return line
 
-    def offspring(self, but: int) -> list[int]:
-        """The processes of the runs, but for one."""
-        found = []
+    def processes(self, excluded: int) -> list[int]:
+        """Return the processes of the runs, except one."""
+        result = []
         for entry in Path("/proc").iterdir():
-            if not entry.name.isdigit() or int(entry.name) in (but, self.process.pid):
+            if not entry.name.isdigit() or int(entry.name) in (excluded, self.process.pid):
                 continue
             try:
                 ours = str(self.folder / "tmp").encode() in (entry / "environ").read_bytes()
@@ -186,14 +183,14 @@ class Runs:
             except OSError:
                 continue
             if ours and not dead:
-                found.append(int(entry.name))
-        return found
+                result.append(int(entry.name))
+        return result
 
     def seconds_until_gone(self) -> float:
-        """Seconds until no process and no file of a run is left; what is left after a while."""
+        """Return the seconds until no process and no file of a run is left; fail after a limit."""
         begin = time.monotonic()
         while True:
-            processes, files = self.offspring(0), list((self.folder / "tmp").iterdir())
+            processes, files = self.processes(0), list((self.folder / "tmp").iterdir())
             passed = time.monotonic() - begin
             if not processes and not files:
                 return passed
@@ -201,7 +198,7 @@ class Runs:
             time.sleep(0.02)
 
     def close(self) -> None:
-        """End the host."""
+        """End the process that forks the runs."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         self.process.stdin.close()
@@ -221,22 +218,22 @@ def _described(processes: list[int]) -> list[str]:
 
 
 def _options(moments: random.Random) -> dict[str, Any]:
-    """A way to run it: in spawned workers, or in watched forks that start at once."""
+    """Choose spawned workers, or watched forks, which start at once."""
     return moments.choice([{"engine": "processes"}, {"engine": "serial", "timeout": 60.0}])
 
 
-def check(found: dict[str, Any] | None, expected: Any) -> None:
-    """The run came to its end, with the right losses and without a failure."""
-    assert found is not None
-    assert not found["failed"], found["failed"][:3]
-    np.testing.assert_array_equal(np.array(found["losses"]), expected)
+def check(answer: dict[str, Any] | None, expected: Any) -> None:
+    """Check that the run finished with the right losses and without a failure."""
+    assert answer is not None
+    assert not answer["failed"], answer["failed"][:3]
+    np.testing.assert_array_equal(np.array(answer["losses"]), expected)
 
 
 def finish(runs: Runs, expected: Any, **options: Any) -> None:
     """Resume until it is done."""
     runs.start(**{**_options(random.Random(0)), **options})
     code = runs.code()
-    assert code == 0, (code, runs.said.read_text()[-500:])
+    assert code == 0, (code, runs.stderr.read_text()[-500:])
     check(runs.answer(), expected)
     runs.seconds_until_gone()
 
@@ -244,31 +241,31 @@ def finish(runs: Runs, expected: Any, **options: Any) -> None:
 def end_main(
     runs: Runs, expected: Any, times: int, number: int, moments: random.Random
 ) -> dict[str, Any]:
-    """Send a signal to the process of the run, as often as asked, and resume."""
+    """Send a signal to the process of the run `times` times, and resume."""
     slowest, done, hit = 0.0, 0, 0
     while hit < times:
         store = f"study{done}.db"
         pid = runs.start(store=store, **_options(moments))
         time.sleep(moments.uniform(0.0, FITS * runs.pace + moments.choice(WAITS)))
-        before = len(runs.said.read_text())
-        _send(pid, number)  # which may have ended: nobody else has its number yet
+        before = len(runs.stderr.read_text())
+        _send(pid, number)  # if it has ended, its pid is not in use again yet
         code = runs.code()
-        # on a busy machine a signal may come before the command has begun to hear it
-        unheard = number != signal.SIGKILL and code == -number
-        if code == 0 or unheard:
+        # on a busy machine a signal may arrive before the command handles it
+        unhandled = number != signal.SIGKILL and code == -number
+        if code == 0 or unhandled:
             if code == 0:
                 check(runs.answer(), expected)
             done += 1
-            assert done < 40 * times, "the runs do not heed the signal, or end before it comes"
+            assert done < 40 * times, "the runs ignore the signal, or end before it"
             continue
         hit += 1
-        said = runs.said.read_text()[before:]
+        message = runs.stderr.read_text()[before:]
         if number == signal.SIGKILL:
             assert code == -signal.SIGKILL, code
         else:
-            assert code == 128 + number, (code, said)
-            assert said.count("\n") == 1, said
-            assert "Traceback" not in said
+            assert code == 128 + number, (code, message)
+            assert message.count("\n") == 1, message
+            assert "Traceback" not in message
         slowest = max(slowest, runs.seconds_until_gone())
     finish(runs, expected, store=f"study{done}.db")
     return {"times": hit, "gone after at most": f"{slowest:.2f} s", "studies": done + 1}
@@ -277,7 +274,7 @@ def end_main(
 def end_workers(
     runs: Runs, expected: Any, times: int, number: int, moments: random.Random
 ) -> dict[str, Any]:
-    """Send a signal to processes that the run has started, while it goes on."""
+    """Send a signal to child processes of the run, while it continues."""
     hit, studies = 0, 0
     while hit < times:
         studies += 1
@@ -285,7 +282,7 @@ def end_workers(
         pid = runs.start(store=store, **_options(moments))
         while Path(f"/proc/{pid}").exists() and runs.answer() is None:
             time.sleep(moments.uniform(0.05, 0.6))
-            others = runs.offspring(pid)
+            others = runs.processes(pid)
             if hit >= times or not others:
                 continue
             try:
@@ -298,14 +295,14 @@ def end_workers(
                 for other in others:
                     _continue(other)
         code = runs.code()
-        assert code == 0, (code, runs.said.read_text()[-500:])
-        found = runs.answer()
-        assert found is not None
-        if found["failed"]:
-            # one fit was hit four times: the next run makes it
+        assert code == 0, (code, runs.stderr.read_text()[-500:])
+        answer = runs.answer()
+        assert answer is not None
+        if answer["failed"]:
+            # one fit was hit four times; the next run repeats it
             finish(runs, expected, store=store)
         else:
-            check(found, expected)
+            check(answer, expected)
         runs.seconds_until_gone()
     return {"times": hit, "studies": studies}
 
@@ -313,7 +310,7 @@ def end_workers(
 def stop_main(
     runs: Runs, expected: Any, times: int, number: int, moments: random.Random
 ) -> dict[str, Any]:
-    """Stop the run and let it go on, with a limit on the time of a fit that is shorter."""
+    """Stop and continue the run, with a time limit per fit that is shorter than some stops."""
     hit, studies = 0, 0
     while hit < times:
         studies += 1
@@ -321,7 +318,7 @@ def stop_main(
         pid = runs.start(store=f"study{studies}.db", **limit)
         time.sleep(moments.uniform(0.0, 1.0))
         while Path(f"/proc/{pid}").exists() and runs.answer() is None:
-            stopped = [pid, *(runs.offspring(pid) if moments.random() < 0.5 else [])]
+            stopped = [pid, *(runs.processes(pid) if moments.random() < 0.5 else [])]
             for one in stopped:
                 _send(one, number)
             time.sleep(moments.uniform(0.1, 2.5))
@@ -332,7 +329,7 @@ def stop_main(
                 break
             time.sleep(moments.uniform(0.1, 1.0))
         code = runs.code()
-        assert code == 0, (code, runs.said.read_text()[-500:])
+        assert code == 0, (code, runs.stderr.read_text()[-500:])
         check(runs.answer(), expected)
         runs.seconds_until_gone()
     return {"times": hit, "studies": studies}
@@ -360,34 +357,36 @@ KINDS: dict[str, tuple[Killing, int, float]] = {
     "stop-short": (stop_main, signal.SIGSTOP, SHORT),
     "stop-workers-long": (end_workers, signal.SIGSTOP, LONG),
 }
-"""Kind: (what is done, the signal, seconds of a fit)."""
+"""Kind: (function, signal, seconds of a fit)."""
 
 
 def kill(kind: str, times: int, folder: Path, seed: int = 8) -> dict[str, Any]:
-    """Kill so many times in one way; what was seen."""
-    how, number, pace = KINDS[kind]
-    # as the runs see it: a learner is also known by the name of its module
-    made = importlib.import_module("kill_matrix").comparison
-    expected = made(None, engine="serial").losses.values
+    """Kill `times` times in one way and return a summary."""
+    function, number, pace = KINDS[kind]
+    # import the module by name as the runs do: the name is part of a learner's fingerprint
+    compare = importlib.import_module("kill_matrix").comparison
+    expected = compare(None, engine="serial").losses.values
     runs = Runs(folder=folder, pace=pace)
     begin = time.monotonic()
     try:
-        seen = how(runs, expected, times, number, random.Random(f"{kind} {seed}"))
+        summary = function(runs, expected, times, number, random.Random(f"{kind} {seed}"))
     finally:
         runs.close()
-    return {**seen, "seconds": round(time.monotonic() - begin)}
+    return {**summary, "seconds": round(time.monotonic() - begin)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--times", type=int, default=50)
-    parser.add_argument("--what", nargs="*", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--kinds", nargs="*", choices=list(KINDS), default=list(KINDS))
     parser.add_argument("--seed", type=int, default=8)
-    asked = parser.parse_args()
-    for kind in asked.what:
+    options = parser.parse_args()
+    for kind in options.kinds:
         with tempfile.TemporaryDirectory(prefix="kills-") as folder:
-            seen = kill(kind, asked.times, Path(folder), asked.seed)
-        print(f"{kind}: {', '.join(f'{name} {value}' for name, value in seen.items())}", flush=True)
+            summary = kill(kind, options.times, Path(folder), options.seed)
+        print(
+            f"{kind}: {', '.join(f'{name} {value}' for name, value in summary.items())}", flush=True
+        )
 
 
 if __name__ == "__main__":

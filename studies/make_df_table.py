@@ -2,9 +2,10 @@
 
     python studies/make_df_table.py [--sets 1000] [--store df.db]
 
-For pairs of learners, sizes of data sets and designs: the largest df from 2 to 100 at which the
-two-sided Type I error is at most alpha, on 10 independent binary attributes of probabilities from
-U(0, 1) and a class of probability 0.5. Writes src/bestofk/pairwise/published_df.json.
+Find, for pairs of learners, sizes of data sets and designs, the largest df from 2 to 100 at which
+the two-sided Type I error is at most alpha. The data have 10 independent binary attributes with
+probabilities from U(0, 1), and a class with probability 0.5. Write
+src/bestofk/pairwise/published_df.json.
 """
 
 from __future__ import annotations
@@ -24,33 +25,33 @@ PAIRS = {
     ("naive-bayes", "tan"): (300,),
 }
 DESIGNS = {2: (5, 10), 5: (5, 10), 10: (1, 5, 10, 20, 100)}
-"""Folds: runs."""
+"""{folds: runs}."""
 OUT = Path(__file__).parents[1] / "src" / "bestofk" / "pairwise" / "published_df.json"
 SEED = 1
 
 
 def entries(sets: int, store: str | None) -> list[dict]:
-    found = []
+    result = []
     for pair, sizes in PAIRS.items():
         for rows in sizes:
-            # the larger designs of the other pairs and sizes cost most and teach least
-            usual = pair == ("naive-bayes", "c4.5") and rows == 300
+            # only the main pair and size gets the larger designs, which are expensive
+            main_case = pair == ("naive-bayes", "c4.5") and rows == 300
             for folds, runs in DESIGNS.items():
-                most = max(runs) if usual else min(10, max(runs))
-                made = lab.simulate(
+                most = max(runs) if main_case else min(10, max(runs))
+                simulation = lab.simulate(
                     pair, lab.problem("binary", rows=rows), f"{most}x{folds}", sets=sets,
                     random_state=SEED, store=store, progress=True,
                 )  # fmt: skip
-                found += [
-                    entry(pair, rows, count, folds, made.first_runs(count))
+                result += [
+                    entry(pair, rows, count, folds, simulation.first_runs(count))
                     for count in runs
                     if count <= most
                 ]
-    return found
+    return result
 
 
 def entry(pair: tuple[str, str], rows: int, runs: int, folds: int, made: lab.Simulation) -> dict:
-    # of one run these three are the k-fold test, and the others have no spread to go by
+    # with one run these three equal the k-fold test, and the others are undefined
     one = dict.fromkeys(("use-all-data", "folds-averaged-var", "folds-averaged-t"), "kfold-t")
     tests = one if runs == 1 else {variant: variant for variant in VARIANTS}
     df = {
@@ -70,15 +71,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sets", type=int, default=1000)
     parser.add_argument("--store")
-    asked = parser.parse_args()
-    designs = entries(asked.sets, asked.store)
+    options = parser.parse_args()
+    designs = entries(options.sets, options.store)
     table = {
         "about": "Calibrated degrees of freedom: the largest whole df from 2 to 100 at which the "
         "two-sided Type I error is at most alpha; 0 where no df keeps the level. Measured on data "
         "without any relation between attributes and class: 10 independent binary attributes "
         "whose probabilities are drawn anew from U(0, 1) for every data set, class "
         "Bernoulli(0.5), stratified folds. A value is random by about 1.",
-        "command": f"python studies/make_df_table.py --sets {asked.sets}",
+        "command": f"python studies/make_df_table.py --sets {options.sets}",
         "seed": SEED,
         "alphas": list(ALPHAS),
         "variants": list(VARIANTS),

@@ -1,4 +1,4 @@
-"""Make the tables of losses that come with the library, from scikit-learn's own data sets.
+"""Make the example tables of losses of the package from scikit-learn's data sets.
 
 python studies/make_example_losses.py
 """

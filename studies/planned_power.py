@@ -1,15 +1,15 @@
-"""Planned against simulated power, in the designs that `plan_size` knows.
+"""Compare planned with simulated power, in the designs that `plan_size` supports.
 
-    python studies/planned_power.py            the table of docs/use/how-many.md, in Markdown
-    python studies/planned_power.py --smoke    few simulations, to see that it runs
+    python studies/planned_power.py            print the table of docs/use/how-many.md
+    python studies/planned_power.py --smoke    use few simulations
 
-Losses are drawn from the model that each test assumes: correlated by n_test / (n_train + n_test)
-over folds and splits, normal and independent over data sets, right or wrong on the instances of a
-test set. *Planned* is what `plan_size` says of a true difference before any loss is seen;
-*simulated* is how often the test then rejects, with its Monte Carlo standard error. Differences
-are those with which the plan promises .3, .5, .8 and .95. The last columns take the size that
-`plan_size` asks for, to show half of the largest of them with power .8 (more runs: half way between
-what the design shows with .8 and the limit of what any number of runs shows), and simulate that.
+Draw losses from the model that each test assumes: correlated by n_test / (n_train + n_test) over
+folds and splits, normal and independent over data sets, right or wrong on the instances of a test
+set. *Planned* is the power that `plan_size` predicts for a true difference before any loss is seen;
+*simulated* is the rejection rate of the test, with its Monte Carlo standard error. The differences
+are those with planned power .3, .5, .8 and .95. The last column simulates the size that `plan_size`
+recommends to show half of the largest difference with power .8 (for more runs: half way between
+the difference that the design shows with .8 and the limit for any number of runs).
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from bestofk import pairwise
 from bestofk.checks import Floats
 from bestofk.planning import PlanSize
 
-PROMISED = (0.3, 0.5, 0.8, 0.95)
+PLANNED = (0.3, 0.5, 0.8, 0.95)
 SIMULATIONS = 20_000
-AT_A_TIME = 2_000
+BATCH = 2_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A design: how it is planned, and how its p-values are simulated."""
+    """A design with functions that plan it and simulate its p-values."""
 
     name: str
     plan: Callable[..., PlanSize]
     pvalues: Callable[..., Floats]
-    """(rng, how many, true difference, sizes) -> p-values."""
+    """(rng, number, true difference, sizes) -> p-values."""
 
 
 def folds(
     rng: np.random.Generator, many: int, difference: float, *, runs: int = 10, rows: int = 300
 ) -> Floats:
-    """Runs of ten folds; `SD` at 300 rows, falling as one over the root of the rows."""
+    """Simulate runs of ten folds; the standard deviation falls with the root of the rows."""
     d = _correlated(rng, (many, runs, 10), 0.1, difference, SD * np.sqrt(300 / rows))
     return pairwise.corrected_repeated_kfold_t(d, np.zeros((runs, 10))).pvalue
 
@@ -51,14 +51,14 @@ def folds(
 def splits(
     rng: np.random.Generator, many: int, difference: float, *, splits: int = 30, rows: int = 300
 ) -> Floats:
-    """Random splits, a tenth tested."""
+    """Simulate random splits with a tenth of the rows as test rows."""
     d = _correlated(rng, (many, splits), 0.1, difference, SD * np.sqrt(300 / rows))
     zero = np.zeros(splits)
     return pairwise.corrected_resampled_t(d, zero, n_train=0.9, n_test=0.1).pvalue
 
 
 def halvings(rng: np.random.Generator, many: int, difference: float, *, rows: int = 300) -> Floats:
-    """Five halvings; two halves of different runs share half of their rows, of one run none."""
+    """Simulate five halvings; halves of different runs share half of their rows."""
     sd = SD * np.sqrt(300 / rows)
     mean = difference + sd * np.sqrt(0.5) * rng.standard_normal((many, 1, 1))
     gap = sd * np.sqrt(0.5) * rng.standard_normal((many, 5, 1))
@@ -84,7 +84,7 @@ def data_sets_permutation(
     rng: np.random.Generator, many: int, difference: float, *, data_sets: int = 15
 ) -> Floats:
     d = rng.normal(difference, SD, (many, data_sets))
-    # all sign flips up to 20 differences; beyond, random ones are quicker and near enough
+    # beyond 20 differences random sign flips are faster and accurate enough
     method = "exact" if data_sets <= 20 else "resample"
     zero = np.zeros(data_sets)
     return pairwise.permutation(d, zero, method=method, resamples=5000, random_state=0).pvalue
@@ -93,7 +93,7 @@ def data_sets_permutation(
 def one_test_set(
     rng: np.random.Generator, many: int, difference: float, *, instances: int = 200
 ) -> Floats:
-    """Right and wrong: the two disagree on 15 percent of the instances."""
+    """Simulate one test set; the learners disagree on 15 percent of the instances."""
     chances = [(DISCORDANCE + difference) / 2, (DISCORDANCE - difference) / 2, 1 - DISCORDANCE]
     d = rng.choice(np.array([1.0, -1.0, 0.0]), size=(many, instances), p=chances)
     return pairwise.mcnemar(d > 0, d < 0, exact="auto").pvalue
@@ -106,7 +106,7 @@ def _correlated(
     difference: float,
     sd: float,
 ) -> Floats:
-    """Differences with this spread among each other, any two of them correlated."""
+    """Draw differences with this standard deviation and pairwise correlation."""
     shared = rng.standard_normal((shape[0], *[1] * (len(shape) - 1)))
     common = np.sqrt(correlation / (1.0 - correlation)) * shared
     return difference + sd * (common + rng.standard_normal(shape))
@@ -155,12 +155,12 @@ CASES = (
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """One difference in one design."""
+    """Planned and simulated power of one difference in one design."""
 
     case: str
     learners: int
     size: str
-    """Empty: as the design is."""
+    """Changed size; empty for the original design."""
     difference: float
     planned: float
     simulated: float
@@ -178,15 +178,15 @@ class Measured:
 
 
 def measure(simulations: int = SIMULATIONS, learners: tuple[int, ...] = (2, 5)) -> list[Measured]:
-    """Every case, for two learners and for five (ten comparisons)."""
+    """Measure every case for two learners and for five (ten comparisons)."""
     return [row for case in CASES for K in learners for row in measure_case(case, K, simulations)]
 
 
 def measure_case(case: Case, learners: int, simulations: int) -> Iterator[Measured]:
-    """The four differences as the design is, then what would show smaller ones."""
+    """Yield the four differences in the original design, then larger designs."""
     if case.pvalues is data_sets_permutation:
         simulations = max(simulations // 4, 50)
-    shown = [case.plan(learners=learners, power=p).smallest_difference for p in PROMISED]
+    shown = [case.plan(learners=learners, power=p).smallest_difference for p in PLANNED]
     for difference in shown:
         if difference is not None:
             plan = case.plan(learners=learners, difference=difference)
@@ -195,13 +195,13 @@ def measure_case(case: Case, learners: int, simulations: int) -> Iterator[Measur
     if shown[-1] is None:
         return
     at_most = case.plan(learners=learners).limit
-    wanted = [shown[-1] / 2]
+    targets = [shown[-1] / 2]
     if at_most is not None and shown[2] is not None:
-        wanted.append((at_most + shown[2]) / 2)
-    for difference in wanted:
+        targets.append((at_most + shown[2]) / 2)
+    for difference in targets:
         plan = case.plan(learners=learners, difference=difference)
-        # the first way that there is: more runs where they can show it, else more rows
-        needed = next(way for way in plan.pairs[0].needed if way.count is not None)
+        # more runs if they can show the difference, else more rows
+        needed = next(option for option in plan.pairs[0].needed if option.count is not None)
         size = {needed.unit.replace(" ", "_"): needed.count or 0}
         yield _simulated(case, plan, difference, size, plan.power, simulations)
 
@@ -217,8 +217,8 @@ def _simulated(
     learners = {1: 2, 10: 5}[plan.comparisons]
     rng = np.random.default_rng([learners, round(1e6 * difference), *case.name.encode()])
     rejected = 0
-    for start in range(0, simulations, AT_A_TIME):
-        many = min(AT_A_TIME, simulations - start)
+    for start in range(0, simulations, BATCH):
+        many = min(BATCH, simulations - start)
         rejected += int((case.pvalues(rng, many, difference, **size) <= plan.level).sum())
     return Measured(
         case=case.name,
@@ -232,8 +232,8 @@ def _simulated(
 
 
 def markdown(rows: list[Measured]) -> str:
-    """The table of the page: one row per design and number of learners."""
-    heads = [f"planned {100 * p:g} %" for p in PROMISED]
+    """Return the table of the page: one row per design and number of learners."""
+    heads = [f"planned {100 * p:g} %" for p in PLANNED]
     lines = [
         f"| design and test | learners | {' | '.join(heads)} | planned 80 % at the size asked "
         "for |",
@@ -243,8 +243,8 @@ def markdown(rows: list[Measured]) -> str:
     for case, learners in keys:
         mine = [row for row in rows if (row.case, row.learners) == (case, learners)]
         cells = [_cell(row) for row in mine if not row.size]
-        asked = "; ".join(f"{row.size}: {_cell(row)}" for row in mine if row.size)
-        lines.append(f"| {case} | {learners} | {' | '.join(cells)} | {asked} |")
+        resized = "; ".join(f"{row.size}: {_cell(row)}" for row in mine if row.size)
+        lines.append(f"| {case} | {learners} | {' | '.join(cells)} | {resized} |")
     worst = max(rows, key=lambda row: row.gap)
     lines += [
         "",

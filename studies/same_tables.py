@@ -1,11 +1,11 @@
-"""Whether two reproductions of a paper have the same figures, digit for digit.
+"""Compare the figures of two reproductions of a paper, digit by digit.
 
     bestofk reproduce multitest --runs 100 --json > before.json     (with one version)
     bestofk reproduce multitest --runs 100 --json > after.json      (with another)
     python studies/same_tables.py before.json after.json
 
-Every cell of our side that differs is printed; the exit code is 1 where there is one. What is said
-about a table (which cells are judged, and the summary) is not compared.
+Print every reproduced cell that differs; the exit code is 1 if there is one. Summaries of tables
+are not compared.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 
 
 def tables_of(path: str) -> dict[str, dict[str, Any]]:
-    """By title."""
-    said = json.loads(Path(path).read_text(encoding="utf-8"))
-    return {table["table"]: table for table in said["tables"]}
+    """Return the tables by title."""
+    result = json.loads(Path(path).read_text(encoding="utf-8"))
+    return {table["table"]: table for table in result["tables"]}
 
 
 def cells_of(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
-    """Our figures by row and column."""
+    """Return the reproduced figures by row and column."""
     return {
         (row, column): cell
         for row, cells in zip(table["rows"], table["ours"], strict=True)
@@ -31,21 +31,21 @@ def cells_of(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
     }
 
 
-def main(before: str, after: str) -> int:
-    former, present = tables_of(before), tables_of(after)
+def main(former_path: str, present_path: str) -> int:
+    former, present = tables_of(former_path), tables_of(present_path)
     if former.keys() != present.keys():
-        print(f"Other tables: {sorted(former.keys() ^ present.keys())}")
+        print(f"Only in one file: {sorted(former.keys() ^ present.keys())}")
         return 1
-    found = 0
+    total = 0
     for title, table in former.items():
         old, new = cells_of(table), cells_of(present[title])
         differing = [key for key in old.keys() | new.keys() if old.get(key) != new.get(key)]
         print(f"{title}: {len(differing)} of {len(old)} cells differ")
         for row, column in sorted(differing):
-            said = old.get((row, column)), new.get((row, column))
-            print(f"    {row}, {column}: {said[0]!r} before, {said[1]!r} after")
-        found += len(differing)
-    return int(found > 0)
+            before, after = old.get((row, column)), new.get((row, column))
+            print(f"    {row}, {column}: {before!r} before, {after!r} after")
+        total += len(differing)
+    return int(total > 0)
 
 
 if __name__ == "__main__":

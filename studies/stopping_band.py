@@ -1,15 +1,15 @@
-"""How often the plan ends outside the band that predicts it, where folds are independent.
+"""Measure how often the plan ends outside the band that predicts it, for independent folds.
 
     python studies/stopping_band.py
     python studies/stopping_band.py --pairs 100000 --seed 7
     python studies/stopping_band.py --splits        random splits: all looks together
 
-The differences of a pair are normal and independent, 10 runs of 10 folds, which is the case that
-the band is made for; folds of cross-validation share rows, and their runs lie nearer together. One
-line for every statistic that the whole plan has on average and every number of runs so far: how
-often the plan ends below the band and above it, over the chance that each side was given. Random
-splits are independent indeed: for these, how often the plan ends below any of the bands of a race,
-over the part of the risk that a pair has, of 2 and of 6 learners.
+The differences of a pair are normal and independent, 10 runs of 10 folds, the case that the band is
+made for; folds of cross-validation share rows, and their runs vary less. For every average
+statistic of the whole plan and every number of runs so far, print how often the plan ends below and
+above the band, relative to the nominal chance of each side. Random splits are independent: for
+these, print how often the plan ends below any of the bands of a race, relative to the share of the
+risk of a pair, for 2 and for 6 learners.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bestofk.stopping import PlannedT
 from bestofk.stopping.rule import FIRST_LOOK
 
 RUNS = FOLDS = 10
-AT_A_TIME = 10_000
+BATCH = 10_000
 RISK = 0.05
 
 
@@ -35,13 +35,15 @@ def of_splits(rng: np.random.Generator, pairs: int) -> None:
         for t in (2.0, 3.3):
             d = rng.normal(t * np.sqrt(test.factor), 1.0, (pairs, splits, 1))
             end = d.mean(axis=(1, 2)) / np.sqrt(test.factor * d[:, :, 0].var(axis=1, ddof=1))
-            found = []
+            ratios = []
             for compared in (1, 15):
                 share, below = RISK / compared, np.zeros(pairs, dtype=bool)
                 for m in looks:
                     below |= end < test.predicted(d[:, :m], risk=share / (shares * m)).t_low
-                found.append(float(below.mean()) / share)
-            print(f"{splits} splits, t = {t:g}: {found[0]:.2f} and {found[1]:.2f} times the share")
+                ratios.append(float(below.mean()) / share)
+            print(
+                f"{splits} splits, t = {t:g}: {ratios[0]:.2f} and {ratios[1]:.2f} times the share"
+            )
 
 
 def main() -> None:
@@ -51,29 +53,29 @@ def main() -> None:
     parser.add_argument("--risk", type=float, default=0.001)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--splits", action="store_true")
-    asked = parser.parse_args()
-    if asked.splits:
-        of_splits(np.random.default_rng(asked.seed), asked.pairs // 10)
+    options = parser.parse_args()
+    if options.splits:
+        of_splits(np.random.default_rng(options.seed), options.pairs // 10)
         return
     test = PlannedT(runs=RUNS, folds=FOLDS, df=RUNS * FOLDS - 1, test_share=1 / (FOLDS - 1))
-    rng = np.random.default_rng(asked.seed)
+    rng = np.random.default_rng(options.seed)
     for t in (0.0, 1.5, 2.5, 3.0):
         looks = (2, 3, 5)
         below, above = (dict.fromkeys(looks, 0) for _ in range(2))
-        for _ in range(0, asked.pairs, AT_A_TIME):
-            d = rng.normal(t * np.sqrt(test.factor), 1.0, (AT_A_TIME, RUNS, FOLDS))
-            flat = d.reshape(AT_A_TIME, -1)
+        for _ in range(0, options.pairs, BATCH):
+            d = rng.normal(t * np.sqrt(test.factor), 1.0, (BATCH, RUNS, FOLDS))
+            flat = d.reshape(BATCH, -1)
             end = flat.mean(axis=1) / np.sqrt(test.factor * flat.var(axis=1, ddof=1))
             for m in looks:
-                band = test.predicted(d[:, :m], risk=asked.risk)
+                band = test.predicted(d[:, :m], risk=options.risk)
                 below[m] += int((end < band.t_low).sum())
                 above[m] += int((end > band.t_high).sum())
-        pairs = -(-asked.pairs // AT_A_TIME) * AT_A_TIME
+        pairs = -(-options.pairs // BATCH) * BATCH
         for m in looks:
-            sides = [count[m] / pairs / asked.risk for count in (below, above)]
+            sides = [count[m] / pairs / options.risk for count in (below, above)]
             print(
                 f"t = {t:g}, {m} of {RUNS} runs: below {sides[0]:.2f}, above {sides[1]:.2f} times "
-                f"the chance of {asked.risk:g}",
+                f"the chance of {options.risk:g}",
                 flush=True,
             )
 

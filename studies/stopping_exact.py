@@ -1,14 +1,14 @@
-"""Whether what is settled without risk is ever undone by the rest of the plan: a search.
+"""Search for endings of a plan that undo a decision made without risk.
 
     python studies/stopping_exact.py                  5,000 tables, about 100 endings each
     python studies/stopping_exact.py --tables 200 --seed 7
 
 A table has 2 to 6 learners, 4 to 10 runs of 2 to 10 folds, any correction, family, guard, target
-and preference, and losses that are error rates, any numbers between 0 and 1 or any numbers at
-all. The race is replayed without risk; then all that it did not use is replaced by endings made
-to undo its verdict: everybody at 0 or 1, or where the statistic of a pair is largest, or at what
-brings a p-value nearest to alpha; the nearest ones are changed at random and tried again. Every
-ending is decided in full by `bestofk.ordering.order_many`. One that differs is a counterexample.
+and preference, and losses that are error rates, numbers between 0 and 1, or any numbers. Replay the
+race without risk, then replace everything that it did not use by endings that could undo its
+decision: all learners at 0 or 1, or values that make the statistic of a pair largest, or bring a
+p-value nearest to alpha. The nearest endings are changed at random and tried again.
+`bestofk.ordering.order_many` decides every ending in full; one that differs is a counterexample.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ Floats = npt.NDArray[np.float64]
 CORRECTIONS = ("holm", "bonferroni", "hochberg", "shaffer", "bergmann-hommel",
                "benjamini-yekutieli", "none")  # fmt: skip
 KINDS = ("errors", "bounded", "any")
-ROWS_OF_FOLD, DRAWN, ROUNDS, KEPT = 20, 40, 3, 5
+ROWS_OF_FOLD, DRAWN, ROUNDS, NEAREST = 20, 40, 3, 5
 ALPHA = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A table, and how it is decided."""
+    """A table with the settings of its decision."""
 
     losses: Floats
     kind: str
@@ -47,18 +47,18 @@ class Case:
     stated: bool
     target: str
     ranks: Floats | None = None
-    """Of a preference that leaves some learners alike."""
+    """Ranks of a preference with ties."""
 
     @property
     def prior(self) -> Any:
-        """The preference of the full plan."""
+        """Preference of the full plan."""
         if self.ranks is not None:
             return dict(enumerate(self.ranks.tolist()))
         return "listed" if self.stated else None
 
     @property
-    def called(self) -> str:
-        """The test of the full plan."""
+    def test_name(self) -> str:
+        """Name of the test of the full plan."""
         return "corrected-repeated-kfold-t"
 
     @property
@@ -79,12 +79,12 @@ class Case:
 
 
 def draw(rng: np.random.Generator) -> Case:
-    """A table of any kind."""
+    """Draw a table of any kind."""
     K, runs, folds = int(rng.integers(2, 7)), int(rng.integers(4, 11)), int(rng.integers(2, 11))
     kind = str(rng.choice(KINDS))
     spread = rng.choice([0.0, 0.1, 0.3, 0.6])
     level = np.clip(0.2 + spread * rng.permutation(np.linspace(0, 1, K)), 0.0, 0.95)
-    # folds that are hard are hard for everybody
+    # hard folds are hard for all learners
     shared = rng.choice([0.0, 0.05, 0.1]) * rng.standard_normal((1, runs, folds))
     chance = np.clip(level[:, None, None] + shared, 0.0, 1.0)
     if kind == "errors":
@@ -111,13 +111,13 @@ def draw(rng: np.random.Generator) -> Case:
 
 
 def drawn_ranks(rng: np.random.Generator, learners: int) -> Floats | None:
-    """What a preference says that leaves some alike, in a third of the cases."""
+    """Draw the ranks of a preference with ties, in a third of the cases."""
     ranks = np.sort(rng.integers(0, 3, learners)).astype(np.float64)
     return ranks if len(set(ranks.tolist())) < learners and rng.random() < 1 / 3 else None
 
 
 def first_endings(rng: np.random.Generator, case: Case, used: Floats) -> Floats:
-    """(B, K, runs, folds): the rest of the table made up, each learner at a level of its own."""
+    """Make endings (B, K, runs, folds), each learner at its own level."""
     K = len(used)
     means = np.nanmean(used, axis=(1, 2))
     levels = [np.zeros(K), np.ones(K), means, np.full(K, means.min()), np.full(K, means.max())]
@@ -143,7 +143,7 @@ def first_endings(rng: np.random.Generator, case: Case, used: Floats) -> Floats:
 
 
 def filled(case: Case, used: Floats, rest: Floats) -> Floats:
-    """The rest where nothing was used, as losses of the kind."""
+    """Fill unused cells with losses of the right kind."""
     if case.kind != "any":
         rest = np.clip(rest, 0.0, 1.0)
     if case.kind == "errors":
@@ -152,12 +152,12 @@ def filled(case: Case, used: Floats, rest: Floats) -> Floats:
 
 
 def changed(rng: np.random.Generator, case: Case, used: Floats, endings: Floats) -> Floats:
-    """Endings near to those given."""
+    """Change endings at random."""
     many = np.repeat(endings, DRAWN // len(endings), axis=0)
     moved = rng.choice([0.05, 0.2, 1.0], size=(len(many), 1, 1, 1)) * rng.standard_normal(
         many.shape
     )
-    # everything of a learner, or single cells
+    # all losses of a learner, or single losses
     whole = rng.random((len(many), 1, 1, 1)) < 0.5
     moved = np.where(whole, moved[:, :, :1, :1], moved)
     who = rng.random((*many.shape[:2], 1, 1)) < 0.5
@@ -165,21 +165,21 @@ def changed(rng: np.random.Generator, case: Case, used: Floats, endings: Floats)
 
 
 def undone(case: Case, raced: Raced, endings: Floats) -> tuple[int, Floats]:
-    """How many endings are decided otherwise, and how near each comes to that."""
+    """Return the number of endings with another decision, and how near each comes to one."""
     family = case.family
     decided = order_many(
         endings[..., 0] if isinstance(case.test, PlannedUnits) else endings,
         prior=case.prior,
-        test=case.called,
+        test=case.test_name,
         correction=family.correction,
         family=family.name,
         control=family.control,
         guard=case.guard if case.stated else None,
     )
     verdict = raced.looks[-1].verdict
-    got = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
-    differs = (decided.order[:, : len(got)] != got).any(axis=1)
-    # what is sure is claimed by every ending, and nothing that is impossible
+    settled = verdict.order()[0] if case.target == "order" else np.flatnonzero(verdict.candidates())
+    differs = (decided.order[:, : len(settled)] != settled).any(axis=1)
+    # every ending must claim what is certain, and nothing impossible
     claims = decided.claims.swapaxes(1, 2)
     if family.name != "prior":
         differs |= (verdict.sure & ~claims).any(axis=(1, 2))
@@ -201,40 +201,40 @@ def search(
     first_endings: Begin = first_endings,
     changed: Change = changed,
 ) -> dict[str, float]:
-    """Counterexamples, and what was tried."""
+    """Return counts of counterexamples, tables and endings."""
     rng = np.random.default_rng(seed)
-    found = dict.fromkeys(("tables", "stopped", "endings", "counterexamples", "saved"), 0.0)
-    while found["stopped"] < tables:
+    counts = dict.fromkeys(("tables", "stopped", "endings", "counterexamples", "saved"), 0.0)
+    while counts["stopped"] < tables:
         case = draw(rng)
         raced = case.raced()
-        found["tables"] += 1
+        counts["tables"] += 1
         used = raced.losses
         if not raced.settled or not np.isnan(used).any():
-            # the whole plan was needed, and nothing is left to undo anything
+            # the whole plan was used
             continue
-        found["stopped"] += 1
-        found["saved"] += np.isnan(used).mean() / tables
+        counts["stopped"] += 1
+        counts["saved"] += np.isnan(used).mean() / tables
         endings = first_endings(rng, case, used)
         for _ in range(ROUNDS):
             wrong, near = undone(case, raced, endings)
-            found["endings"] += len(endings)
-            found["counterexamples"] += wrong
+            counts["endings"] += len(endings)
+            counts["counterexamples"] += wrong
             if wrong:
                 print(f"COUNTEREXAMPLE: {case.family}, {case.kind}, guard {case.guard}, "
                       f"stated {case.stated}, {case.target}, {used.shape}", flush=True)  # fmt: skip
                 break
-            endings = changed(rng, case, used, endings[np.argsort(near)[:KEPT]])
-    return found
+            endings = changed(rng, case, used, endings[np.argsort(near)[:NEAREST]])
+    return counts
 
 
-def tell(tables: int, seed: int, *how: Any) -> None:
-    """Search, and print what was found."""
+def print_search(tables: int, seed: int, *functions: Any) -> None:
+    """Search and print the counts."""
     begin = time.perf_counter()
-    found = search(tables, seed, *how)
+    counts = search(tables, seed, *functions)
     print(
-        f"{found['stopped']:.0f} tables stopped early (of {found['tables']:.0f} drawn; "
-        f"{100 * found['saved']:.0f} % saved), {found['endings']:.0f} endings: "
-        f"{found['counterexamples']:.0f} counterexamples; {time.perf_counter() - begin:.0f} s"
+        f"{counts['stopped']:.0f} tables stopped early (of {counts['tables']:.0f} drawn; "
+        f"{100 * counts['saved']:.0f} % saved), {counts['endings']:.0f} endings: "
+        f"{counts['counterexamples']:.0f} counterexamples; {time.perf_counter() - begin:.0f} s"
     )
 
 
@@ -242,8 +242,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--tables", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    tell(asked.tables, asked.seed)
+    options = parser.parse_args()
+    print_search(options.tables, options.seed)
 
 
 if __name__ == "__main__":

@@ -1,14 +1,14 @@
-"""Items that come one after the other: false claims among equals, and what a plan need not see.
+"""Measure false claims and savings if items arrive one after the other.
 
     python studies/stopping_items.py                 200 studies of every setting
     python studies/stopping_items.py --studies 1000 --setting null
 
-Six learners, 2,000 items, losses of 0 and 1; some items are hard for everybody. *null* has six
-alike, *typical* two nearly alike and four clearly worse, *graded* steps of 0.02. Of each study:
-whether the test of all items claims anything (paired t tests with Holm's correction), whether it
-ever does if it is looked at every 50 items, whether the e-process of `item_stream` ever does with
-a look at every item; and how much `settle_items` saves, with and without risk, and whether it
-recommends what all items do.
+Six learners, 2,000 items, losses of 0 and 1; some items are hard for all learners. *null* has six
+equal learners, *typical* two nearly equal and four clearly worse, *graded* steps of 0.02. For each
+study record whether the test of all items claims anything (paired t tests with Holm's correction),
+whether it ever does if repeated every 50 items, and whether the e-process of `item_stream` ever
+does with a look at every item. Also record how much `settle_items` saves, with and without risk,
+and whether it recommends the same learner as all items.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ SETTINGS = {
 
 
 def study(rng: np.random.Generator, setting: str) -> Floats:
-    """Losses (K, items) of 0 and 1, learners in a shuffled order."""
+    """Draw losses (K, items) of 0 and 1, learners in shuffled order."""
     errors = rng.permutation(SETTINGS[setting])[:, np.newaxis]
-    # the chance of an error, spread about its mean and shared by all learners
+    # difficulty of the items, shared by all learners
     hard = rng.beta(1.0, 3.0, ITEMS) / 0.25
     return (rng.random((LEARNERS, ITEMS)) < np.clip(errors * hard, 0.0, 1.0)).astype(np.float64)
 
 
 def tested(losses: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """(looks, pairs): mean differences, and claims, after every 50 items, the last being all."""
+    """Return mean differences and claims (looks, pairs) after every 50 items."""
     first, second = np.triu_indices(LEARNERS, 1)
     d = losses[first] - losses[second]
     n = np.arange(EVERY, ITEMS + 1, EVERY)
@@ -55,29 +55,29 @@ def tested(losses: Floats) -> tuple[Floats, npt.NDArray[np.bool_]]:
 
 
 def recommended(losses: Floats, means: Floats, claims: npt.NDArray[np.bool_]) -> int:
-    """By all items, in the listed order of preference."""
+    """Return the learner that all items recommend, with the listed preference."""
     overrides = np.zeros((LEARNERS, LEARNERS), dtype=bool)
     overrides[np.triu_indices(LEARNERS, 1)] = claims & (means > 0)
     return int(np.asarray(sort_by_overrides(overrides, losses.mean(axis=1)))[0])
 
 
 def measure(setting: str, studies: int, seed: int) -> str:
-    """Shares of studies with a claim, and of items saved."""
+    """Return the shares of studies with a claim, and of items saved."""
     rng = np.random.default_rng(seed)
     names = ("fixed", "peeking", "stream", "saved", "differ", "saved_exact", "differ_exact")
-    found = dict.fromkeys(names, 0.0)
+    totals = dict.fromkeys(names, 0.0)
     for _ in range(studies):
         losses = study(rng, setting)
         means, claims = tested(losses)
-        found["fixed"] += bool(claims[-1].any())
-        found["peeking"] += bool(claims.any())
-        found["stream"] += bool(item_stream(losses, alpha=ALPHA).better.any())
+        totals["fixed"] += bool(claims[-1].any())
+        totals["peeking"] += bool(claims.any())
+        totals["stream"] += bool(item_stream(losses, alpha=ALPHA).better.any())
         full = recommended(losses, means[-1], claims[-1])
         for risk, kind in ((0.05, ""), (0.0, "_exact")):
             stopped = settle_items(losses, planned=ITEMS, every=EVERY, prior="listed", risk=risk)
-            found[f"saved{kind}"] += stopped.saved
-            found[f"differ{kind}"] += stopped.settled and stopped.recommended != str(full)
-    return " ".join(f"{name}={value / studies:.4f}" for name, value in found.items())
+            totals[f"saved{kind}"] += stopped.saved
+            totals[f"differ{kind}"] += stopped.settled and stopped.recommended != str(full)
+    return " ".join(f"{name}={value / studies:.4f}" for name, value in totals.items())
 
 
 def main() -> None:
@@ -85,10 +85,10 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=200)
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    for setting in asked.setting or list(SETTINGS):
+    options = parser.parse_args()
+    for setting in options.setting or list(SETTINGS):
         begin = time.perf_counter()
-        words = measure(setting, asked.studies, asked.seed)
+        words = measure(setting, options.studies, options.seed)
         print(f"{setting} {words}; {time.perf_counter() - begin:.0f} s", flush=True)
 
 

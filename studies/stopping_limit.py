@@ -1,12 +1,12 @@
-"""How many runs `settle="limit"` takes, and whether another seed then decides the same.
+"""Measure the runs that `settle="limit"` takes, and whether another seed decides the same.
 
     python studies/stopping_limit.py                      60 studies of every setting and learner
     python studies/stopping_limit.py --studies 100 --learner ridge
 
-The studies are those of `stopping_rates.py`, with 60 runs in place of 10: the first 30 and the
-other 30 are two halves that know nothing of each other. On each a race is held for the verdict
-of endless runs, 30 at the most. Certified is what it calls settled. Beside it: how often two plain
-10x10 with other seeds recommend the same.
+The studies are those of `stopping_rates.py`, with 60 runs instead of 10. The first 30 and the other
+30 runs are two independent halves. On each, a race for the decision of endless runs takes at most
+30 runs; it is certified if the race calls it settled. For comparison, print how often two plain
+10x10 with different seeds recommend the same.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ CAP = 30
 
 
 def measure_limit(learner: str, setting: str, *, studies: int, seed: int, target: str) -> str:
-    """Runs on average, the share that is certified, and agreement among certified halves."""
+    """Return average runs, certified share, and agreement among certified halves."""
     rng = np.random.default_rng(seed)
     family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
     rule = StoppingRule(target=target, settle="limit", max_runs=CAP)  # type: ignore[arg-type]
@@ -49,8 +49,8 @@ def measure_limit(learner: str, setting: str, *, studies: int, seed: int, target
             runs.append(raced.runs.mean())
             certified += raced.settled
             verdict = raced.looks[-1].verdict
-            found = np.flatnonzero(verdict.candidates()) if target == "best" else verdict.order()[0]
-            verdicts.append(found.tolist() if raced.settled else None)
+            first = np.flatnonzero(verdict.candidates()) if target == "best" else verdict.order()[0]
+            verdicts.append(first.tolist() if raced.settled else None)
         if None not in verdicts:
             both += 1
             agree += verdicts[0] == verdicts[1]
@@ -73,12 +73,12 @@ def main() -> None:
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--target", choices=["best", "order"], default="best")
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    for setting in asked.setting or list(SETTINGS):
-        for learner in asked.learner or sorted(LEARN):
+    options = parser.parse_args()
+    for setting in options.setting or list(SETTINGS):
+        for learner in options.learner or sorted(LEARN):
             begin = time.perf_counter()
             words = measure_limit(
-                learner, setting, studies=asked.studies, seed=asked.seed, target=asked.target
+                learner, setting, studies=options.studies, seed=options.seed, target=options.target
             )
             print(f"{words}; {time.perf_counter() - begin:.0f} s", flush=True)
 

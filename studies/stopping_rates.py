@@ -1,16 +1,16 @@
-"""How often a comparison that stops early decides as its plan does, and what it saves.
+"""Measure how often a comparison that stops early decides as its plan, and what it saves.
 
     python studies/stopping_rates.py                      40 studies of every setting and learner
     python studies/stopping_rates.py --studies 700 --risk 0.05
     python studies/stopping_rates.py --learner c4.5 --setting typical --target order
 
 A study has six learners in a shuffled order of preference on one data set of 200 rows and two
-classes: the same learning algorithm on six views of the rows. The errors of the views are those
-of a setting: *typical* has two learners that are nearly alike and four that are clearly worse,
-*graded* has steps of 0.02, *null* six alike. Every view is evaluated in 10 runs of 10 folds, the
-full plan is decided by `bestofk.ordering.order_many`, and the race is replayed on the same losses.
-Two settings have no learners: in *adversarial* the runs differ far more than their folds tell, in
-*mixed* those of two learners do and those of the others differ hardly at all.
+classes: the same learning algorithm on six views of the rows. The setting determines the errors of
+the views: *typical* has two nearly equal learners and four clearly worse ones, *graded* has steps
+of 0.02, *null* has six equal learners. Every view is evaluated in 10 runs of 10 folds;
+`bestofk.ordering.order_many` decides the full plan, and the race is replayed on the same losses.
+Two settings have no learners: in *adversarial* the runs differ far more than their folds suggest,
+in *mixed* this holds for two learners, and the runs of the others hardly differ.
 """
 
 from __future__ import annotations
@@ -38,27 +38,27 @@ SETTINGS = {
     "graded": (0.20, 0.22, 0.24, 0.26, 0.28, 0.30),
     "null": (0.22,) * 6,
 }
-MADE_UP = ("adversarial", "mixed")
+SYNTHETIC = ("adversarial", "mixed")
 ALPHA = 0.05
-AT_A_TIME = 50
+BATCH = 50
 
 
 def views(rng: np.random.Generator, errors: tuple[float, ...]) -> tuple[list[Floats], Floats]:
-    """Six views of the same rows, and their labels; a view's best rule has that error."""
+    """Draw six views of the same rows, with these Bayes errors, and the labels."""
     y = rng.permutation(np.arange(ROWS) % 2)
     shared = rng.normal(size=ROWS)
-    made = []
+    result = []
     for error in errors:
-        # the first column tells the classes apart; rows that are hard are hard in every view
+        # the first column separates the classes; hard rows are hard in every view
         noise = 0.8 * shared + 0.6 * rng.normal(size=ROWS)
         signal = -2.0 * stats.norm.ppf(error) * (y - 0.5) + noise
         rest = rng.normal(size=(ROWS, COLUMNS - 1))
-        made.append(np.column_stack([signal, rest]))
-    return made, y
+        result.append(np.column_stack([signal, rest]))
+    return result, y
 
 
 def ridge(X: Floats, y: Floats, splits: Splits) -> Bools:
-    """Predictions (runs, rows) of a ridge regression on the labels, all splits at once."""
+    """Predict (runs, rows) by ridge regression on the labels, all splits at once."""
     Z = np.column_stack([np.ones(len(X)), X])
     width = Z.shape[1]
     products = (Z[:, :, np.newaxis] * Z[:, np.newaxis]).reshape(len(Z), -1)
@@ -71,25 +71,25 @@ def ridge(X: Floats, y: Floats, splits: Splits) -> Bools:
 
 
 def neighbours(X: Floats, y: Floats, splits: Splits) -> Bools:
-    """Predictions (runs, rows) of the three nearest neighbours in training."""
+    """Predict (runs, rows) by the three nearest training rows."""
     far = np.square(X[:, np.newaxis] - X[np.newaxis]).sum(axis=2)
-    # a row's own fold is not in training, itself included: three of these are
+    # a fold has ROWS // FOLDS rows, so at least three of these are training rows
     near = np.argsort(far, axis=1, kind="stable")[:, : ROWS // FOLDS + 3]
     trains = splits.fold[:, near] != splits.fold[:, :, np.newaxis]
-    taken = trains & (np.cumsum(trains, axis=2) <= 3)
-    return np.asarray((taken & (y[near] == 1)).sum(axis=2) >= 2)
+    chosen = trains & (np.cumsum(trains, axis=2) <= 3)
+    return np.asarray((chosen & (y[near] == 1)).sum(axis=2) >= 2)
 
 
 def built_in(name: str) -> Callable[..., Bools]:
-    """Predictions (runs, rows) of one of the package's own learners."""
+    """Return a function that predicts (runs, rows) by a built-in learner."""
 
     def predictions(X: Floats, y: Floats, splits: Splits) -> Bools:
         data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str))
-        found = np.zeros(splits.fold.shape, dtype=bool)
+        result = np.zeros(splits.fold.shape, dtype=bool)
         predicted = predict_plan(bk.learner(name), data, splits.made)
         for codes, (run, _, _, test) in zip(predicted, splits.made, strict=True):
-            found[run, test] = codes == 1
-        return found
+            result[run, test] = codes == 1
+        return result
 
     return predictions
 
@@ -109,9 +109,8 @@ class Splits:
         self.train = 1.0 - self.tested.reshape(-1, ROWS)
 
     def errors(self, wrong: Bools) -> Floats:
-        """(runs, folds): the share of test rows that are wrong."""
-        found = np.einsum("rfn,rn->rf", self.tested, wrong) / self.tested.sum(axis=2)
-        return np.asarray(found)
+        """Return the error rates (runs, folds)."""
+        return np.einsum("rfn,rn->rf", self.tested, wrong) / self.tested.sum(axis=2)
 
 
 LEARN: dict[str, Callable[..., Bools]] = {
@@ -123,10 +122,10 @@ LEARN: dict[str, Callable[..., Bools]] = {
 
 
 def study(rng: np.random.Generator, learner: str, setting: str, runs: int = RUNS) -> Floats:
-    """Losses (K, runs, folds), learners in a shuffled order."""
-    if setting in MADE_UP:
+    """Draw losses (K, runs, folds), learners in shuffled order."""
+    if setting in SYNTHETIC:
         effects = rng.permutation(0.02 * np.arange(LEARNERS))
-        # the standard deviations of a run; folds taken as independent would make it 0.02
+        # standard deviations of a run; independent folds would give 0.02
         own = np.array([0.05, 0.05, 0.005, 0.005, 0.005, 0.005])
         spread = 0.04 if setting == "adversarial" else rng.permutation(own)[:, None, None]
         by_fold = 0.02 * np.sqrt(FOLDS) * rng.normal(size=(LEARNERS, runs, FOLDS))
@@ -135,13 +134,13 @@ def study(rng: np.random.Generator, learner: str, setting: str, runs: int = RUNS
         noise = rng.normal(size=(LEARNERS, runs, 1)) * spread + by_fold
         return np.clip(0.3 + effects[:, np.newaxis, np.newaxis] + noise, 0.0, 1.0)
     errors = SETTINGS[setting]
-    made, y = views(rng, tuple(rng.permutation(errors).tolist()))
+    columns, y = views(rng, tuple(rng.permutation(errors).tolist()))
     splits = Splits(y, int(rng.integers(2**31)), runs)
-    return np.array([splits.errors(LEARN[learner](X, y, splits) != (y == 1)) for X in made])
+    return np.array([splits.errors(LEARN[learner](X, y, splits) != (y == 1)) for X in columns])
 
 
 def planned_test(runs: int = RUNS) -> PlannedT:
-    """The corrected t test of the plan."""
+    """Return the corrected t test of the plan."""
     return PlannedT(
         runs=runs, folds=FOLDS, df=runs * FOLDS - 1, test_share=1 / (FOLDS - 1), span=1.0,
         step=FOLDS / ROWS,
@@ -151,21 +150,21 @@ def planned_test(runs: int = RUNS) -> PlannedT:
 def measure_rates(
     learner: str, setting: str, *, studies: int, seed: int, rules: list[StoppingRule], guard: bool
 ) -> list[dict[str, float]]:
-    """For every rule the share of fits saved, of verdicts that differ and of those settled.
+    """Return for every rule the shares of fits saved, different decisions and settled races.
 
-    Also how often anything was claimed, by the full plan and by the race: with six alike that is
+    Also return how often the full plan and the race claim anything; for six equal learners this is
     the family-wise error.
     """
     rng = np.random.default_rng(seed)
     family = Family(learners=LEARNERS, alpha=ALPHA, correction="holm")
     test = planned_test()
-    found = [dict.fromkeys(("saved", "differ", "settled", "plan", "race"), 0.0) for _ in rules]
-    for begin in range(0, studies, AT_A_TIME):
-        many = range(begin, min(begin + AT_A_TIME, studies))
+    totals = [dict.fromkeys(("saved", "differ", "settled", "plan", "race"), 0.0) for _ in rules]
+    for begin in range(0, studies, BATCH):
+        many = range(begin, min(begin + BATCH, studies))
         tables = np.array([study(rng, learner, setting) for _ in many])
         full = order_many(tables, prior="listed", test="corrected-repeated-kfold-t", guard=guard)
         for losses, order, claims in zip(tables, full.order, full.claims, strict=True):
-            for rule, rates in zip(rules, found, strict=True):
+            for rule, rates in zip(rules, totals, strict=True):
                 raced = replay(losses, test, family, rule, guard=guard, floor=(FOLDS / ROWS) ** 2)
                 verdict = raced.looks[-1].verdict
                 rates["saved"] += 1.0 - raced.runs.sum() / (LEARNERS * RUNS)
@@ -174,43 +173,43 @@ def measure_rates(
                 if not raced.settled:
                     continue
                 rates["settled"] += 1
-                got = (
+                decided = (
                     np.flatnonzero(verdict.candidates())
                     if rule.target == "best"
                     else verdict.order()[0]
                 )
-                rates["differ"] += order[: len(got)].tolist() != got.tolist()
-    return [{name: value / studies for name, value in rates.items()} for rates in found]
+                rates["differ"] += order[: len(decided)].tolist() != decided.tolist()
+    return [{name: value / studies for name, value in rates.items()} for rates in totals]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=40)
     parser.add_argument("--learner", choices=sorted(LEARN), action="append")
-    parser.add_argument("--setting", choices=[*SETTINGS, *MADE_UP], action="append")
+    parser.add_argument("--setting", choices=[*SETTINGS, *SYNTHETIC], action="append")
     parser.add_argument("--risk", type=float, action="append")
     parser.add_argument("--target", choices=["best", "order"], action="append")
     parser.add_argument("--guard", action=argparse.BooleanOptionalAction, default=True)
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     rules = [
         StoppingRule(target=target, risk=risk)
-        for target in asked.target or ["best", "order"]
-        for risk in asked.risk or [0.0, 0.05]
+        for target in options.target or ["best", "order"]
+        for risk in options.risk or [0.0, 0.05]
     ]
-    for setting in asked.setting or [*SETTINGS, *MADE_UP]:
-        learners = asked.learner or sorted(LEARN)
-        for learner in ["none"] if setting in MADE_UP else learners:
+    for setting in options.setting or [*SETTINGS, *SYNTHETIC]:
+        learners = options.learner or sorted(LEARN)
+        for learner in ["none"] if setting in SYNTHETIC else learners:
             begin = time.perf_counter()
-            found = measure_rates(
-                learner, setting, studies=asked.studies, seed=asked.seed, rules=rules,
-                guard=asked.guard,
+            measured = measure_rates(
+                learner, setting, studies=options.studies, seed=options.seed, rules=rules,
+                guard=options.guard,
             )  # fmt: skip
             seconds = time.perf_counter() - begin
-            for rule, rates in zip(rules, found, strict=True):
+            for rule, rates in zip(rules, measured, strict=True):
                 words = " ".join(f"{name}={value:.4f}" for name, value in rates.items())
                 print(f"{setting} {learner} {rule.target} risk={rule.risk:g} {words}", flush=True)
-            print(f"  {asked.studies} studies in {seconds:.0f} s", flush=True)
+            print(f"  {options.studies} studies in {seconds:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
-"""Whether a race decides as its plan does, for every test and plan that it takes.
+"""Measure whether a race decides as its plan, for every supported test and plan.
 
     python studies/stopping_tests.py                      20 studies of every setting
     python studies/stopping_tests.py --studies 500 --plan 5x2 --learner naive-bayes
 
-The studies are those of `stopping_rates.py`: six views of 200 rows, the preference shuffled,
-Holm's correction, a risk of 0.05. The plan is decided by `bestofk.ordering.order_many`, and the
-race that `compare` would hold is replayed on the same losses. A test that is calibrated has `df`
-degrees of freedom.
+The studies are those of `stopping_rates.py`: six views of 200 rows, shuffled preference, Holm's
+correction, a risk of 0.05. `bestofk.ordering.order_many` decides the plan, and the race of
+`compare` is replayed on the same losses. A calibrated test has `df` degrees of freedom.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ PLANS = (*FOLDS, *SPLITS)
 
 
 def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tuple[Floats, Design]:
-    """Losses (K, runs, folds), the learners in a shuffled order."""
-    made, y = views(rng, tuple(rng.permutation(SETTINGS[setting]).tolist()))
+    """Draw losses (K, runs, folds), learners in shuffled order."""
+    columns, y = views(rng, tuple(rng.permutation(SETTINGS[setting]).tolist()))
     splits = bk.plan(plan, random_state=int(rng.integers(2**31))).materialise(len(y), y.astype(str))
-    losses = np.zeros((len(made), splits.runs, splits.folds))
-    for one, X in zip(losses, made, strict=True):
+    losses = np.zeros((len(columns), splits.runs, splits.folds))
+    for one, X in zip(losses, columns, strict=True):
         data = bk.DataSet(name="views", X=pd.DataFrame(X), y=y.astype(str))
         predicted = predict_plan(bk.learner(learner), data, splits)
         for codes, (run, fold, _, test) in zip(predicted, splits, strict=True):
@@ -55,7 +54,7 @@ def study(rng: np.random.Generator, learner: str, setting: str, plan: str) -> tu
 
 
 def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRace:
-    """The race that `compare` would hold."""
+    """Return the race of `compare`."""
     names = [f"view {number}" for number in range(6)]
     decision = Decision(prior="listed", test=test, df=df)
     return planned_race(
@@ -64,7 +63,7 @@ def race_of(design: Design, test: str, df: int | None, target: Any) -> PlannedRa
 
 
 def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> tuple[bool, float]:
-    """Whether the plan decides otherwise, and the share of the fits that is saved."""
+    """Return whether the plan decides differently, and the share of fits saved."""
     sizes = race.design.n_test
     assert sizes is not None
     step = 1.0 / float(np.mean(sizes))
@@ -74,7 +73,7 @@ def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> 
             name: getattr(race.test, name)
             for name in ("runs", "folds", "df", "test_share", "span", "units")
         },
-        # the shares of folds of other sizes are multiples of nothing
+        # error rates of folds with different sizes have no common step
         step=step if len(set(sizes)) == 1 else 0.0,
     )
     family = race.rehearsed.evidence.family
@@ -83,23 +82,26 @@ def differs(losses: Floats, race: PlannedRace, order: npt.NDArray[np.int64]) -> 
     if not raced.settled:
         return False, saved
     verdict = raced.looks[-1].verdict
-    found = verdict.order()[0] if race.rule.target == "order" else verdict.candidates().nonzero()[0]
-    return bool((order[: len(found)] != found).any()), saved
+    if race.rule.target == "order":
+        decided = verdict.order()[0]
+    else:
+        decided = verdict.candidates().nonzero()[0]
+    return bool((order[: len(decided)] != decided).any()), saved
 
 
 def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -> list[str]:
-    """One line per test and target."""
+    """Return one line per test and target."""
     rng = np.random.default_rng(seed)
-    # bootstrap samples have sizes of their own; the others are decided all at once
-    alike: dict[Design, list[Floats]] = {}
+    # decide tables of one design at once; bootstrap samples differ in size
+    by_design: dict[Design, list[Floats]] = {}
     for _ in range(studies):
         losses, design = study(rng, learner, setting, plan)
-        alike.setdefault(design, []).append(losses)
-    found = []
+        by_design.setdefault(design, []).append(losses)
+    lines = []
     for test, plans in TESTS.items():
         for df in CALIBRATED if plan in plans else ():
             wrong, saved = dict.fromkeys(TARGETS, 0), dict.fromkeys(TARGETS, 0.0)
-            for design, tables in alike.items():
+            for design, tables in by_design.items():
                 full = order_many(np.array(tables)[:, :, np.newaxis, :, :, np.newaxis],
                                   design=design, prior="listed", test=test, df=df)  # fmt: skip
                 for target in TARGETS:
@@ -108,13 +110,13 @@ def measure(learner: str, setting: str, plan: str, *, studies: int, seed: int) -
                         other, less = differs(losses, race, order)
                         wrong[target] += other
                         saved[target] += less
-            called = test if df is None else f"{test}, df {df}"
-            found += [
-                f"{plan}, {called}, {setting}, {learner}, {target}: {wrong[target]} of {studies} "
+            label = test if df is None else f"{test}, df {df}"
+            lines += [
+                f"{plan}, {label}, {setting}, {learner}, {target}: {wrong[target]} of {studies} "
                 f"differ, {100 * saved[target] / studies:.0f} % saved"
                 for target in TARGETS
             ]
-    return found
+    return lines
 
 
 def main() -> None:
@@ -125,13 +127,13 @@ def main() -> None:
     parser.add_argument("--learner", choices=["c4.5", "naive-bayes", "nn"], action="append")
     parser.add_argument("--setting", choices=list(SETTINGS), action="append")
     parser.add_argument("--seed", type=int, default=1)
-    asked = parser.parse_args()
-    for plan in asked.plan or PLANS:
-        for learner in asked.learner or ["c4.5", "naive-bayes"]:
-            for setting in asked.setting or list(SETTINGS):
+    options = parser.parse_args()
+    for plan in options.plan or PLANS:
+        for learner in options.learner or ["c4.5", "naive-bayes"]:
+            for setting in options.setting or list(SETTINGS):
                 begin = time.perf_counter()
-                options = {"studies": asked.studies, "seed": asked.seed}
-                for line in measure(learner, setting, plan, **options):
+                size = {"studies": options.studies, "seed": options.seed}
+                for line in measure(learner, setting, plan, **size):
                     print(line)
                 print(f"  {time.perf_counter() - begin:.0f} s", flush=True)
 

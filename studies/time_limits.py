@@ -1,10 +1,11 @@
-"""Limits of time and budgets are kept: by whom, over how many settings, by how much.
+"""Measure by how many seconds runs exceed their budget.
 
-``python studies/time_limits.py`` runs learners that are quick, slow, that hang, and that cannot
-be pickled, in this process's watched fork and in workers, with and without a store, and prints by
-how many seconds each run exceeded its budget, and what came of it. It fails where the end comes
-more than a second late, or where one round was done and there is no decision.
-The small form is tests/run/test_time_limits.py.
+    python studies/time_limits.py
+
+Run learners that are fast, slow, hang, or cannot be pickled, in a watched fork and in workers, with
+and without a store. Print the seconds after the budget and the result of each run. Fail if a run
+ends more than a second late, or has finished a round but reaches no decision. The small form is
+tests/run/test_time_limits.py.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 LATE = 1.0
-"""Seconds that a run may end after its budget."""
+"""Seconds after its budget within which a run must end."""
 
 
 class Napping(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts at random after a nap."""
+    """Predict at random after a nap."""
 
     def __init__(self, nap: float = 0.0, random_state: int | None = None) -> None:
         self.nap = nap
@@ -47,8 +48,8 @@ class Napping(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.classes_[rng.integers(len(self.classes_), size=len(X))]
 
 
-class Held(Napping):
-    """Cannot be pickled."""
+class Unpicklable(Napping):
+    """Hold a lock, which cannot be pickled."""
 
     def __init__(self, nap: float = 0.0, random_state: int | None = None) -> None:
         super().__init__(nap, random_state)
@@ -56,7 +57,7 @@ class Held(Napping):
 
 
 class Spinning(Napping):
-    """Hangs without ever giving way."""
+    """Hang in a busy loop."""
 
     def fit(self, X: Any, y: Any) -> Napping:
         end = time.monotonic() + self.nap
@@ -67,7 +68,7 @@ class Spinning(Napping):
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to run with too little time."""
+    """A run with too little time."""
 
     learner: str
     engine: str
@@ -79,7 +80,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of it."""
+    """Result of a run."""
 
     setting: Setting
     late: float
@@ -87,11 +88,11 @@ class Outcome:
     rounds: int
     """Folds that all learners finished."""
     decided: bool
-    said: str
+    message: str
 
 
 def settings() -> Iterator[Setting]:
-    """Twelve of them, and some more."""
+    """Yield all settings."""
     learners = ("quick", "slow", "hangs", "unpicklable")
     for learner, engine in itertools.product(learners, ("serial", "processes")):
         yield Setting(learner, engine, stored=False)
@@ -100,18 +101,18 @@ def settings() -> Iterator[Setting]:
 
 
 def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
-    """A run of more work than the budget allows."""
+    """Run more work than the budget allows."""
     import bestofk as bk
 
     odd = {
         "quick": Napping(nap=0.0),
         "slow": Napping(nap=slow),
         "hangs": Spinning(nap=600.0),
-        "unpicklable": Held(nap=slow),
+        "unpicklable": Unpicklable(nap=slow),
     }[setting.learner]
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(60, 3)), np.tile(["a", "b"], 30)
-    said, study = "", None
+    message, study = "", None
     with tempfile.TemporaryDirectory() as folder:
         store = f"{folder}/study.db" if setting.stored else None
         begin = time.monotonic()
@@ -121,24 +122,24 @@ def run(setting: Setting, *, budget: float, slow: float, plan: str) -> Outcome:
                 engine=setting.engine, n_jobs=2, store=store, progress=False,
             )  # fmt: skip
         except bk.BestOfKError as refused:
-            said = str(refused)
+            message = str(refused)
         late = time.monotonic() - begin - budget
     rounds = 0 if study is None else study.losses.design.runs * study.losses.design.folds
     decided = study is not None and study.decision is not None
-    return Outcome(setting=setting, late=late, rounds=rounds, decided=decided, said=said)
+    return Outcome(setting=setting, late=late, rounds=rounds, decided=decided, message=message)
 
 
 def main() -> None:
     for setting in settings():
-        found = run(setting, budget=8.0, slow=0.5, plan="2000x5")
+        outcome = run(setting, budget=8.0, slow=0.5, plan="2000x5")
         print(
-            f"{setting}: {found.late:+.2f} s, {found.rounds} folds, "
-            f"{'decided' if found.decided else found.said}",
+            f"{setting}: {outcome.late:+.2f} s, {outcome.rounds} folds, "
+            f"{'decided' if outcome.decided else outcome.message}",
             flush=True,
         )
-        assert found.late < LATE, setting
-        assert found.decided == (found.rounds > 0), setting
-        assert found.decided or "--budget" in found.said, setting
+        assert outcome.late < LATE, setting
+        assert outcome.decided == (outcome.rounds > 0), setting
+        assert outcome.decided or "--budget" in outcome.message, setting
 
 
 if __name__ == "__main__":

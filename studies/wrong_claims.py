@@ -1,10 +1,11 @@
-"""How often any claim about five learners is wrong, direction included, by each correction.
+"""Measure how often any claim about five learners is wrong, direction included, by correction.
 
-``python studies/wrong_claims.py [TABLES]``: tables of normal losses on twelve data sets, all
-ten pairs by the paired t test (two-sided, direction by the sign of the mean), at level 0.05. A
-claim is wrong where the two are equal, or where the better one is called the worse. One line per
-configuration of the true means (in standard deviations of a loss) and correlation; the learners
-of a data set share a part of their noise or pull against each other.
+    python studies/wrong_claims.py [TABLES]
+
+Draw tables of normal losses on twelve data sets and test all ten pairs by the paired t test
+(two-sided, direction by the sign of the mean) at level 0.05. A claim is wrong if the two learners
+are equal, or if the better one is called worse. Print one line per configuration of the true means
+(in standard deviations of a loss) and spreads.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ FAMILY_WISE = [name for name, c in CORRECTIONS.items() if c.guarantee == ANY_WRO
 def wrong_claims(
     means: tuple[float, ...], tables: int, seed: int, shares: tuple[float, ...] = (1,) * K
 ) -> dict[str, float]:
-    """The share of tables with a wrong claim, for each correction of the family-wise error.
+    """Return the share of tables with a wrong claim, for each family-wise correction.
 
-    `shares`: standard deviation of each learner's own noise.
+    `shares` are the standard deviations of the learners' noise.
     """
     rng = np.random.default_rng(seed)
     mu = np.array(means, dtype=float)
@@ -47,11 +48,11 @@ def wrong_claims(
     i, j = np.triu_indices(K, 1)
     result = kfold_t(losses[:, i], losses[:, j])
     truth = np.sign(mu[i] - mu[j])
-    found = np.sign(np.asarray(result.estimate))
+    direction = np.sign(np.asarray(result.estimate))
     wrong = {}
     for name in FAMILY_WISE:
         claimed = adjust(np.asarray(result.pvalue), name, pairs=K) <= ALPHA
-        wrong[name] = float((claimed & (found != truth)).any(axis=1).mean())
+        wrong[name] = float((claimed & (direction != truth)).any(axis=1).mean())
     return wrong
 
 

@@ -39,7 +39,7 @@ def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkey
     monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
     monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))
     monkeypatch.setattr(kill_matrix, "FITS", 8)  # of the plan
-    how, number, runs.pace = kill_matrix.KINDS[kind]
+    function, number, runs.pace = kill_matrix.KINDS[kind]
     runs.series += 1
-    seen = how(runs, expected, times, number, random.Random(kind))
-    assert seen["times"] >= times
+    summary = function(runs, expected, times, number, random.Random(kind))
+    assert summary["times"] >= times

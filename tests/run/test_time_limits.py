@@ -38,7 +38,7 @@ def test_a_budget_is_kept_and_decides_from_one_round_on(setting):
         assert re.fullmatch(
             r"The budget of 0\.8 s ended before all learners had finished one fold: odd had not "
             r"finished a fit after .*\. Try \d+ s \(--budget \d+\), or leave the budget out to "
-            r"let every fit finish\.", found.said,
+            r"let every fit finish\.", found.message,
         )  # fmt: skip
 
 
@@ -75,9 +75,9 @@ def test_one_fold_of_all_learners_is_decided_by_its_instances(tmp_path):
 LIMITS = [
     ("serial", strange.Hangs()),
     ("auto", strange.Hangs()),
-    ("serial", time_limits.Held(nap=60.0)),
-    ("processes", time_limits.Held(nap=60.0)),
-    ("auto", time_limits.Held(nap=60.0)),
+    ("serial", time_limits.Unpicklable(nap=60.0)),
+    ("processes", time_limits.Unpicklable(nap=60.0)),
+    ("auto", time_limits.Unpicklable(nap=60.0)),
     ("serial", time_limits.Spinning(nap=60.0)),
 ]
 
