@@ -1,4 +1,4 @@
-"""Make the embedded example of logs and the golden files of tests/evals with the real tools.
+"""Make the example logs of the package and golden logs of tests/evals with the real tools.
 
 Needs, in an environment of its own: ``pip install inspect_ai lm_eval`` and, for promptfoo,
 ``npm install promptfoo``. Every model is a mock: nothing leaves the machine.
@@ -27,12 +27,12 @@ from pathlib import Path
 from typing import Any
 
 MODELS = {"small": (0.55, 4), "medium": (0.85, 9), "large": (0.9, 40)}
-"""Mock models: how often they are right, and how many tokens an answer takes."""
+"""Mock models: share of right answers, and tokens per answer."""
 ITEMS, EPOCHS, PASSAGE = 24, 2, 3
 
 
 def run_inspect(folder: Path, name: str, right: Any, tokens: int, **how: Any) -> Path:
-    """One log of a mock model that answers sums; `right(item, epoch)` says whether it is right."""
+    """Make one log of a mock model that answers sums; `right(item, epoch)` is its correctness."""
     from inspect_ai import Task, eval as run
     from inspect_ai.dataset import MemoryDataset, Sample
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
@@ -68,7 +68,7 @@ def run_inspect(folder: Path, name: str, right: Any, tokens: int, **how: Any) ->
 
 
 def thin(path: Path, target: Path) -> None:
-    """Keep what a reader of summaries needs: a log of 90 kB becomes one of 4 kB."""
+    """Keep only what readers of summaries need; 90 kB become 4 kB."""
     import zipfile_zstd  # noqa: F401
 
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
@@ -77,8 +77,8 @@ def thin(path: Path, target: Path) -> None:
 
 
 def copy_anonymous(path: Path, target: Path) -> None:
-    """The archive, member by member as it was packed, without the paths of the machine."""
-    with contextlib.suppress(ImportError):  # an old version of Inspect packs with deflate
+    """Copy the archive member by member, without local paths."""
+    with contextlib.suppress(ImportError):  # old versions of Inspect use deflate
         import zipfile_zstd  # noqa: F401
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
         for info in old.infolist():
@@ -89,7 +89,7 @@ def copy_anonymous(path: Path, target: Path) -> None:
 
 
 def anonymous(data: bytes) -> bytes:
-    """A log without the paths and the revision of the machine it was made on."""
+    """Remove local paths and the revision from a log."""
     value = json.loads(data)
     if isinstance(value, dict) and isinstance(value.get("eval"), dict):
         for key in ("revision", "task_file", "metadata", "packages"):
@@ -99,7 +99,7 @@ def anonymous(data: bytes) -> bytes:
 
 
 def make_inspect_example(target: Path) -> None:
-    """Three mock models on sums; half of whether an answer is right depends on the item."""
+    """Run three mock models on sums; half of the correctness depends on the item."""
     shutil.rmtree(target, ignore_errors=True)
     target.mkdir(parents=True)
     draw = random.Random(3)
@@ -109,7 +109,7 @@ def make_inspect_example(target: Path) -> None:
         with tempfile.TemporaryDirectory() as folder:
             log = run_inspect(
                 Path(folder), name,
-                # the sum of two even draws is triangular: this is its quantile
+                # quantile of the triangular distribution, the sum of two uniform draws
                 lambda i, epoch, luck=luck, rate=rate: (hard[i] + luck[i][epoch]) / 2
                 < 1 - ((1 - rate) / 2) ** 0.5,
                 tokens, items=ITEMS, epochs=EPOCHS,
@@ -118,7 +118,7 @@ def make_inspect_example(target: Path) -> None:
 
 
 def make_inspect(target: Path) -> None:
-    """Logs as they are written: an archive, a JSON, and a crashed run (its journal alone)."""
+    """Make an archive, a JSON log, and the journal of a crashed run."""
     from inspect_ai import __version__
 
     target.mkdir(parents=True, exist_ok=True)
@@ -131,7 +131,7 @@ def make_inspect(target: Path) -> None:
         value = json.loads(log.read_text(encoding="utf-8"))
         value = json.loads(anonymous(json.dumps(value).encode()))
         for sample in value["samples"]:
-            sample["events"] = []  # most of the file, and nothing that is read
+            sample["events"] = []  # most of the file, never read
         (target / f"whole_{version}.json").write_text(json.dumps(value), encoding="utf-8")
 
 
@@ -158,7 +158,7 @@ filter_list:
 
 
 def make_lm_eval(target: Path) -> None:
-    """The harness with its dummy model, two tasks, two models."""
+    """Run the harness with its dummy model on two tasks, for two models."""
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
@@ -184,11 +184,11 @@ def make_lm_eval(target: Path) -> None:
                 check=True, env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(here / "hf")},
             )  # fmt: skip
         for path in sorted((here / "out").rglob("*.json*")):
-            kept = target / path.relative_to(here / "out")
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            copy = target / path.relative_to(here / "out")
+            copy.parent.mkdir(parents=True, exist_ok=True)
             text = path.read_text(encoding="utf-8").replace(str(here), "/data")
             text = re.sub(r'"(pretty_env_info|git_hash)": "[^"]*"', r'"\1": ""', text)
-            kept.write_text(text, encoding="utf-8")
+            copy.write_text(text, encoding="utf-8")
 
 
 CONFIG = """description: sums
@@ -213,7 +213,7 @@ PROVIDER = """module.exports = class {
 
 
 def make_promptfoo(target: Path, main: str) -> None:
-    """Two providers, three tests, each twice; one of them fails.
+    """Run two providers on three tests, each twice; one of them fails.
 
     For a folder ``promptfoo-VERSION`` with one prompt instead of two, and without white space.
     Before 0.100 there is no JSONL.
@@ -243,15 +243,15 @@ def make_promptfoo(target: Path, main: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["inspect-example", "inspect", "lm-eval", "promptfoo"])
+    parser.add_argument("kind", choices=["inspect-example", "inspect", "lm-eval", "promptfoo"])
     parser.add_argument("target", type=Path)
     parser.add_argument("--main", default="node_modules/promptfoo/dist/src/main.js")
-    given = parser.parse_args()
-    if given.what == "promptfoo":
-        make_promptfoo(given.target, given.main)
+    options = parser.parse_args()
+    if options.kind == "promptfoo":
+        make_promptfoo(options.target, options.main)
     else:
         {"inspect-example": make_inspect_example, "inspect": make_inspect,
-         "lm-eval": make_lm_eval}[given.what](given.target)  # fmt: skip
+         "lm-eval": make_lm_eval}[options.kind](options.target)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 r"""Make golden logs of tests/evals with the code of HELM, EvalPlus, SWE-bench and others.
 
 Each needs an environment of its own: ``pip install crfm-helm``, ``evalplus``, ``swebench``, or the
-source tree of LiveBench or Every Eval Ever as the working directory. Models are made up: nothing
+source tree of LiveBench or Every Eval Ever as the working directory. Models are mocks: nothing
 leaves the machine.
 
     python studies/make_golden_evals.py helm tests/evals/golden/helm
@@ -32,7 +32,7 @@ from unittest.mock import MagicMock, patch
 
 
 def make_helm(folder: Path) -> None:
-    """HELM's runner with its simple client, whose answers are ours: two models, two trials."""
+    """Run HELM with its simple client and fixed answers: two models, two trials."""
     from helm.benchmark import run
     from helm.clients.simple_client import SimpleClient
 
@@ -41,8 +41,8 @@ def make_helm(folder: Path) -> None:
         right = (sum(map(ord, prompt)) % 4 > 0) == (request["engine"] == "good")
         return {"completions": ["A" if right else "B"] * request["num_completions"]}
 
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chdir(temporary)
         Path("prod_env").mkdir()
         names = ("made/good", "made/poor")
         Path("prod_env/model_metadata.yaml").write_text("models:\n" + "".join(
@@ -73,7 +73,7 @@ def make_helm(folder: Path) -> None:
 
 @contextlib.contextmanager
 def two_metrics() -> Any:
-    """A second metric in the specification, as runs of safety and of calibration have."""
+    """Add a second metric to the specification, as safety and calibration runs have."""
     from helm.benchmark.metrics.common_metric_specs import get_exact_match_metric_specs
     from helm.benchmark.metrics.metric import MetricSpec
 
@@ -89,7 +89,7 @@ def two_metrics() -> Any:
 
 
 def make_evalplus(folder: Path) -> None:
-    """``evalplus.evaluate`` on three problems of ours, two samples each, for two models."""
+    """Run ``evalplus.evaluate`` on three problems, two samples each, for two models."""
     problems = []
     for k, (name, body) in enumerate(
         (("double", "x + x"), ("square", "x * x"), ("absolute", "x if x > 0 else -x"))
@@ -103,17 +103,17 @@ def make_evalplus(folder: Path) -> None:
         "model-a": (("x + x", "2 * x"), ("x * x", "x * x"), ("x", "abs(x)")),
         "model-b": (("x + x", "3 * x"), ("x ** 2", "2 ** x"), ("x", "-x")),
     }
-    with tempfile.TemporaryDirectory() as place:
-        data = Path(place, "data.jsonl")
+    with tempfile.TemporaryDirectory() as temporary:
+        data = Path(temporary, "data.jsonl")
         data.write_text("".join(json.dumps(one) + "\n" for one in problems))
         os.environ["HUMANEVAL_OVERRIDE_PATH"] = str(data)
         sys.modules["evalplus.codegen"] = MagicMock()
         from evalplus import evaluate as module
         from evalplus.data import humaneval
 
-        module.CACHE_DIR = place
+        module.CACHE_DIR = temporary
         for model, solutions in answers.items():
-            samples = Path(place, f"{model}.jsonl")
+            samples = Path(temporary, f"{model}.jsonl")
             samples.write_text("".join(
                 json.dumps({"task_id": one["task_id"], "solution":
                             f"{one['prompt']}    return {body}\n"}) + "\n"
@@ -121,12 +121,12 @@ def make_evalplus(folder: Path) -> None:
             ))  # fmt: skip
             with patch.object(humaneval, "completeness_check"):
                 module.evaluate("humaneval", str(samples), parallel=1)
-            (path,) = Path(place).glob(f"{model}*eval_results.json")
+            (path,) = Path(temporary).glob(f"{model}*eval_results.json")
             shutil.copy(path, folder)
 
 
 def make_swe_bench(folder: Path) -> None:
-    """``make_run_report`` of swebench on the reports of made-up instances."""
+    """Run ``make_run_report`` of swebench on made-up reports."""
     from swebench.harness import reporting
 
     ids = [f"{repo}-{n}" for repo in ("django__django", "sympy__sympy") for n in (11, 12, 13)]
@@ -134,8 +134,8 @@ def make_swe_bench(folder: Path) -> None:
         "org__agent-a": (True, False, True, True, "infra", False),
         "org__agent-b": (True, False, "", "crash", False, None),
     }
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chdir(temporary)
         for model, results in outcomes.items():
             predictions = {}
             for name, result in zip(ids, results, strict=True):
@@ -153,15 +153,15 @@ def make_swe_bench(folder: Path) -> None:
                         "ERROR: Could not install packages: No space left on device\n"
                     )
                 if isinstance(result, bool) or result == "infra":
-                    told = {name: {"resolved": result is True, "patch_exists": True}}
-                    (logs / reporting.LOG_REPORT).write_text(json.dumps(told))
+                    report = {name: {"resolved": result is True, "patch_exists": True}}
+                    (logs / reporting.LOG_REPORT).write_text(json.dumps(report))
             data = [{"instance_id": name} for name in ids]
             path = reporting.make_run_report(predictions, data, "run1")
             shutil.copy(path, folder)
 
 
 def make_livebench(folder: Path) -> None:
-    """``play_a_match_gt`` of LiveBench on answers of ours, without the judges that are not used."""
+    """Run ``play_a_match_gt`` of LiveBench on fixed answers, without unused judges."""
     sys.path.insert(0, str(Path.cwd()))
 
     class Stub(ModuleType):
@@ -172,9 +172,9 @@ def make_livebench(folder: Path) -> None:
 
     text = Path("livebench/gen_ground_truth_judgment.py").read_text()
     names = re.findall(r"^from (livebench[\w.]*) import|^import (\w+)", text, re.MULTILINE)
-    kept = {"livebench.process_results.math.math_competitions.utils"}
+    needed = {"livebench.process_results.math.math_competitions.utils"}
     real = {"argparse", "json", "time", "os", "re", "glob"}
-    for name in {a or b for a, b in names} - kept - real:
+    for name in {a or b for a, b in names} - needed - real:
         sys.modules[name] = Stub(name)
     from livebench.gen_ground_truth_judgment import play_a_match_gt
 
@@ -203,24 +203,24 @@ def make_livebench(folder: Path) -> None:
 
 
 def make_every_eval_ever(folder: Path) -> None:
-    """The converters of Every Eval Ever on our logs of lm-evaluation-harness and of HELM."""
+    """Run the converters of Every Eval Ever on logs of lm-evaluation-harness and HELM."""
     sys.path.insert(0, str(Path.cwd()))
     from every_eval_ever.cli import main
 
     golden = folder.parent
     for model in ("org__a", "org__b"):
         log = next((golden / "lm-eval" / model).glob("results_*.json"))
-        with tempfile.TemporaryDirectory() as place:
+        with tempfile.TemporaryDirectory() as temporary:
             sys.argv = [
                 "every_eval_ever", "convert", "lm_eval", "--log_path", str(log), "--output_dir",
-                place, "--include_samples", "--source_organization_name", "x",
+                temporary, "--include_samples", "--source_organization_name", "x",
                 "--evaluator_relationship", "other",
             ]  # fmt: skip
             try:
                 main()
             except SystemExit as ended:
                 print("ended with", ended.code)
-            for path in sorted(Path(place).rglob("*.json*")):
+            for path in sorted(Path(temporary).rglob("*.json*")):
                 shutil.copy(path, folder / f"{model}_{path.name}")
 
 
@@ -228,13 +228,13 @@ OLD_HARNESS = """
 import sys, zlib
 import datasets, evaluate
 
-class ExactMatch:  # fetched from the network up to 0.4.2
+class ExactMatch:  # up to 0.4.2 it was fetched from the network
     def compute(self, references, predictions, **how):
         same = [str(a) == str(b) for a, b in zip(references, predictions)]
         return {"exact_match": sum(same) / len(same)}
 
 evaluate.load = lambda name, *rest, **how: ExactMatch()
-datasets.load_metric = evaluate.load  # imported up to 0.4.1, gone from datasets since
+datasets.load_metric = evaluate.load  # imported up to 0.4.1, removed from datasets
 from lm_eval.models import dummy
 
 def generate_until(self, requests, disable_tqdm=False):  # cannot generate up to 0.4.4
@@ -245,7 +245,7 @@ def generate_until(self, requests, disable_tqdm=False):  # cannot generate up to
         answers.append((right, right + " I think", "no idea")[luck])
     return answers
 
-def loglikelihood(self, requests, disable_tqdm=False):  # by chance, and so the same for all
+def loglikelihood(self, requests, disable_tqdm=False):  # random, the same for all
     return [(-float(zlib.crc32((MODEL + "".join(one.args)).encode()) % 97), False)
             for one in requests]
 
@@ -258,7 +258,7 @@ cli_evaluate()
 
 
 def make_lm_eval(folder: Path) -> None:
-    """lm-evaluation-harness of the version that is on the path, for the layouts of old versions.
+    """Run the lm-evaluation-harness on the path, for the layouts of old versions.
 
     ``PYTHONPATH`` leads to the unpacked wheel of that version (0.4.6 never was one); the folder is
     called ``lm-eval-VERSION``. The environment is that of today's version, with torch and
@@ -269,8 +269,8 @@ def make_lm_eval(folder: Path) -> None:
 
     version = folder.name.rpartition("-")[2]
     shutil.rmtree(folder, ignore_errors=True)
-    with tempfile.TemporaryDirectory() as place:
-        here = Path(place)
+    with tempfile.TemporaryDirectory() as temporary:
+        here = Path(temporary)
         data = here / "sums.jsonl"
         data.write_text("".join(
             json.dumps({"q": f"What is {i} + {i}?", "a": str(2 * i), "choices": [str(2 * i), "x"],
@@ -293,10 +293,10 @@ def make_lm_eval(folder: Path) -> None:
                 check=True, env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(here / "hf")},
             )  # fmt: skip
         for path in sorted((here / "out").rglob("*.json*")):
-            kept = folder / path.relative_to(here / "out")
-            kept.parent.mkdir(parents=True, exist_ok=True)
+            copy = folder / path.relative_to(here / "out")
+            copy.parent.mkdir(parents=True, exist_ok=True)
             text = path.read_text().replace(str(here), "/data")
-            kept.write_text(re.sub(r'"(pretty_env_info|git_hash)": "[^"]*"', r'"\1": ""', text))
+            copy.write_text(re.sub(r'"(pretty_env_info|git_hash)": "[^"]*"', r'"\1": ""', text))
 
 
 MAKERS = {
@@ -313,6 +313,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", choices=MAKERS)
     parser.add_argument("folder", type=Path)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    MAKERS[asked.tool](asked.folder.resolve())
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    MAKERS[options.tool](options.folder.resolve())

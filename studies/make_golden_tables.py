@@ -26,17 +26,17 @@ LEARNERS = ("tree", "bayes", "majority")
 
 
 def estimators() -> dict[str, Any]:
-    """Three learners of scikit-learn."""
+    """Return three scikit-learn learners."""
     from sklearn.dummy import DummyClassifier
     from sklearn.naive_bayes import GaussianNB
     from sklearn.tree import DecisionTreeClassifier
 
-    made = (DecisionTreeClassifier(random_state=0), GaussianNB(), DummyClassifier())
-    return dict(zip(LEARNERS, made, strict=True))
+    models = (DecisionTreeClassifier(random_state=0), GaussianNB(), DummyClassifier())
+    return dict(zip(LEARNERS, models, strict=True))
 
 
 def cross_validated(**how: Any) -> dict[str, dict[str, Any]]:
-    """``cross_validate`` of each learner on the same folds of iris."""
+    """Run ``cross_validate`` for each learner on the same folds of iris."""
     from sklearn.datasets import load_iris
     from sklearn.model_selection import StratifiedKFold, cross_validate
 
@@ -49,7 +49,7 @@ def cross_validated(**how: Any) -> dict[str, dict[str, Any]]:
 
 
 def make_scikit_learn(folder: Path) -> None:
-    """A dictionary of dictionaries that cross_validate returned, and cv_results_."""
+    """Write results of cross_validate by learner, and cv_results_."""
     import pandas as pd
     from sklearn.datasets import load_iris
     from sklearn.model_selection import GridSearchCV
@@ -67,14 +67,14 @@ def make_scikit_learn(folder: Path) -> None:
 
 
 def make_mlflow(folder: Path) -> None:
-    """Parent runs with child runs: a folder mlruns, a data base, and the frame of search_runs."""
+    """Write parent and child runs: a folder mlruns, a database, and the frame of search_runs."""
     os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
     import mlflow
 
     results = cross_validated(scoring=("accuracy",))
-    with tempfile.TemporaryDirectory() as place:
-        os.chdir(place)
-        for uri in (f"file:{place}/mlruns", f"sqlite:///{place}/mlflow.db"):
+    with tempfile.TemporaryDirectory() as temporary:
+        os.chdir(temporary)
+        for uri in (f"file:{temporary}/mlruns", f"sqlite:///{temporary}/mlflow.db"):
             mlflow.set_tracking_uri(uri)
             mlflow.create_experiment("iris", artifact_location="artifacts")
             mlflow.set_experiment("iris")
@@ -91,26 +91,26 @@ def make_mlflow(folder: Path) -> None:
             except KeyboardInterrupt:
                 pass
             frame = mlflow.search_runs()
-            frame["artifact_uri"] = frame["artifact_uri"].str.replace(place, "")
+            frame["artifact_uri"] = frame["artifact_uri"].str.replace(temporary, "")
             frame.to_csv(folder / "search_runs.csv", index=False)
-        for path in Path(place, "mlruns").rglob("meta.yaml"):
-            path.write_text(path.read_text().replace(place, ""))
-        shutil.make_archive(str(folder / "mlruns"), "zip", place, "mlruns")
+        for path in Path(temporary, "mlruns").rglob("meta.yaml"):
+            path.write_text(path.read_text().replace(temporary, ""))
+        shutil.make_archive(str(folder / "mlruns"), "zip", temporary, "mlruns")
         _keep_tables(
-            Path(place, "mlflow.db"), folder / "mlflow.db",
+            Path(temporary, "mlflow.db"), folder / "mlflow.db",
             ("experiments", "runs", "metrics", "latest_metrics", "params", "tags"),
         )  # fmt: skip
 
 
-def _keep_tables(old: Path, new: Path, kept: tuple[str, ...]) -> None:
-    """A data base with some of the tables of another, without the indexes."""
+def _keep_tables(old: Path, new: Path, names: tuple[str, ...]) -> None:
+    """Copy some tables of a database, without indexes."""
     new.unlink(missing_ok=True)
     with sqlite3.connect(old) as source, sqlite3.connect(new) as target:
         target.execute("PRAGMA page_size = 1024")
         for name, text in source.execute(
             "SELECT name, sql FROM sqlite_master WHERE type = 'table'"
         ).fetchall():
-            if name not in kept:
+            if name not in names:
                 continue
             target.execute(text)
             rows = [
@@ -128,7 +128,7 @@ def _keep_tables(old: Path, new: Path, kept: tuple[str, ...]) -> None:
 
 
 def make_optuna(folder: Path) -> None:
-    """A study whose trials keep the score of each fold, one that reports it, and a plain one."""
+    """Write a study whose trials store fold scores, one that reports them, and a plain one."""
     import optuna
     from sklearn.datasets import load_iris
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -150,9 +150,9 @@ def make_optuna(folder: Path) -> None:
             trial.report(float(score), fold)
         return float(scores.mean())
 
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as temporary:
         study = optuna.create_study(
-            direction="maximize", study_name="trees", storage=f"sqlite:///{place}/optuna.db",
+            direction="maximize", study_name="trees", storage=f"sqlite:///{temporary}/optuna.db",
             sampler=optuna.samplers.RandomSampler(seed=2),
         )  # fmt: skip
         study.optimize(objective, n_trials=6)
@@ -162,16 +162,16 @@ def make_optuna(folder: Path) -> None:
         attrs = ("number", "value", "params", "state")
         study.trials_dataframe(attrs=attrs).to_csv(folder / "values.csv", index=False)
         _keep_tables(
-            Path(place, "optuna.db"), folder / "optuna.db",
+            Path(temporary, "optuna.db"), folder / "optuna.db",
             ("studies", "study_directions", "trials", "trial_params", "trial_values",
              "trial_user_attributes", "trial_intermediate_values"),
         )  # fmt: skip
 
 
 def make_openml(folder: Path) -> None:
-    """Listings as openml-python parses them, and the predictions of runs as it writes them.
+    """Write listings as openml-python parses them, and predictions of runs as it writes them.
 
-    The answer of the server is made up in the form of its API; the runs of `runs` are real
+    The answer of the server is made up in the format of its API; the runs of `runs` are real
     predictions of iris in the files that ``OpenMLRun.to_filesystem`` writes.
     """
     from types import SimpleNamespace
@@ -187,7 +187,7 @@ def make_openml(folder: Path) -> None:
         for flow, (name, one) in enumerate(results.items(), start=1):
             scores = [round(float(score) - (task == 41) / 8, 6) for score in one["test_accuracy"]]
             evaluations.append((1000 * flow + task, task, 10 * flow, flow, name, data, scores))
-    # the first flow again on the first task: a later run of the same setup
+    # a later run of the first flow on the first task
     evaluations.append((9000, 59, 10, 1, LEARNERS[0], "iris", evaluations[0][-1]))
     for per_fold in (False, True):
         answer = _listing(evaluations, per_fold=per_fold)
@@ -197,7 +197,7 @@ def make_openml(folder: Path) -> None:
         )
         with patch(
             "openml._api_calls._perform_api_call",
-            side_effect=lambda call, *_, told=(users, answer): told["user/" not in call],
+            side_effect=lambda call, *_, answers=(users, answer): answers["user/" not in call],
         ):
             frame = openml.evaluations.list_evaluations(
                 "predictive_accuracy", size=len(evaluations), per_fold=per_fold,
@@ -235,7 +235,7 @@ def make_openml(folder: Path) -> None:
 
 
 def _listing(evaluations: list[tuple[Any, ...]], *, per_fold: bool) -> str:
-    """The server's answer to a request for evaluations."""
+    """Return the server's answer to a request for evaluations."""
     parts = []
     for run, task, setup, flow, name, data, scores in evaluations:
         value = (
@@ -257,7 +257,7 @@ def _listing(evaluations: list[tuple[Any, ...]], *, per_fold: bool) -> str:
 
 
 def make_autorank(folder: Path) -> None:
-    """A frame as autorank takes it, written after autorank has taken it."""
+    """Write a frame that autorank accepts, and its mean ranks."""
     import warnings
 
     import numpy as np
@@ -286,6 +286,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tool", choices=MAKERS)
     parser.add_argument("folder", type=Path)
-    asked = parser.parse_args()
-    asked.folder.mkdir(parents=True, exist_ok=True)
-    MAKERS[asked.tool](asked.folder.resolve())
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    MAKERS[options.tool](options.folder.resolve())

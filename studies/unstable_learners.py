@@ -1,17 +1,18 @@
-"""Which tests keep their level when learners are unstable, and what power that costs.
+"""Measure which tests keep their level for unstable learners, and what power that costs.
 
     python studies/unstable_learners.py [--sets 400] [--work FOLDER] [--write] [--smoke]
     python studies/unstable_learners.py --confirm [--sets 800] [--work FOLDER] [--write]
 
-Draws data sets on which learners are equal by construction, or differ by a known gap, and counts
-how often each test finds a difference. *Own blocks*: each learner sees its own block of columns,
-all blocks alike, so that equality holds although there is signal. *Without signal*: labels by
-coin, binary columns. `--work` keeps the losses of every scenario, so that an interrupted run
-resumes where it stopped; `--write` writes docs/measured/unstable.md and unstable.csv; `--smoke`
-draws a few data sets of a few scenarios. About an hour of processor time on one core.
-`--confirm` draws data sets that no choice was made on, and asks only whether nested
-cross-validation may be the default: at most 6 percent of the nulls, at most 5 points of power lost
-on stable learners, at most twice the processor time of 10x10. It writes
+Draw data sets on which learners are equal by construction, or differ by a known gap, and count how
+often each test finds a difference. *Own blocks*: each learner sees its own block of columns, all
+blocks from the same distribution, so that learners are equal although there is signal. *Without
+signal*: random labels, binary columns. `--work` keeps the losses of every scenario, so that an
+interrupted run resumes; `--write` writes docs/measured/unstable.md and unstable.csv; `--smoke`
+draws a few data sets of a few scenarios. Takes about an hour of CPU time on one core.
+
+`--confirm` draws new data sets, which played no part in any choice, and checks only whether nested
+cross-validation can be the default: at most 6 percent of the nulls rejected, at most 5 points of
+power lost on stable learners, at most twice the CPU time of 10x10. It writes
 docs/measured/unstable_confirmed.md and .csv.
 """
 
@@ -44,11 +45,11 @@ DOCS = Path(__file__).parent.parent / "docs" / "measured"
 HALVINGS = 10
 COLUMNS, BAYES_ERROR = 4, 0.25
 GAPS = {100: 0.12, 300: 0.07, 1000: 0.04}
-"""How much smaller the Bayes error of the first learner is, where power is measured."""
+"""How much smaller the Bayes error of the first learner is, to measure power."""
 
 
 class SevenNeighbours:
-    """The majority of the seven nearest rows, over whole plans; the library has no k > 1."""
+    """Predict the majority of the seven nearest rows, over whole plans."""
 
     def _predict_plan(self, encoded, splits):
         values, y = encoded.values, encoded.y
@@ -69,7 +70,7 @@ class SevenNeighbours:
 
 @dataclass(frozen=True, kw_only=True)
 class Scenario:
-    """Data sets of one kind, and which pairs of learners are equal on them."""
+    """Data sets of one kind, and the pairs of learners that are equal on them."""
 
     name: str
     rows: int
@@ -78,12 +79,12 @@ class Scenario:
     """``"blocks"``: own blocks; ``"uniform"`` or ``"coins"``: binary columns without signal."""
     gap: float = 0.0
     sets: int = 0
-    """Data sets, where cost forbids as many as asked for."""
+    """Limit of the number of data sets, for expensive scenarios."""
     one: tuple[int, int] | None = None
-    """The pair that counts as *one pair*; None: the mean over all equal (or unequal) pairs."""
+    """The pair that counts as *one pair*; None for the mean over all equal (or unequal) pairs."""
 
     def draw(self, rng):
-        """One encoded data set for each learner."""
+        """Return one encoded data set for each learner."""
         K, n = len(self.learners), self.rows
         y = (rng.random(n) < 0.5).astype(np.int64)
         classes = np.array(["0", "1"])
@@ -94,17 +95,17 @@ class Scenario:
             return [same] * K
         from scipy.special import ndtri
 
-        made = []
+        result = []
         for k in range(K):
             error = BAYES_ERROR - (self.gap if k == 0 else 0.0)
             half = -float(ndtri(error)) / np.sqrt(COLUMNS)
             values = rng.standard_normal((n, COLUMNS)) + np.where(y, half, -half)[:, None]
             cardinality = np.zeros(COLUMNS, dtype=np.int64)
-            made.append(Encoded(values=values, cardinality=cardinality, y=y, classes=classes))
-        return made
+            result.append(Encoded(values=values, cardinality=cardinality, y=y, classes=classes))
+        return result
 
     def pairs(self):
-        """Positions among all pairs i < j: those that are counted, and those of *one pair*."""
+        """Return positions among all pairs i < j: the counted pairs, and those of *one pair*."""
         i, j = np.triu_indices(len(self.learners), 1)
         if self.gap:
             counted = np.flatnonzero(i == 0)
@@ -121,27 +122,27 @@ class Scenario:
 PANEL = ("nmc", "logistic", "naive-bayes", "nn", "c4.5", "7-nn")
 STABLE = ("nmc", "naive-bayes", "logistic")
 TEN_FOLDS = tuple(f"{name}, own blocks" for name in (*STABLE, "nn", "7-nn"))
-"""Where halves are cross-validated with ten folds too, at 100 rows."""
+"""Scenarios whose halves are also cross-validated with ten folds, at 100 rows."""
 
 
 def scenarios():
-    """All of them: nulls first, then gaps."""
-    made = []
+    """Return all scenarios: nulls first, then gaps."""
+    result = []
     for rows, learners in (
         (30, ("nmc", "nn")),
         (100, ("nmc", "naive-bayes", "logistic", "nn", "7-nn", "c4.5")),
         (300, ("nmc", "naive-bayes", "logistic", "nn", "c4.5")),
         (1000, ("nmc", "naive-bayes")),
     ):
-        made += [
+        result += [
             Scenario(name=f"{name}, own blocks", rows=rows, learners=(name,) * 6, signal="blocks")
             for name in learners
         ]
     for rows in (100, 300):
         for signal, words in (("uniform", "U(0, 1)"), ("coins", "fair coins")):
-            made.append(Scenario(name=f"six learners, {words}, no signal", rows=rows,
+            result.append(Scenario(name=f"six learners, {words}, no signal", rows=rows,
                                  learners=PANEL, signal=signal))  # fmt: skip
-    made += [
+    result += [
         Scenario(name="2 nn and 4 nmc, own blocks", rows=100, learners=("nn",) * 2 + ("nmc",) * 4,
                  signal="blocks", one=(0, 1)),
         Scenario(name="3 nn and 3 nmc, own blocks", rows=100, learners=("nn",) * 3 + ("nmc",) * 3,
@@ -152,16 +153,16 @@ def scenarios():
         (300, ("nmc", "naive-bayes", "logistic", "nn", "c4.5")),
         (1000, ("nmc",)),
     ):
-        made += [
+        result += [
             Scenario(name=f"{name}, gap", rows=rows, learners=(name,) * 6, signal="blocks",
                      gap=GAPS[rows], sets=250)
             for name in learners
         ]  # fmt: skip
-    return made
+    return result
 
 
 def _fold_losses(predicted, y, marks, folds):
-    """(runs, folds) zero-one losses from predictions fold by fold."""
+    """Return zero-one losses (runs, folds) from predictions fold by fold."""
     codes = iter(predicted)
     return np.array(
         [[np.mean(next(codes) != y[line == fold]) for fold in range(folds)] for line in marks]
@@ -169,7 +170,7 @@ def _fold_losses(predicted, y, marks, folds):
 
 
 def _drawn(scenario, number, seed):
-    """One data set for each learner, the learners, and the seed of the plan."""
+    """Return one data set for each learner, the learners, and the seed of the plan."""
     fresh = [seed] if seed else []
     rng = np.random.default_rng([*fresh, scenario.rows, number, *scenario.name.encode()])
     sets = scenario.draw(rng)
@@ -179,7 +180,7 @@ def _drawn(scenario, number, seed):
 
 
 def record(scenario, number, fresh):
-    """Losses in 10x10 and on halves of the rows, and the processor time of both."""
+    """Compute losses in 10x10 and on halves of the rows, and the CPU time of both."""
     sets, estimators, seed = _drawn(scenario, number, fresh)
     n, y, K = scenario.rows, sets[0].y, len(estimators)
     main = plan("10x10", random_state=seed).materialise(n, y)
@@ -202,17 +203,17 @@ def record(scenario, number, fresh):
         for fold in range(10):
             tested = main.fold_of[0] == fold
             out["instances"][k, tested] = predicted[fold] != y[tested]
-        for place, (folds, splits) in enumerate(halves.items()):
+        for number, (folds, splits) in enumerate(halves.items()):
             table = out.setdefault(f"halves{folds}", np.empty((K, 2 * HALVINGS, folds)))
             begin = time.process_time()
             predicted = list(predict_subsets(estimator, encoded, splits, list(range(10, 30))))
-            out["seconds"][k, 1 + place] = time.process_time() - begin
+            out["seconds"][k, 1 + number] = time.process_time() - begin
             table[k] = _fold_losses(predicted, y, splits.subset_marks, folds)
     return out
 
 
 def record_nested(scenario, number, fresh):
-    """Losses in 10x5 and with pairs of folds left out together."""
+    """Compute losses in 10x5 and with pairs of folds left out together."""
     sets, estimators, seed = _drawn(scenario, number, fresh)
     y, K = sets[0].y, len(estimators)
     splits = plan("10x5+nested", random_state=seed).materialise(scenario.rows, y)
@@ -226,7 +227,7 @@ def record_nested(scenario, number, fresh):
 
 
 def records(scenario, sets, work, seed):
-    """The records of a scenario, from the folder where it has them."""
+    """Return the records of a scenario, from the folder if it has them."""
     count = min(sets, scenario.sets or sets)
     label = "".join(c if c.isalnum() else "-" for c in scenario.name)
     table = {}
@@ -236,8 +237,8 @@ def records(scenario, sets, work, seed):
         if path is not None and path.exists():
             table |= dict(np.load(path))
             continue
-        made = [function(scenario, number, seed) for number in range(count)]
-        part = {name: np.stack([one[name] for one in made]) for name in made[0]}
+        result = [function(scenario, number, seed) for number in range(count)]
+        part = {name: np.stack([one[name] for one in result]) for name in result[0]}
         table |= part
         if path is not None:
             work.mkdir(parents=True, exist_ok=True)
@@ -251,7 +252,7 @@ def _differences(table):
 
 
 def _flat(table, folds, halvings):
-    """Both parts in one axis, as the registered tests take them."""
+    """Join both parts along one axis, as the registered tests expect."""
     sets, K = table["main"].shape[:2]
     halves = table[f"halves{folds}"][:, :, : 2 * halvings]
     return np.concatenate(
@@ -260,7 +261,7 @@ def _flat(table, folds, halvings):
 
 
 def _variances(table, folds, halvings):
-    """Mean difference, corrected variance and half the variance at half, (sets, pairs)."""
+    """Return mean difference, corrected variance and half the variance at half (sets, pairs)."""
     a, b = _differences(table["main"])
     d = np.moveaxis(a - b, (2, 3), (0, 1))
     a, b = _differences(table[f"halves{folds}"][:, :, : 2 * halvings])
@@ -277,7 +278,7 @@ def corrected(table):
 
 
 def registered(function, folds, halvings):
-    """A registered test that takes both parts."""
+    """Return a registered test of both parts."""
 
     def pvalues(table):
         a, b = _differences(_flat(table, folds, halvings))
@@ -289,7 +290,7 @@ def registered(function, folds, halvings):
 
 
 def per_study(folds, halvings, *, share=1.0, floor=False, df=99):
-    """One factor per study; `share` of it and the rest of the pair's own, perhaps at least 1."""
+    """Return a test with a mix of one factor per study (`share`) and the factor of the pair."""
 
     def pvalues(table):
         mean, variance, halved = _variances(table, folds, halvings)
@@ -308,7 +309,7 @@ def per_study(folds, halvings, *, share=1.0, floor=False, df=99):
 
 
 def per_learner(folds, halvings, *, df=99):
-    """The factor of a pair is the mean of those of its learners, by least squares."""
+    """Return a test whose pair factor is the mean of its learners' factors (least squares)."""
 
     def pvalues(table):
         mean, variance, halved = _variances(table, folds, halvings)
@@ -324,7 +325,7 @@ def per_learner(folds, halvings, *, df=99):
 
 
 def raised(folds, halvings):
-    """The larger of the corrected variance and that from halves, three df a halving."""
+    """Use the larger of the corrected variance and that of halves, three df per halving."""
 
     def pvalues(table):
         mean, variance, halved = _variances(table, folds, halvings)
@@ -334,7 +335,7 @@ def raised(folds, halvings):
 
 
 def nested(function, runs):
-    """A registered test on pairs of folds left out together, in the first runs."""
+    """Return a registered test on pairs of folds left out together, in the first runs."""
 
     def pvalues(table):
         sets, K = table["outer"].shape[:2]
@@ -347,11 +348,11 @@ def nested(function, runs):
 
 
 def bayle(table):
-    made = []
+    result = []
     for instances, fold_of in zip(table["instances"], table["fold_of"], strict=True):
         i, j = np.triu_indices(len(instances), 1)
-        made.append(bayle_cv_z(instances[i], instances[j], fold_of=fold_of).pvalue)
-    return np.array(made)
+        result.append(bayle_cv_z(instances[i], instances[j], fold_of=fold_of).pvalue)
+    return np.array(result)
 
 
 TESTS = {
@@ -373,29 +374,29 @@ TESTS = {
     "(idea) half own, half study's factor": (
         "10x10+halves:10x5", 200, per_study(5, 10, share=0.5, floor=True, df=40)),
 }  # fmt: skip
-"""Name: (plan, fits, p-values of all pairs from the records of a scenario)."""
+"""{name: (plan, fits, function from records of a scenario to p-values of all pairs)}."""
 
 
 PAIRS_WITHOUT_SIGNAL = {"nmc against logistic": (0, 1), "nn against c4.5": (3, 4)}
 
 
 def shares(scenario, table, test):
-    """Rows (what, share of data sets) of one test on one scenario; none where it was not run."""
+    """Return (question, share of data sets) of one test on one scenario; empty if not run."""
     _, _, pvalues = TESTS[test]
     if "10 folds" in test and "halves10" not in table:
         return []
     p = np.asarray(pvalues(table))
     counted, one = scenario.pairs()
     alone = p <= 0.05
-    found = np.stack([adjust(row, "holm") for row in p]) <= 0.05
+    claimed = np.stack([adjust(row, "holm") for row in p]) <= 0.05
     if scenario.gap:
         a, b = _differences(table["main"].mean(axis=(2, 3)))
         right = a < b
         return [
             ("one pair", (alone & right)[:, one].mean()),
-            ("each of 15, Holm", (found & right)[:, counted].mean()),
+            ("each of 15, Holm", (claimed & right)[:, counted].mean()),
         ]
-    rows = [("any of 15, Holm", found[:, counted].any(axis=1).mean())]
+    rows = [("any of 15, Holm", claimed[:, counted].any(axis=1).mean())]
     if scenario.learners != PANEL:
         return [("one pair", alone[:, one].mean()), *rows]
     i, j = np.triu_indices(len(PANEL), 1)
@@ -404,15 +405,15 @@ def shares(scenario, table, test):
     return [*rows, ("worst of 15 pairs", alone.mean(axis=0).max())]
 
 
-def lines(sets, work, wanted, seed=0):
-    """One line of the table for every scenario, test and question."""
-    made = []
-    asked = CONFIRMED if seed else TESTS
-    for scenario in wanted:
+def lines(sets, work, selected, seed=0):
+    """Return one row of the table for every scenario, test and question."""
+    result = []
+    tests = CONFIRMED if seed else TESTS
+    for scenario in selected:
         table = records(scenario, sets, work, seed)
-        for test in asked:
+        for test in tests:
             spec, fits, _ = TESTS[test]
-            made += [
+            result += [
                 {
                     "data": scenario.name,
                     "rows": scenario.rows,
@@ -427,29 +428,29 @@ def lines(sets, work, wanted, seed=0):
                 for question, share in shares(scenario, table, test)
             ]
         print(f"{scenario.name}, {scenario.rows} rows", file=sys.stderr, flush=True)
-    return made
+    return result
 
 
 JUDGED = ("one pair", "any of 15, Holm", *PAIRS_WITHOUT_SIGNAL)
 MOST, LOSS, TIMES = 6.0, 5.0, 2.0
 CONFIRMED = ("corrected-repeated-kfold-t", "nested-cv-t")
 SEED = 2311
-"""Of the data sets of ``--confirm``, drawn once, after everything was chosen."""
+"""Seed of ``--confirm``, used once, after all choices were made."""
 
 
-def summary(made):
-    """Of each test: the worst level, and the power lost against the corrected test."""
+def summary(measured):
+    """Return for each test the worst level, and the power lost against the corrected test."""
 
-    def of(test, **asked):
+    def of(test, **selected):
         return {
             (one["data"], one["rows"], one["question"]): one["percent"]
-            for one in made
-            if one["test"] == test and all(one[name] == value for name, value in asked.items())
+            for one in measured
+            if one["test"] == test and all(one[name] == value for name, value in selected.items())
         }
 
     plain = of("corrected-repeated-kfold-t", null=False)
     rows = []
-    for test in dict.fromkeys(one["test"] for one in made):
+    for test in dict.fromkeys(one["test"] for one in measured):
         spec, fits, _ = TESTS[test]
         nulls = {at: rate for at, rate in of(test, null=True).items() if at[2] in JUDGED}
         gaps = of(test, null=False)
@@ -463,7 +464,7 @@ def summary(made):
                 "plan": spec,
                 "fits": fits,
                 "worst level": nulls[worst],
-                "where": f"{worst[0]}, {worst[1]} rows, {worst[2]}",
+                "situation": f"{worst[0]}, {worst[1]} rows, {worst[2]}",
                 "holds": nulls[worst] <= MOST,
                 "power": float(np.mean(list(gaps.values()))) if gaps else float("nan"),
                 "lost": float(np.mean(alone)) if alone else float("nan"),
@@ -479,14 +480,15 @@ def _table(rows, heads):
     return text + [f"| {' | '.join(row)} |" for row in rows]
 
 
-def page(made, costs, command):
-    """docs/measured/unstable.md."""
-    rows = summary(made)
-    standard_error = 100 * (0.05 * 0.95 / max(one["sets"] for one in made if one["null"])) ** 0.5
+def page(measured, costs, command):
+    """Return the text of docs/measured/unstable.md."""
+    rows = summary(measured)
+    standard_error = (
+        100 * (0.05 * 0.95 / max(one["sets"] for one in measured if one["null"])) ** 0.5
+    )
     text = [
         f"Made by `{command}`. All rates are percentages of data sets, two-sided at 5 percent; "
-        f"{max(one['sets'] for one in made if one['null'])} data sets for each null and "
-        f"{max((one['sets'] for one in made if not one['null']), default=0)} for each gap, so that "
+        f"{nulls} data sets for each null and {gaps} for each gap, so that "
         f"a rate of 5 has a standard error of {standard_error:.1f}. The worst of many rates is "
         "above 5 by chance too.",
         "",
@@ -502,7 +504,7 @@ def page(made, costs, command):
                     row["test"],
                     row["plan"],
                     str(row["fits"]),
-                    f"{row['worst level']:.1f} ({row['where']})",
+                    f"{row['worst level']:.1f} ({row['situation']})",
                     "yes" if row["holds"] else "no",
                     f"{row['power']:.0f}",
                     f"{row['lost']:.1f} / {row['lost of 15']:.1f}",
@@ -524,22 +526,22 @@ def page(made, costs, command):
         "",
     ]  # fmt: skip
     for null, title in ((True, "Equal learners"), (False, "Learners that differ")):
-        part = [one for one in made if one["null"] is null]
+        part = [one for one in measured if one["null"] is null]
         tests = [test for test in TESTS if any(one["test"] == test for one in part)]
         cells = {}
         for one in part:
             at = (one["data"], one["rows"], one["question"])
             cells.setdefault(at, {})[one["test"]] = f"{one['percent']:.1f}"
         body = [
-            [data, str(rows_), question, *(found.get(test, "") for test in tests)]
-            for (data, rows_, question), found in cells.items()
+            [data, str(rows_), question, *(shares.get(test, "") for test in tests)]
+            for (data, rows_, question), shares in cells.items()
         ]
         text += [f"**{title}**", "", *_table(body, ["data", "rows", "question", *tests]), ""]
     return "\n".join(text)
 
 
 def cost(sizes=(100, 300), repeats=3):
-    """Processor time of `compare`, the least of some repeats, as a ratio to that of 10x10."""
+    """Return the CPU time of `compare` (least of the repeats) as a ratio to that of 10x10."""
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.neighbors import KNeighborsClassifier
@@ -561,7 +563,7 @@ def cost(sizes=(100, 300), repeats=3):
         bk.compare(learners, data.values, data.y, plan=spec, progress=False, engine="serial")
         return time.process_time() - begin
 
-    made = []
+    result = []
     for words, learners in panels.items():
         for rows in sizes:
             data = GaussianClasses(rows=rows, attributes=8).encoded(np.random.default_rng(rows))
@@ -571,10 +573,10 @@ def cost(sizes=(100, 300), repeats=3):
                 for spec in ("10x10", "10x5+nested", "10x10+halves:10x5")
             }
             plain, nested_, halves = took.values()
-            made.append({"learners": words, "rows": rows, "nested": nested_ / plain,
+            result.append({"learners": words, "rows": rows, "nested": nested_ / plain,
                          "halves": halves / plain})  # fmt: skip
-            print(f"{words}, {rows} rows: {made[-1]}", file=sys.stderr, flush=True)
-    return made
+            print(f"{words}, {rows} rows: {result[-1]}", file=sys.stderr, flush=True)
+    return result
 
 
 def main() -> None:
@@ -584,29 +586,31 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write docs/measured/unstable.*")
     parser.add_argument("--smoke", action="store_true", help="a few data sets of a few scenarios")
     parser.add_argument("--confirm", action="store_true", help="fresh data sets, one question")
-    asked = parser.parse_args()
-    wanted, sets, seed = scenarios(), asked.sets, SEED if asked.confirm else 0
-    if asked.smoke:
+    options = parser.parse_args()
+    selected, sets, seed = scenarios(), options.sets, SEED if options.confirm else 0
+    if options.smoke:
         few = {"nmc, own blocks", "six learners, U(0, 1), no signal", "nmc, gap"}
-        wanted, sets = [one for one in wanted if one.rows == 100 and one.name in few], 3
-    elif asked.confirm:
+        selected, sets = [one for one in selected if one.rows == 100 and one.name in few], 3
+    elif options.confirm:
         sets = sets or 800
-        wanted = [replace(one, sets=one.sets and sets // 2) for one in wanted]
+        selected = [replace(one, sets=one.sets and sets // 2) for one in selected]
     else:
         sets = sets or 400
-    made = lines(sets, asked.work, wanted, seed)
-    costs = cost((100,), repeats=1) if asked.smoke else cost()
-    option = " --confirm" if asked.confirm else ""
-    text = page(made, costs, f"python studies/unstable_learners.py{option} --sets {sets} --write")
-    name = "unstable_confirmed" if asked.confirm else "unstable"
-    if not asked.write:
+    measured = lines(sets, options.work, selected, seed)
+    costs = cost((100,), repeats=1) if options.smoke else cost()
+    option = " --confirm" if options.confirm else ""
+    text = page(
+        measured, costs, f"python studies/unstable_learners.py{option} --sets {sets} --write"
+    )
+    name = "unstable_confirmed" if options.confirm else "unstable"
+    if not options.write:
         print(text)
         return
     (DOCS / f"{name}.md").write_text(text, encoding="utf-8")
     with (DOCS / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(made[0]))
+        writer = csv.DictWriter(file, fieldnames=list(measured[0]))
         writer.writeheader()
-        writer.writerows(made)
+        writer.writerows(measured)
 
 
 if __name__ == "__main__":
