@@ -483,9 +483,9 @@ def _table(rows, heads):
 def page(measured, costs, command):
     """Return the text of docs/measured/unstable.md."""
     rows = summary(measured)
-    standard_error = (
-        100 * (0.05 * 0.95 / max(one["sets"] for one in measured if one["null"])) ** 0.5
-    )
+    nulls = max(one["sets"] for one in measured if one["null"])
+    gaps = max((one["sets"] for one in measured if not one["null"]), default=0)
+    standard_error = 100 * (0.05 * 0.95 / nulls) ** 0.5
     text = [
         f"Made by `{command}`. All rates are percentages of data sets, two-sided at 5 percent; "
         f"{nulls} data sets for each null and {gaps} for each gap, so that "
