@@ -89,9 +89,9 @@ def run_serially(experiment: Any) -> float:
     from bestofk.run.engines.engine import Engine
     from bestofk.run.evaluation.comparison_task import ComparisonTask
 
-    places = list(experiment.places())
+    cells = list(experiment.places())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
-    return sum(cell.loss for cell in engine.run(task, places, total=len(places)))
+    return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:
