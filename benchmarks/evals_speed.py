@@ -1,48 +1,49 @@
-"""Logs of 20 models x 10,000 items x 4 epochs: seconds against the json module, and memory.
+"""Measure reading logs and choosing a model against unpacking the same files with the json module.
 
-    inspect    20 archives of Inspect with 40,000 summaries each
-    lm-eval    20 files of lm-evaluation-harness with 10,000 samples, repeated four times each
-    promptfoo  20 output files of promptfoo with 40,000 results each
-    table      one CSV of 800,000 rows, against pyarrow
-    parquet    the same rows as Parquet, against pyarrow
+Logs of 20 models x 10,000 items x 4 epochs:
 
-"ours" is `read_evals` and `choose_model`; "peer" is unpacking and `json.loads` of the same files
-(a line at a time where the file has lines; pyarrow's CSV reader for the table), each in a process
-of its own and in seconds of the processor, in turn; printed are medians over the repeats, and
-"user" is the ratio without the system's seconds. Every run comes right after one of its own kind:
-a virtual machine that takes free memory back needs tenths of a second to give it again, which would
-be counted against the side that needs more than the one before it. The promise is at most 3 times
-the peer, and 1024 MiB at the most. ``--small`` takes a tenth of the items.
+- ``inspect``: 20 Inspect archives with 40,000 summaries each
+- ``lm-eval``: 20 files of lm-evaluation-harness with 10,000 samples, repeated four times each
+- ``promptfoo``: 20 promptfoo output files with 40,000 results each
+- ``table``: one CSV of 800,000 rows, against pyarrow
+- ``parquet``: the same rows as Parquet, against pyarrow
+
+bestofk runs `read_evals` and `choose_model`; the peer runs `json.loads` (line by line if the file
+has lines) or pyarrow's reader. Every side runs in a process of its own, right after a run of its
+own kind: a virtual machine that has reclaimed free memory takes tenths of a second to return it.
+Seconds are CPU seconds; ratios are medians over the repeats. Limits: a ratio of at least 1/3, and
+1024 MiB of memory, which is printed.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 
+from timing import Row, row
+
 MODELS, ITEMS, EPOCHS = 20, 10_000, 4
+REPEATS = 5
 
 OURS = """
 import pathlib, re, resource, sys
 import bestofk as bk, numpy, pandas, pyarrow.csv, pyarrow.parquet
 from bestofk.evals import example_evals, read_evals
-bk.choose_model(example_evals("inspect-sums"))  # imports what reading and deciding need
+bk.choose_model(example_evals("inspect-sums"))  # import what reading and deciding need
 begin = resource.getrusage(resource.RUSAGE_SELF)
 evals = read_evals(sys.argv[1])
 choice = bk.choose_model(evals)
 end = resource.getrusage(resource.RUSAGE_SELF)
-user, system = end.ru_utime - begin.ru_utime, end.ru_stime - begin.ru_stime
+seconds = end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime
 status = pathlib.Path("/proc/self/status").read_text()
-print(user + system, user, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024, len(evals))
+print(seconds, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) / 1024, len(evals))
 """
 PEER = """
 import json, pathlib, resource, sys, zipfile
@@ -64,8 +65,7 @@ for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.*")):
     else:
         pyarrow.csv.read_csv(path)
 end = resource.getrusage(resource.RUSAGE_SELF)
-user, system = end.ru_utime - begin.ru_utime, end.ru_stime - begin.ru_stime
-print(user + system, user)
+print(end.ru_utime - begin.ru_utime + end.ru_stime - begin.ru_stime)
 """
 
 
@@ -99,12 +99,12 @@ def make_lm_eval(folder: Path, items: int) -> None:
     draw = np.random.default_rng(1)
     for model in range(MODELS):
         right = (draw.random((items, EPOCHS)) < 0.5 + model / 50).astype(float)
-        place = folder / f"m{model}"
-        place.mkdir()
-        told = {"results": {"t": {"acc,none": 0.5}}, "configs": {"t": {}}, "versions": {"t": 1},
+        home = folder / f"m{model}"
+        home.mkdir()
+        results = {"results": {"t": {"acc,none": 0.5}}, "configs": {"t": {}}, "versions": {"t": 1},
                 "higher_is_better": {"t": {"acc": True}}, "model_name": f"m{model}"}  # fmt: skip
-        (place / "results_2025-01-01T00-00-00.0.json").write_text(json.dumps(told))
-        with (place / "samples_t_2025-01-01T00-00-00.0.jsonl").open("w") as file:
+        (home / "results_2025-01-01T00-00-00.0.json").write_text(json.dumps(results))
+        with (home / "samples_t_2025-01-01T00-00-00.0.jsonl").open("w") as file:
             for i in range(items):
                 question = f"What is the answer to question {i}? " * 5
                 row = {
@@ -168,43 +168,20 @@ MAKERS = {
 }
 
 
-def measure(code: str, folder: Path) -> list[float]:
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(folder)], check=True, capture_output=True, text=True
-    )
-    return [float(word) for word in re.split(r"\s+", done.stdout.strip())]
+def second_run(code: str, folder: Path) -> list[float]:
+    """Run the code twice in new processes; return the numbers that the second one prints."""
+    command = [sys.executable, "-c", code, str(folder)]
+    for _ in range(2):
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [float(word) for word in done.stdout.split()]
 
 
-def second(code: str, folder: Path) -> list[float]:
-    """Measured after a run of its own kind, so that each finds as much memory that is ready."""
-    measure(code, folder)
-    return measure(code, folder)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("formats", nargs="*", default=list(MAKERS))
-    parser.add_argument("--small", action="store_true")
-    parser.add_argument("--repeats", type=int, default=5)
-    given = parser.parse_args()
-    items = ITEMS // 10 if given.small else ITEMS
-    print(
-        f"{'format':<10} {'MB':>6} {'rows':>8} {'ours s':>7} {'peer s':>7} {'ratio':>6} "
-        f"{'user':>6} {'MiB':>6}"
-    )
-    for name in given.formats or MAKERS:
-        with tempfile.TemporaryDirectory() as place:
-            folder = Path(place)
-            MAKERS[name](folder, items)
-            size = sum(path.stat().st_size for path in folder.rglob("*.*")) / 1e6
-            # in turn, so that what else the machine does meets both
-            turns = [(second(OURS, folder), second(PEER, folder)) for _ in range(given.repeats)]
-            ours, peer = (median(turn[side][0] for turn in turns) for side in (0, 1))
-            ratio, user = (median(one[of] / other[of] for one, other in turns) for of in (0, 1))
-            memory, rows = max(one[2] for one, _ in turns), turns[0][0][3]
-            print(f"{name:<10} {size:>6.0f} {rows:>8.0f} {ours:>7.2f} {peer:>7.2f} "
-                  f"{ratio:>6.2f} {user:>6.2f} {memory:>6.0f}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    main()
+def measure(formats: Sequence[str] = tuple(MAKERS)) -> Iterator[Row]:
+    for name in formats:
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
+            MAKERS[name](folder, ITEMS)
+            turns = [(second_run(OURS, folder), second_run(PEER, folder)) for _ in range(REPEATS)]
+        memory, rows = max(ours[1] for ours, _ in turns), turns[0][0][2]
+        print(f"{name}: {rows:.0f} rows, {memory:.0f} MiB")
+        yield row(f"evals-{name}", [ours[0] for ours, _ in turns], [peer[0] for _, peer in turns])

@@ -1,21 +1,18 @@
-"""The lab: naive Bayes against C4.5 in stratified 10x10 cross-validation of 300 x 10 binary rows.
+"""Measure the lab: naive Bayes against C4.5 in stratified 10x10 on 300 x 10 binary rows.
 
-Peers: scikit-learn's `cross_val_score` with BernoulliNB and DecisionTreeClassifier; and Weka's own
-`Evaluation.crossValidateModel` with NaiveBayes and J48, after its compiler has warmed up, when
-BESTOFK_WEKA_JAR names a weka.jar (java on the path). Seconds of the processor for 1,000 data sets,
-from as many data sets as each side needs to be measured well; our side draws the data sets and the
-splits too. Further rows: the tests' share of the fits (peer: the fits), and two processes against
-one (wall time; a quiet machine with two cores is needed).
+Peers: scikit-learn's `cross_val_score` with BernoulliNB and DecisionTreeClassifier and, if
+BESTOFK_WEKA_JAR names a weka.jar (java on the path), Weka's `Evaluation.crossValidateModel` with
+NaiveBayes and J48 after its compiler has warmed up. CPU seconds for 1,000 data sets, scaled from as
+many data sets as each side needs; bestofk also draws the data sets and the splits.
 
-    python benchmarks/run.py lab_speed
-    python benchmarks/lab_speed.py figure2     the whole of Fig. 2: 100 runs, 2 million fits
+Further rows: the tests against the fits, and two processes against one (wall time; two idle cores
+are needed).
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from time import perf_counter, process_time
@@ -24,10 +21,10 @@ import numpy as np
 
 from bestofk import lab
 from bestofk.stats.pairwise.repeated_kfold import VARIANTS
+from timing import Row
 
 SETS = 1000
 OURS, SKLEARN, WEKA = 200, 2, 20
-RUNS = (5, 10, 15, 20, 25, 30, 40, 50, 60, 70, 80, 90, 100)
 
 JAVA = """
 import java.lang.management.*;
@@ -89,7 +86,7 @@ def sklearn(sets: int = SKLEARN) -> float:
     for one in range(sets + 1):
         X = (rng.random((300, 10)) < rng.random(10)).astype(float)
         y = rng.random(300) < 0.5
-        if one == 1:  # the first one loads
+        if one == 1:  # the first one warms up
             begin = process_time()
         for learner in (BernoulliNB(), DecisionTreeClassifier(random_state=0)):
             folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=one)
@@ -110,18 +107,18 @@ def weka(jar: str, sets: int = WEKA) -> float:
 
 
 def statistics(sets: int = SETS) -> float:
-    """All eleven tests of 10x10 losses, their p-values and calibrated df, on 1,000 data sets."""
-    made = lab.simulate(problem="normal(plan='10x10')", sets=sets)
+    """Calibrate all eleven tests of 10x10 losses on 1,000 data sets; return seconds per test."""
+    simulation = lab.simulate(problem="normal(plan='10x10')", sets=sets)
     tests = (*VARIANTS, "corrected-repeated-kfold-t")
-    lab.calibrate(simulation=made)
+    lab.calibrate(simulation=simulation)
     begin = process_time()
     for test in tests:
-        lab.calibrate(test, simulation=made)
+        lab.calibrate(test, simulation=simulation)
     return (process_time() - begin) / len(tests)
 
 
 def two_processes(sets: int = 10_000) -> tuple[float, float]:
-    """Wall seconds of one and of two workers, their start included."""
+    """Return the wall seconds of one and of two workers, start-up included."""
     seconds = []
     for jobs in (1, 2):
         begin = perf_counter()
@@ -130,8 +127,7 @@ def two_processes(sets: int = 10_000) -> tuple[float, float]:
     return seconds[0], seconds[1]
 
 
-def measure() -> list[tuple[str, float, float, float]]:
-    """Rows (name, ratio, our seconds, seconds of the peer)."""
+def measure() -> list[Row]:
     fits = ours()
     peer = sklearn()
     rows = [("lab-vs-cross-val-score", peer / fits, fits, peer)]
@@ -144,25 +140,3 @@ def measure() -> list[tuple[str, float, float, float]]:
     one, two = two_processes()
     rows.append(("lab-two-processes", one / two, two, one))
     return rows
-
-
-def figure2(sets: int = SETS) -> None:
-    """Calibrated df (and Type I error in percent) by number of runs, 10 folds, level 5 %."""
-    begin = perf_counter()
-    made = lab.simulate(plan="100x10", sets=sets, random_state=1, progress="log")
-    fitted = perf_counter() - begin
-    print("runs", *VARIANTS, sep="\t")
-    for runs in RUNS:
-        found = [lab.calibrate(one, simulation=made.first_runs(runs)) for one in VARIANTS]
-        cells = ["-" if c.df is None else f"{c.df} ({100 * c.type1:.1f})" for c in found]
-        print(runs, *cells, sep="\t")
-    done = perf_counter() - begin
-    print(f"{2 * 1000 * sets} fits in {fitted:.1f} s, the tables in {done - fitted:.1f} s")
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["figure2"]:
-        figure2()
-    else:
-        for name, ratio, own, theirs in measure():
-            print(f"{name} ratio={ratio:.4g} ours={own:.4g}s peer={theirs:.4g}s", flush=True)

@@ -1,24 +1,25 @@
-"""The nearest neighbour over 1,000 runs of 5x2cv against KNeighborsClassifier(1).
+"""Measure the nearest neighbour over 1,000 runs of 5x2cv against KNeighborsClassifier(1).
 
-Ours is timed on all 10,000 splits, from encoded rows to predicted codes, lists of neighbours
-included (the better of two times). The peer is bare fit and predict on arrays that are sliced
-beforehand, timed on a few splits (the best of them) and scaled to 10,000; with scaling inside the
-fold it is a pipeline with MinMaxScaler or StandardScaler. Both sides are processor seconds of one
-thread in one process.
+bestofk is timed on all 10,000 splits, from encoded rows to predicted codes, with its lists of
+neighbours (the better of two times). The peer is bare fit and predict on arrays that were sliced
+before, timed on a few splits (the best of them) and scaled to 10,000; with scaling inside the fold
+it is a pipeline with MinMaxScaler or StandardScaler. It gets nominal columns as whole numbers and
+missing cells as 0, which saves it work. Both sides are CPU seconds of one thread in one process.
 
-Rows are generated in the sizes of UCI sets; with BESTOFK_DATA the sets themselves follow. The
-whole takes long: BESTOFK_SETS=spambase,3823x64 measures only these. The peer
-gets nominal columns as whole numbers and missing cells as 0, which spares it work.
+Rows are generated in the sizes of UCI sets; with BESTOFK_DATA the sets themselves follow. This
+takes long: ``python benchmarks/run.py neighbour_speed:spambase,3823x64`` measures some.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import process_time
 
 import numpy as np
+
+from timing import Row
 
 RUNS = 5 * 1000
 PEER_SPLITS = 4
@@ -37,7 +38,7 @@ REAL = (
 
 
 def generated(n: int, numeric: int, nominal: int):
-    """Clusters of normal rows, and nominal columns of four values."""
+    """Draw clusters of normal rows, and nominal columns of four values."""
     from bestofk.data.schema import Encoded
 
     rng = np.random.default_rng(n)
@@ -50,26 +51,21 @@ def generated(n: int, numeric: int, nominal: int):
     return Encoded(values=values, cardinality=cardinality, y=y, classes=np.arange(3))
 
 
-def data_sets() -> Iterator[tuple[str, object]]:
-    chosen = os.environ.get("BESTOFK_SETS")
-    wanted = {*SIZES, *REAL} if chosen is None else {name.strip() for name in chosen.split(",")}
-    unknown = wanted - {*SIZES, *REAL}
-    if unknown:
-        raise SystemExit(f"BESTOFK_SETS: there are {', '.join((*SIZES, *REAL))}; got {unknown}.")
+def data_sets(names: Sequence[str]) -> Iterator[tuple[str, object]]:
     for name, size in SIZES.items():
-        if name in wanted:
+        if name in names:
             yield name, generated(*size)
-    where = os.environ.get("BESTOFK_DATA")
-    if where is not None:
+    folder = os.environ.get("BESTOFK_DATA")
+    if folder is not None:
         from bestofk.data import read_dataset
 
-        for name in (name for name in REAL if name in wanted):
-            path = next(Path(where, "uci").glob(f"{name}.csv*"))
+        for name in (name for name in REAL if name in names):
+            path = next(Path(folder, "uci").glob(f"{name}.csv*"))
             yield name, read_dataset(path, target="class", task="classification").encoded()
 
 
 def seconds_of_peer(data, splits, scaler: type | None) -> float:
-    """One fit and predict."""
+    """Return the seconds of one fit and predict."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import make_pipeline
     from threadpoolctl import threadpool_limits
@@ -93,7 +89,7 @@ def seconds_of_ours(data, splits, scale: str | None) -> float:
     from bestofk.learners.nearest_neighbour import NearestNeighbour
 
     best = np.inf
-    for _ in range(2):  # memory that the process never held costs more than the predictions
+    for _ in range(2):  # the first time includes the allocation of memory
         start = process_time()
         predicted = NearestNeighbour(scale)._predict_plan(data, splits)
         best = min(best, process_time() - start)
@@ -102,21 +98,21 @@ def seconds_of_ours(data, splits, scale: str | None) -> float:
     return best
 
 
-def measure() -> Iterator[tuple[str, float, float, float]]:
-    """One row for each data set and scale."""
+def measure(names: Sequence[str] = (*SIZES, *REAL)) -> Iterator[Row]:
+    """Yield one row for each data set and scale."""
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
     from bestofk.splits import plan
 
     scalers = {None: None, "range": MinMaxScaler, "std": StandardScaler}
-    for name, data in data_sets():
+    for name, data in data_sets(names):
         splits = plan(f"{RUNS}x2", stratified=False, random_state=0).materialise(data.n)
         few = plan("1x2", stratified=False, random_state=0).materialise(data.n)
         numeric = bool((data.cardinality == 0).any())
         for scale, scaler in scalers.items():
             if scale is not None and not numeric:
                 continue
-            seconds_of_ours(data, few, scale)  # the kernels are loaded
+            seconds_of_ours(data, few, scale)  # load the kernels
             peer = seconds_of_peer(data, splits, scaler) * 2 * RUNS
             ours = seconds_of_ours(data, splits, scale)
             yield f"nn-{name}-{scale or 'unscaled'}", peer / ours, ours, peer

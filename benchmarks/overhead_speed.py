@@ -1,43 +1,38 @@
-"""What running learners through bestofk costs beside their own fits and predictions.
+"""Measure what `compare` costs in addition to fitting and predicting.
 
-Rows, where a ratio above 1 means that ours is faster:
-
-- ``overhead-DATA``: five learners of scikit-learn in ten folds, `compare`'s engine in this process
-  against bare fit-and-predict calls on folds that were sliced before. The promise is a ratio of
-  at least 1/1.10 = 0.909 on the small sets, 1/1.05 = 0.952 at 10,000 x 20, 1/1.02 = 0.980 at
-  100,000 x 20 (three folds of the three learners that are quick there, which is the harder case).
-- ``whole-call-iris``: the whole call of `compare` (ten runs of ten folds, five quick learners, one
-  thread) against bare fits and predictions of the same learners, which are not even copied, on
-  folds that were sliced before. The promise is a ratio of at least 1/1.15 = 0.870.
-- ``cross-validate-DATA``: the same against scikit-learn's `cross_validate`, learner by learner,
-  on the same splits with its default score (promise: above 1).
+- ``overhead-DATA``: five scikit-learn learners in ten folds, `compare`'s serial engine against bare
+  fit-and-predict calls on folds that were sliced before. Limits: a ratio of at least 1/1.10 = 0.909
+  on the small sets, 1/1.05 = 0.952 at 10,000 x 20, 1/1.02 = 0.980 at 100,000 x 20 (three folds and
+  the three learners that are fast there, which is the harder case).
+- ``cross-validate-DATA``: the same against scikit-learn's `cross_validate`, learner by learner, on
+  the same splits with its default score (limit: above 1).
 - ``outside-DATA``, for 10,000 rows and more: the same two, but only the seconds outside of fit and
-  predict. There the fits are more than 98 percent of the time and differ by a few percent from
-  turn to turn, which hides what the row above asks.
+  predict. Fits take more than 98 percent of the time there and vary by a few percent between turns.
+- ``whole-call-iris``: the whole call of `compare` (ten runs of ten folds, five fast learners, one
+  thread) against bare fits and predictions on sliced folds (limit: 1/1.15 = 0.870).
+- ``mlxtend-5x2cv``: 5x2 losses of five learners and all 10 pairwise tests against mlxtend's
+  `paired_ttest_5x2cv` for every pair (limit: 3.5; K fits per split instead of K (K - 1)).
 
-``python benchmarks/run.py overhead_speed:iris,digits`` measures some of the data sets. The sides
-take turns, with other seeds of the learners in every round (trees of different seeds differ in what
-they cost, and no side may have the luck of one seed); the ratio is the median of the rounds'
-ratios. Seconds are those of the processor with
-one thread, which a busy machine disturbs less than the clock on the wall.
+``python benchmarks/run.py overhead_speed:iris,mlxtend`` measures some data sets or the last part.
+The sides alternate, with a new seed of the learners in every round; ratios are medians over the
+rounds. Seconds are CPU seconds with one thread.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
-from statistics import median
+from itertools import combinations, count
 from typing import Any
 
 import numpy as np
 
-Row = tuple[str, float, float, float]
+from timing import Row, one_thread, row, turns
+
 ROUNDS = {"iris": 15, "cancer": 15, "digits": 11, "10000x20": 7, "100000x20": 3}
-QUICK_ON_MANY_ROWS = ("bayes", "logistic", "tree")
+FAST_ON_MANY_ROWS = ("bayes", "logistic", "tree")
 
 
 def learners(seed: int = 0) -> dict[str, Any]:
@@ -94,13 +89,13 @@ def run_serially(experiment: Any) -> float:
     from bestofk.run.engines.engine import Engine
     from bestofk.run.evaluation.task import ComparisonTask
 
-    places = list(experiment.places())
+    cells = list(experiment.places())
     engine, task = Engine(name="serial"), ComparisonTask(experiment)
-    return sum(cell.loss for cell in engine.run(task, places, total=len(places)))
+    return sum(cell.loss for cell in engine.run(task, cells, total=len(cells)))
 
 
 def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Callable[[], float]:
-    """Fits, predictions and the error on folds that are sliced already, and nothing else."""
+    """Fit, predict and compute the error on sliced folds, and nothing else."""
     seeds = count()
 
     def go() -> float:
@@ -115,50 +110,14 @@ def bare(folds: list[tuple[Any, Any, Any, Any]], chosen: Sequence[str]) -> Calla
     return go
 
 
-def turns(
-    *sides: Callable[[], object],
-    rounds: int,
-    clock: Callable[[], float] = time.process_time,
-    warm: bool = True,
-) -> list[list[float]]:
-    """Seconds of every side in every round, after one turn that does not count."""
-    for side in sides if warm else ():
-        side()
-    seconds: list[list[float]] = [[] for _ in sides]
-    for number in range(rounds):
-        # in turn and turned round, so that a busy moment hits all
-        for place in range(len(sides)) if number % 2 else reversed(range(len(sides))):
-            begin = clock()
-            sides[place]()
-            seconds[place].append(clock() - begin)
-    return seconds
-
-
-def row(name: str, ours: list[float], peer: list[float]) -> Row:
-    """The median of the rounds' ratios, and of the seconds of both sides."""
-    ratio = median(theirs / mine for mine, theirs in zip(ours, peer, strict=True))
-    return name, ratio, median(ours), median(peer)
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """No threads of libraries, and no warnings."""
-    from threadpoolctl import threadpool_limits
-
-    learners()  # libraries that are not loaded yet would not be limited
-    with warnings.catch_warnings(), threadpool_limits(limits=1):
-        warnings.simplefilter("ignore")
-        yield
-
-
 def compared(experiment: Any) -> Callable[[], float]:
-    """Our engine, in this process."""
+    """Run the serial engine of `compare`."""
     seeds = count()
     return lambda: run_serially(replace(experiment, random_state=next(seeds)))
 
 
 def validated(X: Any, y: Any, pairs: Any, chosen: Sequence[str]) -> Callable[[], None]:
-    """scikit-learn's own, learner by learner."""
+    """Run `cross_validate`, learner by learner."""
     from sklearn.model_selection import cross_validate
 
     seeds = count()
@@ -176,7 +135,7 @@ def overhead(only: Sequence[str]) -> Iterator[Row]:
         if only and name not in only:
             continue
         many = name == "100000x20"
-        chosen = QUICK_ON_MANY_ROWS if many else tuple(learners())
+        chosen = FAST_ON_MANY_ROWS if many else tuple(learners())
         first = {learner: learners()[learner] for learner in chosen}
         experiment = experiment_of(X, y, "kfold:3" if many else "kfold:10", first)
         pairs = [(train, test) for _, _, train, test in experiment.splits[0]]
@@ -194,46 +153,46 @@ def overhead(only: Sequence[str]) -> Iterator[Row]:
 
 @contextmanager
 def inside(classes: Sequence[type]) -> Iterator[list[float]]:
-    """Seconds that the outermost calls of fit and predict take, in the one cell of a list."""
-    spent, deep, kept = [0.0], [False], []
+    """Sum the seconds of the outermost calls of fit and predict in a list with one number."""
+    spent, nested, originals = [0.0], [False], []
     for kind in classes:
         for name in ("fit", "predict"):
             original = getattr(kind, name)
 
-            def timed(self: Any, *given: Any, original: Any = original, **named: Any) -> Any:
-                if deep[0]:
-                    return original(self, *given, **named)
-                deep[0], begin = True, time.process_time()
+            def timed(self: Any, *arguments: Any, original: Any = original, **named: Any) -> Any:
+                if nested[0]:
+                    return original(self, *arguments, **named)
+                nested[0], begin = True, time.process_time()
                 try:
-                    return original(self, *given, **named)
+                    return original(self, *arguments, **named)
                 finally:
                     spent[0] += time.process_time() - begin
-                    deep[0] = False
+                    nested[0] = False
 
-            kept.append((kind, name, original))
+            originals.append((kind, name, original))
             setattr(kind, name, timed)
     try:
         yield spent
     finally:
-        for kind, name, original in kept:
+        for kind, name, original in originals:
             setattr(kind, name, original)
 
 
 def outside(
     sides: Sequence[Callable[[], object]], classes: Sequence[type], rounds: int = 3
 ) -> list[list[float]]:
-    """Seconds of every side in every round that are not spent in fit and predict."""
+    """Return the seconds of every side in every round outside of fit and predict."""
     seconds: list[list[float]] = [[] for _ in sides]
     with inside(classes) as spent:
         for _ in range(rounds):
-            for place, side in enumerate(sides):
+            for index, side in enumerate(sides):
                 spent[0], begin = 0.0, time.process_time()
                 side()
-                seconds[place].append(time.process_time() - begin - spent[0])
+                seconds[index].append(time.process_time() - begin - spent[0])
     return seconds
 
 
-def quick_learners() -> dict[str, Any]:
+def fast_learners() -> dict[str, Any]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.linear_model import LogisticRegression
     from sklearn.naive_bayes import GaussianNB
@@ -250,11 +209,11 @@ def quick_learners() -> dict[str, Any]:
 
 
 def whole_call() -> Row:
-    """`compare` as users call it, in this process."""
+    """Call `compare` as users do, with one job."""
     import bestofk as bk
 
     X, y = data_sets()["iris"]
-    chosen = quick_learners()
+    chosen = fast_learners()
     splits = bk.plan("10x10", random_state=0).materialise(len(y), y)
     folds = [(X[train], y[train], X[test], y[test]) for _, _, train, test in splits]
 
@@ -269,8 +228,30 @@ def whole_call() -> Row:
     return row("whole-call-iris", *turns(ours, by_hand, rounds=ROUNDS["iris"]))
 
 
+def mlxtend_pairs() -> Row:
+    """Run 5x2 cross-validation and test all pairs."""
+    from mlxtend.evaluate import paired_ttest_5x2cv
+
+    import bestofk as bk
+
+    X, y = data_sets()["cancer"]
+
+    def ours() -> None:
+        bk.compare(
+            learners(), X, y, cv="5x2", progress=False, execution=bk.Execution(engine="serial")
+        )
+
+    def theirs() -> None:
+        for a, b in combinations(learners().values(), 2):
+            paired_ttest_5x2cv(a, b, X, y, random_seed=0)
+
+    return row("mlxtend-5x2cv", *turns(ours, theirs, rounds=3))
+
+
 def measure(only: Sequence[str] = ()) -> Iterator[Row]:
     with one_thread():
         if not only or "iris" in only:
             yield whole_call()
         yield from overhead(only)
+        if not only or "mlxtend" in only:
+            yield mlxtend_pairs()

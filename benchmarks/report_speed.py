@@ -1,9 +1,11 @@
-"""A report of 20 learners on 64 data sets, beside matplotlib drawing the same figures twice.
+"""Measure reports, and decisions on a large table.
 
-Ours is the command `bestofk report` from a warm process: the store read, the pairs tested, the
-figures laid out, the page written. Theirs draws the figures that are laid out already, twice, and
-saves them as SVG. The size of the page, and the most memory that the command takes in a process
-of its own, are printed too.
+- ``report_20x64``: `bestofk report` of 20 learners on 64 data sets from a warm process (read the
+  store, test the pairs, lay out the figures, write the page) against matplotlib, which draws the
+  same layouts twice and saves them as SVG. The size of the page and the peak memory of the command
+  in a process of its own are printed.
+- ``order-200x50``: seconds of the command `bestofk order` on 200 learners x 50 data sets, against
+  2; ``report-200x50``: with ``--report``, against 8; ``page-200x50``: MB of that page, against 4.
 """
 
 from __future__ import annotations
@@ -13,8 +15,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +29,7 @@ from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.open_study import open_study
 from bestofk.run.store.store import open_store
 from bestofk.run.store.stored_study import StudyData, StudyLearner, StudySpec
+from timing import Row, best
 
 LEARNERS, DATASETS, FOLDS = 20, 64, 10
 MEMORY = """
@@ -66,7 +71,7 @@ def study() -> StudySpec:
 
 
 def fill(path: Path) -> None:
-    """Errors on 20 test rows each; some learners differ."""
+    """Store errors on 20 test rows each; some learners differ."""
     rng = np.random.default_rng(0)
     hard, skill = rng.uniform(0.05, 0.4, DATASETS), np.linspace(1.3, 0.7, LEARNERS)
     rate = np.clip(skill[:, None, None] * hard[None, :, None], 0, 1)
@@ -83,7 +88,7 @@ def fill(path: Path) -> None:
         )  # fmt: skip
 
 
-def measure() -> list[tuple[str, float, float, float]]:
+def small_report() -> Row:
     with tempfile.TemporaryDirectory() as folder:
         store, page = Path(folder) / "study.db", Path(folder) / "report.html"
         fill(store)
@@ -91,12 +96,13 @@ def measure() -> list[tuple[str, float, float, float]]:
         alone = subprocess.run([sys.executable, "-c", MEMORY, *command],
                                capture_output=True, text=True, check=True)  # fmt: skip
         print(f"memory {alone.stderr.split()[-1]} MiB, page {page.stat().st_size / 1e6:.3g} MB")
-        ours = min(_seconds(lambda: _quietly(command)) for _ in range(3))
-        found = open_study(store)
-        assert found.decision is not None
-        pictures = [picture for _, picture in layouts_of(found.decision, found.losses)]
-        theirs = min(_seconds(lambda: _draw_twice(pictures, folder)) for _ in range(3))
-    return [(f"report_{LEARNERS}x{DATASETS}", theirs / ours, ours, theirs)]
+        clock = time.perf_counter
+        ours = best(lambda: _quietly(command), times=3, clock=clock, warm_up=False)
+        opened = open_study(store)
+        assert opened.decision is not None
+        pictures = [picture for _, picture in layouts_of(opened.decision, opened.losses)]
+        theirs = best(lambda: _draw_twice(pictures, folder), times=3, clock=clock, warm_up=False)
+    return f"report_{LEARNERS}x{DATASETS}", theirs / ours, ours, theirs
 
 
 def _quietly(command: list[str]) -> None:
@@ -104,13 +110,41 @@ def _quietly(command: list[str]) -> None:
         assert main(command) == 0
 
 
-def _draw_twice(pictures: list, folder: str) -> None:
+def _draw_twice(pictures: list[Any], folder: str) -> None:
     for _ in range(2):
-        for place, picture in enumerate(pictures):
-            save_figure(picture, Path(folder) / f"{place}.svg")
+        for number, picture in enumerate(pictures):
+            save_figure(picture, Path(folder) / f"{number}.svg")
 
 
-def _seconds(work) -> float:
+def large_table() -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        table, page = Path(folder, "scores.csv"), Path(folder, "page.html")
+        write_scores(table)
+        order = ["order", str(table), "--lower-is-better"]
+        plain, reported = seconds(*order), seconds(*order, "--report", str(page))
+        size = page.stat().st_size / 1e6
+    yield "order-200x50", 2 / plain, plain, 2.0
+    yield "report-200x50", 8 / reported, reported, 8.0
+    yield "page-200x50", 4 / size, size, 4.0
+
+
+def write_scores(path: Path, *, learners: int = 200, datasets: int = 50) -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(0.3, 0.05, (datasets, 1)) + np.linspace(0, 0.1, learners)
+    values = values + rng.normal(0, 0.03, values.shape)
+    with path.open("w") as file:
+        print("dataset", *(f"learner-{k}" for k in range(learners)), sep=",", file=file)
+        for d, row in enumerate(values):
+            print(f"set-{d}", *row.tolist(), sep=",", file=file)
+
+
+def seconds(*arguments: str) -> float:
     begin = time.perf_counter()
-    work()
+    command = [sys.executable, "-m", "bestofk", *arguments]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return time.perf_counter() - begin
+
+
+def measure() -> Iterator[Row]:
+    yield small_report()
+    yield from large_table()

@@ -1,12 +1,12 @@
-"""Measure speed as ratios, both sides in one process.
+"""Measure speed as ratios, with both sides in one run.
 
-    python benchmarks/run.py            list the names
-    python benchmarks/run.py NAME ...   print `NAME ratio=... ours=... peer=...` lines
-    python benchmarks/run.py NAME:PART,PART   of a benchmark that takes parts, those alone
+    python benchmarks/run.py                  list the benchmarks
+    python benchmarks/run.py NAME ...         print `NAME ratio=... ours=... peer=...` lines
+    python benchmarks/run.py NAME:PART,PART   measure some parts of a benchmark
     python benchmarks/run.py all
 
-Every module here with a function `measure()` is a benchmark; it returns rows of
-(name, ratio, our seconds, the peer's seconds), where a ratio above 1 means that ours is faster.
+Every module here with a function `measure` is a benchmark. It returns rows of (name, ratio, seconds
+of bestofk, seconds of the peer); with a ratio above 1 bestofk is faster. README.md lists them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 
 
 def names() -> list[str]:
-    """Benchmarks by module name."""
+    """Return the names of all benchmarks."""
     return sorted(
         path.stem
         for path in HERE.glob("*.py")
@@ -27,15 +27,15 @@ def names() -> list[str]:
     )
 
 
-def main(wanted: list[str]) -> int:
+def main(selected: list[str]) -> int:
     known = names()
-    if not wanted:
+    if not selected:
         print("\n".join(known))
         return 0
-    for asked in known if wanted == ["all"] else wanted:
-        name, _, parts = asked.partition(":")
+    for selection in known if selected == ["all"] else selected:
+        name, _, parts = selection.partition(":")
         if name not in known:
-            print(f"There is no benchmark {name!r}: there are {', '.join(known)}.", file=sys.stderr)
+            print(f"No benchmark {name!r}; choose from {', '.join(known)}.", file=sys.stderr)
             return 2
         measure = import_module(name).measure
         for row, ratio, ours, peer in measure(parts.split(",")) if parts else measure():

@@ -1,33 +1,62 @@
-"""What a store costs where a thousand cells a second are finished.
+"""Measure the store: keeping and reading single cells, and a million stored fits.
 
-`store-put` is 3 percent of a second of work over the seconds that 1,000 cells take to be kept and
-committed, cell by cell (the promise: at least 1); on a disk, so the disk's own pace is in it.
-`store-get` is 2 seconds of work over the seconds that 100,000 stored cells take to come back (at
-least 1). A second of work is what a processor does in a second; other processes stretch it, so it
-is measured between the rounds. Medians, on SQLite; the keys are known beforehand, as they are in
-a comparison.
+``cells`` (SQLite on a disk; the keys are known beforehand, as in a comparison):
+
+- ``store-put``: 3 percent of a second of work, over the seconds that 1,000 cells take to be kept
+  and committed one by one (limit: at least 1).
+- ``store-get``: 2 seconds of work, over the seconds to read 100,000 stored cells (at least 1).
+
+A second of work is the wall time of one CPU second; it is measured between the rounds, because
+other processes stretch it.
+
+``million`` (10 learners, 10 data sets, 10 times 100x10, stored without a fit):
+
+- ``scale-resume``: 8 times a plain `SELECT` of the same columns in sqlite3, over the time of
+  `bk.compare` to find that nothing is left to do and to decide (at least 1).
+- ``scale-show``, ``scale-report``: the same with 10 times the `SELECT`.
+- ``scale-*-memory``: 400 MB over the peak memory; ``scale-report-size``: 2 MB over the size of the
+  page (bytes instead of seconds).
+
+    python benchmarks/run.py store_speed:cells
+    python benchmarks/run.py store_speed:million
+    python benchmarks/run.py store_speed:100000      fewer stored fits
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
+import json
+import resource
+import sqlite3
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
+
+import bestofk as bk
 from bestofk.run.cells import CellKey, CellResult
 from bestofk.run.store.store import open_store
+from timing import Row
 
-CELLS = 1000
-ROUNDS = 100
+CELLS, ROUNDS = 1000, 100
 WORK = 0.03
-ALLOWED_TO_PUT = 0.03
-ALLOWED_TO_GET = 2.0
+PUT_LIMIT, GET_LIMIT = 0.03, 2.0
+LEARNERS, DATASETS, FOLDS, REPETITIONS = 10, 10, 10, 10
+STORED = 1_000_000
+MEGABYTE = 1_000_000
+BATCH = 20_000
 
 
 def cells(first: int, n: int) -> list[CellResult]:
-    """Cells of 11 learners on 7 data sets."""
-    made = [
+    """Return cells of 11 learners on 7 data sets."""
+    results = [
         CellResult(
             key=CellKey(
                 dataset=f"{number % 7:064x}",
@@ -47,39 +76,155 @@ def cells(first: int, n: int) -> list[CellResult]:
         )
         for number in range(first, first + n)
     ]
-    for result in made:
-        _ = result.key.digest
-    return made
+    for result in results:
+        _ = result.key.digest  # computed before the clock runs
+    return results
 
 
 def stretch() -> float:
-    """Seconds on the wall for a second of work, at this moment."""
+    """Return the wall seconds of one CPU second, at this moment."""
     wall, processor = time.perf_counter(), time.process_time()
     while time.process_time() - processor < WORK:
         sum(range(1000))
     return (time.perf_counter() - wall) / (time.process_time() - processor)
 
 
-def measure() -> list[tuple[str, float, float, float]]:
+def single_cells() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder, open_store(Path(folder) / "study.db") as store:
         spent, stretched = [], []
         keys = []
-        for start in range(ROUNDS):
-            made = cells(start * CELLS, CELLS)
+        for number in range(ROUNDS):
+            results = cells(number * CELLS, CELLS)
             stretched.append(stretch())
-            keys += [result.key for result in made]
+            keys += [result.key for result in results]
             begin = time.perf_counter()
-            for result in made:
+            for result in results:
                 store.put([result])
             store.flush()
             spent.append(time.perf_counter() - begin)
         begin = time.perf_counter()
-        found = store.get(keys)
-        fetched = time.perf_counter() - begin
-        assert len(found) == CELLS * ROUNDS
+        stored = store.get(keys)
+        get = time.perf_counter() - begin
+        assert len(stored) == CELLS * ROUNDS
     put = statistics.median(spent)
     second = statistics.median(stretched)
-    return [
-        ("store-put", ALLOWED_TO_PUT * second / put, put, ALLOWED_TO_PUT * second),
-        ("store-get", ALLOWED_TO_GET * second / fetched, fetched, ALLOWED_TO_GET * second),
-    ]
+    yield "store-put", PUT_LIMIT * second / put, put, PUT_LIMIT * second
+    yield "store-get", GET_LIMIT * second / get, get, GET_LIMIT * second
+
+
+def arguments(stored: int):
+    """Return the arguments of the comparison."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    from bestofk.data import as_dataset
+
+    rng = np.random.default_rng(0)
+    return {
+        "learners": {
+            f"learner {k}": DecisionTreeClassifier(max_depth=k + 1) for k in range(LEARNERS)
+        },
+        "data": [
+            as_dataset(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")
+            for k in range(DATASETS)
+        ],
+        "plan": f"{stored // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",
+        "repetitions": REPETITIONS,
+        "progress": False,
+        "engine": "serial",
+    }
+
+
+def fill(path: Path, stored: int) -> None:
+    """Fill the store of the comparison with made-up losses."""
+    from bestofk.run.compare import _experiment
+    from bestofk.run.inputs import named_estimators
+    from bestofk.run.store import cells as store_cells
+    from bestofk.run.store.stored_study import study_of
+
+    options = arguments(stored)
+    datasets = tuple(options["data"])
+    plan = bk.plan(options["plan"], random_state=0)
+    contenders = named_estimators(options["learners"], task=datasets[0].task)
+    experiment = _experiment(contenders, datasets, plan, None, REPETITIONS, 0, False, 1)
+    rng = np.random.default_rng(1)
+    with open_store(path) as store:
+        store.register(study_of(experiment, plan=plan.spec))
+        batch = []
+        for cell in experiment.places():
+            loss = 0.25 + 0.01 * cell.learner + 0.25 * rng.integers(3)
+            batch.append(
+                CellResult(key=experiment.key(cell), loss=float(loss), fit_time=1e-3,
+                           predict_time=1e-4, size=500 + cell.learner, n_train=36, n_test=4)
+            )  # fmt: skip
+            if len(batch) == BATCH:
+                store._database.commit(lambda each: store_cells.write(each, batch), lightly=True)  # noqa: B023
+                batch = []
+        if batch:
+            store._database.commit(lambda each: store_cells.write(each, batch), lightly=True)
+
+
+def select_seconds(path: Path) -> float:
+    """Return the seconds of a SELECT of all columns of a cell."""
+    columns = (
+        "digest, dataset, learner, splits, loss_name, run, fold, repetition, loss, fit_time, "
+        "predict_time, size, n_train, n_test, failure_kind, failure_reason, warnings, checksum"
+    )
+    best = float("inf")
+    for _ in range(2):
+        with closing(sqlite3.connect(path)) as connection:
+            begin = time.perf_counter()
+            cursor = connection.execute(f"SELECT {columns} FROM bestofk_cells")
+            while cursor.fetchmany(10_000):
+                pass
+            best = min(best, time.perf_counter() - begin)
+    return best
+
+
+def child(command: str, path: str, stored: int) -> None:
+    """Run a command; print seconds, peak memory in bytes, and the size of the report."""
+    from bestofk.cli.app import run
+
+    options = arguments(stored)
+    begin, size = time.perf_counter(), 0
+    if command == "resume":
+        bk.compare(**options, store=path)
+    elif command == "show":
+        with contextlib.redirect_stdout(io.StringIO()):
+            run(["show", path])
+    else:
+        page = Path(path).with_name("report.html")
+        with contextlib.redirect_stdout(io.StringIO()):
+            run(["report", path, "--output", str(page)])
+        size = page.stat().st_size
+    spent = time.perf_counter() - begin
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    print(json.dumps([spent, peak, size]))
+
+
+def many_cells(stored: int) -> Iterator[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "study.db"
+        fill(path, stored)
+        peer = select_seconds(path)
+        for command, times in (("resume", 8), ("show", 10), ("report", 10)):
+            done = subprocess.run(
+                [sys.executable, __file__, command, str(path), str(stored)],
+                capture_output=True, text=True, check=True,
+            )  # fmt: skip
+            spent, peak, size = json.loads(done.stdout.splitlines()[-1])
+            yield f"scale-{command}", times * peer / spent, spent, times * peer
+            yield f"scale-{command}-memory", 400 * MEGABYTE / peak, peak, 400 * MEGABYTE
+            if size:
+                yield "scale-report-size", 2 * MEGABYTE / size, size, 2 * MEGABYTE
+
+
+def measure(parts: Sequence[str] = ("cells", "million")) -> Iterator[Row]:
+    for part in parts:
+        if part == "cells":
+            yield from single_cells()
+        else:
+            yield from many_cells(STORED if part == "million" else int(part))
+
+
+if __name__ == "__main__":
+    child(sys.argv[1], sys.argv[2], int(sys.argv[3]))

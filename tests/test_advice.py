@@ -1,7 +1,7 @@
-"""Advice works when it is followed: options and keywords in messages exist, and do what is said.
+"""Advice in messages works when it is followed.
 
-Every text of the source that holds ``--option`` or ``keyword=value`` as advice is looked at; and
-a list of wrong calls is made, the advice taken from the message, and followed.
+Every ``--option`` and ``keyword=value`` in a text of the source exists. A list of wrong calls is
+made; each is repeated with the advice of its message and succeeds.
 """
 
 import ast
@@ -23,14 +23,14 @@ from bestofk.cli.options import as_typed
 
 SOURCE = Path(bk.__file__).parent
 FOREIGN = {
-    # of pip, of the database's own URL, of Python and of cmake, not ours
-    "--help", "--no-deps", "--user", "--upgrade", "--log",  # the last of lm-evaluation-harness
+    # options of pip, database URLs, Python and cmake
+    "--help", "--no-deps", "--user", "--upgrade", "--log",  # lm-evaluation-harness
 }  # fmt: skip
 
 
 @cache
 def sources():
-    """(file, its syntax tree) of every module."""
+    """Return (file, syntax tree) of every module."""
     return [
         (path.relative_to(SOURCE).as_posix(), ast.parse(path.read_text(encoding="utf-8")))
         for path in sorted(SOURCE.rglob("*.py"))
@@ -38,7 +38,7 @@ def sources():
 
 
 def within(node):
-    """The parts of a node, without its docstring."""
+    """Return the children of a node, without its docstring."""
     parts = list(ast.iter_child_nodes(node))
     if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and node.body:
         first = node.body[0]
@@ -49,40 +49,40 @@ def within(node):
 
 @cache
 def texts():
-    """(file, line, text) of every string of the source that is no docstring."""
-    found = []
+    """Return (file, line, text) of every string of the source except docstrings."""
+    result = []
     for file, tree in sources():
         left = [tree]
         while left:
             node = left.pop()
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.append((file, node.lineno, node.value))
+                result.append((file, node.lineno, node.value))
             elif isinstance(node, ast.JoinedStr):
                 text = "".join(
                     part.value if isinstance(part, ast.Constant) else "{}" for part in node.values
                 )
-                found.append((file, node.lineno, text))
+                result.append((file, node.lineno, text))
             else:
                 left.extend(within(node))
-    return found
+    return result
 
 
 @cache
 def all_options():
     def of(command):
-        found = {
+        result = {
             text for one in command.params if isinstance(one, click.Option)
             for text in (*one.opts, *one.secondary_opts)
         }  # fmt: skip
         for inner in getattr(command, "commands", {}).values():
-            found |= of(inner)
-        return found
+            result |= of(inner)
+        return result
 
     context = click.Context(bestofk)
     return {option for verb in VERBS for option in of(bestofk.get_command(context, verb))}
 
 
-def test_every_option_that_a_text_names_exists():
+def test_options_in_messages_exist():
     known = all_options() | FOREIGN
     wrong = [
         (file, line, option)
@@ -95,22 +95,22 @@ def test_every_option_that_a_text_names_exists():
 
 @cache
 def all_keywords():
-    """Keywords of every function and class of the package that does not begin with a mark."""
-    found = set()
+    """Return the keywords of every public function and class."""
+    result = set()
     for _, tree in sources():
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 arguments = node.args
-                found |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
+                result |= {a.arg for a in (*arguments.args, *arguments.kwonlyargs)}
             if isinstance(node, ast.ClassDef):
-                found |= {
+                result |= {
                     line.target.id for line in node.body
                     if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
                 }  # fmt: skip
-    return found
+    return result
 
 
-def test_every_keyword_that_a_sentence_names_exists():
+def test_keywords_in_messages_exist():
     advice = re.compile(r"(?<![\w.<{\"'-])([a-z][a-z_]+)=(?=\.\.\.|'|\{\}|True\b|False\b|None\b)")
     wrong = [
         (file, line, name)
@@ -122,16 +122,16 @@ def test_every_keyword_that_a_sentence_names_exists():
     assert wrong == []
 
 
-def test_keywords_are_options_of_the_verbs_that_say_them():
-    said = "pass higher_is_better=True, missing='drop', metric='auc', design='cv', layout='wide'"
-    assert as_typed(said, "order") == (
+def test_keywords_are_printed_as_options_on_the_command_line():
+    message = "pass higher_is_better=True, missing='drop', metric='auc', design='cv', layout='wide'"
+    assert as_typed(message, "order") == (
         "pass --higher-is-better, --missing drop, --metric auc, --design cv, --layout wide"
     )
     reading = {"algorithm", "dataset", "run", "fold", "repetition", "instance", "loss"}
     for verb in ("order", "test", "size"):
         for role in reading:
             assert as_typed(f"{role}=...", verb) == f"--{role}-column ..."
-    # what reads a file can be told everything on the command line
+    # every reading option exists on the command line
     from bestofk.losses.reading import READING
 
     typed = {as_typed(f"{name}='x'", "order").split()[0] for name in READING}
@@ -140,7 +140,7 @@ def test_keywords_are_options_of_the_verbs_that_say_them():
                     "format"}  # fmt: skip
 
 
-# ---- wrong calls, and what their messages say to type -----------------------------------------
+# ---- wrong calls and the advice of their messages ---------------------------------------------
 
 
 def csv(folder, name, text):
@@ -161,7 +161,7 @@ def scores(folder, head="model,fold,accuracy", rows=None):
     return csv(folder, "table.csv", "\n".join([head, *rows]) + "\n")
 
 
-QUICK = ["--cv", "5x2", "--engine", "serial", "--quiet"]
+QUICK = ["--plan", "5x2", "--engine", "serial", "--quiet"]
 CASES = {
     "direction": (
         lambda d: ["order", scores(d, "model,fold,value")],
@@ -210,13 +210,13 @@ CASES = {
     ),
     "f1 without a class": (
         lambda d: ["compare", "breast-cancer", "--learner", "max", "--learner", "nmc", *QUICK,
-                   "--scoring", "f1"],
-        ["--scoring f1:malignant", "--scoring f1:benign"],
+                   "--loss", "f1"],
+        ["--loss f1:malignant", "--loss f1:benign"],
     ),
     "f1 of three classes": (
         lambda d: ["compare", "iris", "--learner", "max", "--learner", "nmc", *QUICK,
-                   "--scoring", "f1"],
-        ["--scoring f1_macro"],
+                   "--loss", "f1"],
+        ["--loss f1_macro"],
     ),
 }  # fmt: skip
 
@@ -227,15 +227,15 @@ def test_advice_of_the_command_line_works(case, tmp_path, capsys):
     call, advised = CASES[case]
     words = call(tmp_path)
     assert main(words) == 2
-    said = capsys.readouterr().err
+    message = capsys.readouterr().err
     for advice in advised:
-        # a column that has to be named by the user is not in the message
-        assert advice.split("-column")[0] in said, said
+        # the message cannot name the column
+        assert advice.split("-column")[0] in message, message
         option = advice.split()[0]
-        kept = list(words)
-        while option in kept:
-            del kept[kept.index(option) : kept.index(option) + 2]
-        assert main([*kept, *shlex.split(advice)]) == 0, (advice, capsys.readouterr().err)
+        others = list(words)
+        while option in others:
+            del others[others.index(option) : others.index(option) + 2]
+        assert main([*others, *shlex.split(advice)]) == 0, (advice, capsys.readouterr().err)
 
 
 FRAME = pd.DataFrame(
@@ -274,10 +274,10 @@ def test_advice_of_the_library_works(case):
         call()
     for advice in advised:
         name, value = next(iter(advice.items()))
-        said = str(caught.value).replace(f"{name}=...", f"{name}={value!r}")
-        assert f"{name}={value!r}" in said
+        message = str(caught.value).replace(f"{name}=...", f"{name}={value!r}")
+        assert f"{name}={value!r}" in message
         call(**advice)
 
 
-def test_the_signatures_take_what_the_messages_say():
+def test_order_takes_the_keywords_of_the_messages():
     assert {"higher_is_better", "design", "missing"} <= set(inspect.signature(bk.order).parameters)

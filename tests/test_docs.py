@@ -1,4 +1,4 @@
-"""Every code cell of the documentation runs here, in this process; so it does at its build."""
+"""Every code cell of the documentation runs, and pages and reference are complete."""
 
 import ast
 import re
@@ -16,9 +16,9 @@ import public_names  # noqa: E402
 from run_cells import CELL, COLUMNS, PROMPT, CellPage  # noqa: E402
 
 MADE = "% Made by"
-"""The first words of pages that are made at build."""
+"""First words of generated pages."""
 WRAPPED = ("compare", "order", "evals", "test", "size")
-"""Commands whose sentences are wrapped for a terminal of so many columns."""
+"""Commands whose text is wrapped to the width of the terminal."""
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 SOURCES = [
     page
@@ -34,14 +34,14 @@ def test_there_are_pages():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_every_cell_is_found(page):
-    # a pattern that runs past the end of a cell would leave the next ones unrun
+    # a pattern that runs past the end of a cell would skip the next cells
     cells = [(match.group(1), match.group(3)) for match in CELL.finditer(page.read_text())]
     assert len(cells) == page.read_text().count("```{code-cell}")
     assert all(cell.strip() and "```" not in cell for _, cell in cells)
     assert all(cell.startswith(f"{PROMPT}bestofk ") for kind, cell in cells if kind == "console")
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))
 def test_cells_run(page):
@@ -75,7 +75,7 @@ def test_the_index_of_methods_lists_every_page():
     assert pages <= set(listed), pages - set(listed)
 
 
-def test_stubs_of_the_reference_are_read_as_what_they_are():
+def test_stubs_of_the_reference_are_parsed_as_restructuredtext():
     # autosummary writes reStructuredText; read as Markdown it shows raw directives
     tree = ast.parse((DOCS / "conf.py").read_text())
     (suffixes,) = [
@@ -89,15 +89,15 @@ def test_stubs_of_the_reference_are_read_as_what_they_are():
 @pytest.mark.parametrize("module", public_names.public_modules())
 def test_the_reference_lists_every_public_name(module):
     page = public_names.module_page(module)
-    # a row of a table that has a page, or a description on this very page
+    # listed in a table of pages, or described on this page
     listed = {line.strip().rpartition(":: ")[2] for line in page.splitlines()}
     names = public_names.public_names(module)
     assert names
     assert set(names) <= listed
 
 
-def test_names_that_bestofk_has_are_described_there():
-    assert public_names.home_of("bestofk.decide", "Decision") == "bestofk"
+def test_names_of_the_top_level_package_are_described_there():
+    assert public_names.home_of("bestofk.decide", "Order") == "bestofk"
     assert public_names.home_of("bestofk.decide", "multitest") == "bestofk.decide"
 
 
@@ -155,13 +155,13 @@ def test_dois_are_links():
     assert "```bibtex\ndoi:10.1/x\n```" in linked
 
 
-def test_the_live_part_is_that_of_the_report():
+def test_live_part_of_a_page_equals_that_of_the_report():
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from live_report import what_if_html, what_if_style
 
     import bestofk as bk
 
-    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prefer="listed"))
+    html = what_if_html(bk.order(bk.read_losses("breast-cancer-10x10"), prior="listed"))
     assert html.count('id="what-if"') == 1
     assert html.count("<section") == html.count("</section>") == 1
     for part in ('id="evidence-data"', 'id="correction"', "bestofk.decide("):
@@ -169,7 +169,7 @@ def test_the_live_part_is_that_of_the_report():
     assert "--bk-ink" in what_if_style()
 
 
-def test_sentences_that_a_terminal_broke_are_whole_again():
+def test_wrapped_sentences_are_joined():
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from cells import reflowed
 
@@ -192,8 +192,8 @@ def _luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def test_words_of_figures_and_outputs_can_be_read():
-    # the contrast of WCAG 2.2, which wants 4.5 for small words
+def test_text_of_figures_and_outputs_has_enough_contrast():
+    # WCAG 2.2 requires a contrast of 4.5 for small text
     pytest.importorskip("sphinx", reason="the extra docs is not installed")
     from live_report import WORDS
 
@@ -206,7 +206,7 @@ def test_words_of_figures_and_outputs_can_be_read():
             assert (high + 0.05) / (low + 0.05) >= 4.5, (theme, colour)
 
 
-def test_the_checks_of_the_site_find_what_is_broken(tmp_path):
+def test_site_checks_find_broken_links_and_directives(tmp_path):
     sys.path.append(str(DOCS))
     from check_site import broken_links, raw_directives
 
@@ -221,16 +221,27 @@ def test_the_checks_of_the_site_find_what_is_broken(tmp_path):
     assert len(raw_directives(tmp_path)) == 1
 
 
-def test_the_reference_says_what_every_result_has():
+def test_reference_describes_the_methods_of_results():
     text = (DOCS / "api" / "index.md").read_text()
     for part in ("explain(names=None, alpha=None)", "to_frame()", "to_dict()", "pvalue"):
         assert part in text
 
 
-def test_every_link_between_pages_leads_somewhere():
+def test_links_between_pages_work():
     made = {DOCS / path for path in command_pages.all_pages()} | {DOCS / "gallery.md"}
     for page in SOURCES:
         for target in re.findall(r"\]\(([^)#:]+\.md)(?:#[\w-]+)?\)", page.read_text()):
             path = (page.parent / target).resolve()
             if path not in made:
                 assert path.is_file(), f"{page}: {target}"
+
+
+def test_scripts_in_the_text_exist():
+    root = DOCS.parent
+    pages = [*SOURCES, root / "studies" / "README.md", root / "benchmarks" / "README.md"]
+    for page in pages:
+        text = page.read_text()
+        for script in re.findall(r"(?:studies|benchmarks)/\w+\.py", text):
+            assert (root / script).is_file(), f"{page}: {script}"
+        for name in re.findall(r"benchmarks/run\.py (\w+)", text):
+            assert (root / "benchmarks" / f"{name}.py").is_file(), f"{page}: {name}"

@@ -1,10 +1,11 @@
-"""Every figure that the pages quote of our measurements is in the tables that were measured."""
+"""Every measured figure that the pages quote is in the measured tables."""
 
 from __future__ import annotations
 
 import csv
 import re
 from fnmatch import fnmatch
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PAGE = DOCS / "which-test.md"
 TEXT = " ".join(PAGE.read_text().split())
-FAMILIES = ("default", "preference")
+FAMILIES = ("default", "prior")
 OTHERS = ("kfold:10", "resample:10:0.1", "5x2", "holdout:0.33")
 DEFAULTS = {
     "10x10": "corrected-repeated-kfold-t",
@@ -47,7 +48,7 @@ def row_of(test: str, plan: str, df: str = "default") -> dict[str, str]:
 
 
 def table(heading: str, section: str) -> list[list[str]]:
-    """The cells of a section's table whose first column has that heading, without its head."""
+    """Return the rows of the table of a section whose first column has this heading."""
     text = PAGE.read_text()
     lines = text[text.index(section) :].splitlines()
     begin = next(at for at, line in enumerate(lines) if line.startswith(f"| {heading} |"))
@@ -60,14 +61,14 @@ def table(heading: str, section: str) -> list[list[str]]:
 
 
 def near(shown: str, value: str) -> bool:
-    """A figure of so many digits is the value, rounded (a half either way)."""
+    """Return whether a printed figure is the rounded value (a half may be rounded either way)."""
     shown = shown.strip("*")
     digits = len(shown.split(".")[1]) if "." in shown else 0
     return abs(float(shown) - float(value)) <= 0.5 * 10**-digits + 1e-9
 
 
-def test_what_each_test_is_worth() -> None:
-    rows = table("test", "## Error rate and power of each test")
+def test_table_of_tests() -> None:
+    rows = table("test", "## How often each test errs")
     assert len(rows) == 11
     for name, plan, *figures in rows:
         word = name.replace("**", "").removesuffix(" (default)")
@@ -77,7 +78,7 @@ def test_what_each_test_is_worth() -> None:
         columns = ("type1 5 %", "power Set 2", "power Set 3", "power Set 4", "two agree")
         for shown, column in zip(figures, columns, strict=True):
             assert near(shown, row[column]), (name, plan, column)
-        # bold: more than 5 % for certain
+        # bold: significantly more than 5 %
         low = float(row["interval at 5 %"].split("-")[0])
         assert figures[0].startswith("**") == (low > 5)
         assert ("(default)" in name) == (DEFAULTS[plan] == NAMES[word])
@@ -89,12 +90,12 @@ def ratios(test: str, plan: str, df: str = "default") -> list[float]:
 
 
 def spoken(values: list[float]) -> str:
-    """``2.6 times``, ``1.9 to 2.0 times``."""
+    """Return text such as ``2.6 times`` or ``1.9 to 2.0 times``."""
     shown = sorted({f"{value:.1f}" for value in values})
     return f"{' to '.join(shown)} times"
 
 
-def test_how_much_more_ten_runs_notice() -> None:
+def test_power_of_ten_runs() -> None:
     assert f"{spoken(ratios('corrected-resampled-t', 'resample:10:0.1'))} as much as ten" in TEXT
     one_run = spoken(ratios("corrected-repeated-kfold-t", "kfold:10"))
     assert f"{one_run} as much as one run of ten folds" in TEXT
@@ -103,13 +104,13 @@ def test_how_much_more_ten_runs_notice() -> None:
     calibrated = row_of("kfold-t", "kfold:10", "6")
     assert f"({float(calibrated['type1 5 %']):g}, with 6 df)" in TEXT
     both = " and ".join(f"{float(calibrated[p]):.0f}" for p in ("power Set 2", "power Set 3"))
-    assert f"one run of ten folds detects {both} percent" in TEXT
-    assert f"ten runs detect {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
+    assert f"one run of ten folds notices {both} percent" in TEXT
+    assert f"ten runs notice {spoken(ratios('kfold-t', 'kfold:10', '6'))} as much" in TEXT
     for plan in OTHERS:
         assert all(ratio > 1 for ratio in ratios(DEFAULTS[plan], plan))
 
 
-def test_how_often_tests_reject_too_often() -> None:
+def test_tests_that_exceed_their_level() -> None:
     bold = [float(row_of(*which)["type1 5 %"]) / 5 for which in (
         ("kfold-t", "kfold:10"), ("resampled-t", "resample:10:0.1"), ("use-all-data", "10x10"),
     )]  # fmt: skip
@@ -126,16 +127,16 @@ def test_replicability() -> None:
     ten = {plan: float(row_of(test, plan)["all ten agree"]) for plan, test in DEFAULTS.items()}
     assert f"On {ten['10x10']:.0f} percent of the data sets ten people" in TEXT
     low, high = (pick(ten[plan] for plan in OTHERS) for pick in (min, max))
-    assert f"on {low:.0f} to {high:.0f} percent with the defaults of the other plans" in TEXT
+    assert f"on {low:.0f} to {high:.0f} percent from the defaults of the other plans" in TEXT
 
 
 def test_calibrated_degrees_of_freedom() -> None:
-    from bestofk.stats.pairwise import calibration as room
+    from bestofk.stats.pairwise import calibration as published_df
 
-    asked = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
+    designs = {"10x10, 300": (10, 10, 300), "1000": (10, 10, 1000), "one": (1, 10, 300),
              "5x2": (5, 2, 300)}  # fmt: skip
-    df = {name: room.calibrated_df("use-all-data", runs, folds, rows=rows).df
-          for name, (runs, folds, rows) in asked.items()}  # fmt: skip
+    df = {name: published_df.calibrated_df("use-all-data", runs, folds, rows=rows).df
+          for name, (runs, folds, rows) in designs.items()}  # fmt: skip
     assert f"df = {df['10x10, 300']:g} is not universal" in TEXT
     assert f"It is {df['1000']:g} at 1,000 rows" in TEXT
     assert f"{df['one']:g} for one run of ten folds and {df['5x2']:g} for 5x2" in TEXT
@@ -151,13 +152,13 @@ def test_bayesian_and_interval_tests() -> None:
     assert f"in {cautious['type1 5 %']} percent of {cautious['sets']} tables" in TEXT
 
 
-def test_what_multitest_is_worth() -> None:
-    rows = table("test", "## Error rate and power of MultiTest")
+def test_table_of_multitest() -> None:
+    rows = table("test", "## What MultiTest is worth")
     assert len(rows) == 4
-    found = measured("multitest")
+    stored = measured("multitest")
     for name, plan, *figures in rows:
         correction = "holm" if "Holm" in name else "bonferroni"
-        mine = [row for row in found if (row["plan"], row["correction"]) == (plan, correction)]
+        mine = [row for row in stored if (row["plan"], row["correction"]) == (plan, correction)]
         assert len(mine) == 4
         for shown, row in zip(figures, mine, strict=True):
             assert near(shown, row["best is another (error), or is found"].split(" ")[0])
@@ -166,32 +167,31 @@ def test_what_multitest_is_worth() -> None:
     assert "On these data the error stays below 5 percent" in TEXT
 
 
-def test_every_included_table_says_how_it_was_made() -> None:
+def test_included_tables_name_their_command() -> None:
     for name in re.findall(r"\{include\} (measured/\w+\.md)", PAGE.read_text()):
         path = DOCS / name
         if not path.exists():
             continue
-        assert "Made by `bestofk measure" in path.read_text()
+        assert "Made by `python studies/" in path.read_text()
         assert path.with_suffix(".csv").exists()
 
 
 @pytest.mark.parametrize("name", ["claims", "chosen"])
-def test_published_cases_are_all_there(name: str) -> None:
+def test_published_cases_are_complete(name: str) -> None:
     path = DOCS / "measured" / f"{name}.csv"
     if not path.exists():
         pytest.skip("not measured yet")
-    from bestofk.lab.tables import chosen_table, claims_table
-
-    wanted = {"claims": claims_table.claims_cases, "chosen": chosen_table.chosen_cases}[name]()
+    module = import_module(f"{name}_table")
+    wanted = getattr(module, f"{name}_cases")()
     rows = measured(name)
     assert [(row["case"], int(row["sets"])) for row in rows] == [
         (case.name, case.sets) for case in wanted
     ]
-    page = {"claims": claims_table.claims_page, "chosen": chosen_table.chosen_page}[name]
+    page = getattr(module, f"{name}_page")
     assert path.with_suffix(".md").read_text() == "\n".join(page(rows, int(rows[0]["seed"])))
 
 
-def test_the_chosen_test_is_the_one_that_order_takes() -> None:
+def test_default_tests_on_the_page_are_those_of_order() -> None:
     import numpy as np
 
     import bestofk as bk
@@ -213,7 +213,7 @@ def test_the_chosen_test_is_the_one_that_order_takes() -> None:
 
 
 def claims(pattern: str) -> list[float]:
-    """Any false claim, in percent, of all cases whose names match."""
+    """Return the percentages of decisions with a false claim, of all cases whose names match."""
     rows = [row for row in measured("claims") if fnmatch(row["case"], pattern)]
     assert rows
     return [100 * int(row["false"]) / int(row["sets"]) for row in rows]
@@ -223,7 +223,7 @@ def span(values: list[float]) -> str:
     return f"{min(values):.0f} to {max(values):.0f} percent"
 
 
-def test_what_is_said_of_false_claims() -> None:
+def test_figures_about_false_claims() -> None:
     over_sets = claims("data sets/*")
     assert f"The largest of its {len(over_sets)} figures is {max(over_sets):.1f} percent" in TEXT
     assert f"at most {max(claims('folds/*')):.1f} percent" in TEXT
@@ -235,13 +235,13 @@ def test_what_is_said_of_false_claims() -> None:
         in TEXT
     )
     nested = claims("learners/*")
-    said = f"the largest of its {len(nested)} figures is {max(nested):.1f} percent"
-    assert said in TEXT
+    sentence = f"the largest of its {len(nested)} figures is {max(nested):.1f} percent"
+    assert sentence in TEXT
     trees = claims("learners in 10x10/*/c4.5/100 rows/*/default")
     assert f"nor do trees on 100 rows ({span(trees)})" in TEXT
 
 
-def test_what_the_first_page_says() -> None:
+def test_figures_on_the_first_page() -> None:
     page = " ".join((DOCS / "index.md").read_text().split())
     nested = claims("learners/*")
     assert f"[{max(nested):.1f} %]{{.bk-fact}} of studies held any false claim" in page
@@ -255,7 +255,7 @@ def test_what_the_first_page_says() -> None:
     assert "[30 of 30]{.bk-fact}" in page
 
 
-def test_the_caution_of_the_corrected_test_is_what_was_measured() -> None:
+def test_figures_in_the_caution_of_the_corrected_test() -> None:
     from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
     two, ten = (
@@ -279,7 +279,7 @@ def test_bold_figures_are_those_of_unstable_learners() -> None:
     assert all(line.split("|")[2].strip() in ("nn", "c4.5") for line in bold)
 
 
-def test_what_is_said_of_unstable_learners() -> None:
+def test_figures_about_unstable_learners() -> None:
     page = " ".join((DOCS / "methods" / "unstable-learners.md").read_text().split())
     rows = measured("unstable_confirmed")
 
@@ -295,24 +295,28 @@ def test_what_is_said_of_unstable_learners() -> None:
     pair = ("one pair", "nmc against logistic", "nn against c4.5")
     most = max(percents(plain, True, *pair).values())
     family = max(percents(plain, True, "any of 15, Holm").values())
-    kept = max(percents(nested, True, *pair, "any of 15, Holm").values())
+    largest = max(percents(nested, True, *pair, "any of 15, Holm").values())
     assert f"up to **{most:.1f}** percent between two learners (**{family:.1f}** in any of" in page
-    assert f"nested cross-validation in at most **{kept:.1f}**" in page
+    assert f"nested cross-validation in at most **{largest:.1f}**" in page
     situations = {at[:2] for at in percents(nested, True)}
     assert f"over {len(situations)} situations" in page
-    found, lost = percents(nested, False), percents(plain, False)
-    stable = [lost[at] - found[at] for at in found if at[0].split(",")[0] not in ("nn", "c4.5")]
+    nested_power, plain_power = percents(nested, False), percents(plain, False)
+    stable = [
+        plain_power[at] - power
+        for at, power in nested_power.items()
+        if at[0].split(",")[0] not in ("nn", "c4.5")
+    ]
     assert f"up to **{max(stable):.1f}** points less often" in page
     table = (DOCS / "measured" / "unstable_confirmed.md").read_text()
     times = re.findall(r"\| (?:100|300) \| (\d\.\d\d) \| \d\.\d\d \|", table)
     assert f"at most **{max(map(float, times)):.2f}** times the processor time" in page
     # the rule by which it became the default
-    assert kept <= 6
+    assert largest <= 6
     assert max(stable) <= 5
     assert max(map(float, times)) <= 2
 
 
-def test_what_is_said_of_recommendations() -> None:
+def test_figures_about_recommendations() -> None:
     rows = {row["case"]: row for row in measured("chosen")}
     case = "the second is the worst and noisy/12 data sets"
     published = float(rows[f"{case}/MultiTest as published"]["worst"])

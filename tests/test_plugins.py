@@ -1,7 +1,7 @@
-"""Four toys, each one file and one entry as the contributing page shows them, are found by all.
+"""Plugins: the four entries of the contributing page work wherever built-in entries do.
 
-The package is written to a temporary folder with the metadata of an installed one; processes that
-have the folder on their path find it, and nothing of it stays.
+The package is written to a temporary folder with the metadata of an installed one, and found by
+processes that have the folder on their path.
 """
 
 import json
@@ -26,7 +26,7 @@ TOYS = ("toy-z", "lowest-mean", "rarest", "striped")
 
 @pytest.fixture(scope="module")
 def toys(tmp_path_factory):
-    """The folder that holds the package of the contributing page."""
+    """Write the package of the contributing page to a folder."""
     folder = tmp_path_factory.mktemp("installed")
     package = folder / "toys"
     package.mkdir()
@@ -35,22 +35,22 @@ def toys(tmp_path_factory):
         path = folder / block.splitlines()[0].removeprefix("# ")
         path.write_text(block)
     (points,) = re.findall(r"^```toml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    named = tomllib.loads(points)["project"]["entry-points"][PLUGINS]
-    assert set(named) == set(TOYS)
+    entries = tomllib.loads(points)["project"]["entry-points"][PLUGINS]
+    assert set(entries) == set(TOYS)
     assert {path.stem for path in package.glob("*.py")} == {
-        "__init__", *(module.removeprefix("toys.") for module in named.values())
+        "__init__", *(module.removeprefix("toys.") for module in entries.values())
     }  # fmt: skip
     metadata = folder / "toys-1.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: toys\nVersion: 1\n")
-    lines = [f"[{PLUGINS}]", *(f"{name} = {module}" for name, module in named.items())]
+    lines = [f"[{PLUGINS}]", *(f"{name} = {module}" for name, module in entries.items())]
     (metadata / "entry_points.txt").write_text("\n".join(lines) + "\n")
     return folder
 
 
 @pytest.fixture(scope="module")
 def python(toys):
-    """Runs Python where the package is installed, and gives what it printed."""
+    """Run Python with the package installed, and return its output."""
     path = [str(toys), str(Path(bestofk.__file__).parents[1])]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
 
@@ -63,23 +63,23 @@ def python(toys):
     return run
 
 
-def test_the_laws_find_them(python):
-    laws = [
-        "pairwise/test_laws.py",
-        "ordering/test_procedure_laws.py",
-        "learners/test_learner_laws.py",
-        "plans/test_plan_laws.py",
+def test_invariants_of_entries_cover_plugins(python):
+    files = [
+        "pairwise/test_pairwise_invariants.py",
+        "ordering/test_procedure_invariants.py",
+        "learners/test_learner_invariants.py",
+        "plans/test_plan_invariants.py",
     ]
     out = python(
         "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),
-        *(TESTS / law for law in laws),
+        *(TESTS / file for file in files),
     )  # fmt: skip
     passed = [line for line in out.splitlines() if line.startswith("PASSED")]
     for toy, least in {"toy-z": 25, "lowest-mean": 6, "rarest": 5, "striped": 5}.items():
         assert sum(toy in line for line in passed) >= least, (toy, passed)
     assert sum("Rarest" in line for line in passed) > 30  # scikit-learn's conventions
-    for law in laws:
-        assert law in out
+    for file in files:
+        assert file in out
 
 
 LISTS = """
@@ -99,7 +99,7 @@ main(sys.argv[1:])
 """
 
 
-def test_listings_tables_comparisons_and_reports_have_them(python, tmp_path):
+def test_listings_tables_comparisons_and_reports_have_plugins(python, tmp_path):
     page = tmp_path / "report.html"
     printed = python(
         "-c", LISTS, "compare", "iris", "--learner", "rarest", "--learner", "max",
@@ -112,9 +112,9 @@ def test_listings_tables_comparisons_and_reports_have_them(python, tmp_path):
         assert toy in out[verb]
         assert toy in [row["name"] for row in json.loads(out[f"{verb} as JSON"])[verb]]
         assert f"| {toy} |" in out["tables"]
-    found = json.loads(out["compare"])
-    assert (found["procedure"], found["test"]) == ("lowest-mean", "toy-z")
-    assert found["best"] == "nmc"
+    result = json.loads(out["compare"])
+    assert (result["procedure"], result["test"]) == ("lowest-mean", "toy-z")
+    assert result["best"] == "nmc"
     text = re.sub(r"<[^>]+>", "", page.read_text(encoding="utf-8"))
     assert "The 5 folds are toys." in text
     assert "toy-z cannot know." in text
@@ -123,7 +123,7 @@ def test_listings_tables_comparisons_and_reports_have_them(python, tmp_path):
     assert "the lowest mean" in text
 
 
-def test_an_entry_is_added_and_taken_back():
+def test_an_entry_is_added_and_removed():
     entry = PairwiseTest(
         name="a-new-one", function="math:fsum", summary="a sum", covers=("kfold",), paper="none"
     )

@@ -1,4 +1,4 @@
-"""Files are written whole, through no link that was laid in their way."""
+"""Atomic writes, which do not follow symlinks."""
 
 import ast
 import os
@@ -30,7 +30,7 @@ def test_a_file_is_written_and_keeps_its_permissions(tmp_path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_what_raises_leaves_the_file_as_it_was(tmp_path) -> None:
+def test_an_exception_leaves_the_file_unchanged(tmp_path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -74,12 +74,12 @@ def test_pipes_and_devices_are_written_to(tmp_path) -> None:
 WRITERS = {"write_text", "write_bytes", "savefig", "mkstemp", "NamedTemporaryFile", "write_table"}
 
 
-def test_every_file_is_written_this_way() -> None:
-    """No other place of the library opens a file to write, or writes to a path."""
+def test_all_files_are_written_atomically() -> None:
+    """No other code of the library opens a file for writing."""
     allowed = {
         "whole_file.py": {"open", "mkstemp", "write_text"},
-        "run/engines/workers.py": {"write_bytes"},  # in a folder of its own that was made there
-        "papers/fetch.py": {"write_bytes"},  # likewise
+        "run/engines/workers.py": {"write_bytes"},  # in a new private folder
+        "papers/fetch.py": {"write_bytes"},  # in a new private folder
     }
     root = Path(bestofk.__file__).parent
     found = []
@@ -128,7 +128,7 @@ def test_formulas_are_text_in_csv_and_come_back(tmp_path, name) -> None:
 
 
 @pytest.mark.parametrize("text", ["-1.5", "+3", "-.5e-3", "1", "nn", "'quoted'", "", "'", "-inf"])
-def test_numbers_and_words_stay(tmp_path, text) -> None:
+def test_numbers_and_words_are_unchanged(tmp_path, text) -> None:
     assert as_text_cell(text) == text
     assert from_text_cell(text) == text
     path = tmp_path / "t.csv"
@@ -136,7 +136,7 @@ def test_numbers_and_words_stay(tmp_path, text) -> None:
     assert read_table(path).raw("a").to_pylist() == [text]
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes(tmp_path) -> None:
+def test_leftovers_of_killed_processes_are_removed(tmp_path) -> None:
     path = tmp_path / "table.csv"
 
     def left(name, *, old=True):
@@ -148,7 +148,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes(tmp_p
 
     gone = left(".table.csv.abcd_123.part")
     kept = {
-        left(".table.csv.abcd1234.part", old=False),  # perhaps just being made
+        left(".table.csv.abcd1234.part", old=False),  # may be in use
         left(".other.csv.abcd1234.part"),
         left(".table.csv.my-notes.part"),
         left("table.csv.abcd1234.part"),
@@ -158,7 +158,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next_one_that_writes(tmp_p
         file.flush()
         (own,) = [one for one in tmp_path.iterdir() if one not in kept | {gone}]
         os.utime(own, (1.0, 1.0))
-        write_text(path, "c,d")  # by somebody else, who leaves what is being written
+        write_text(path, "c,d")  # another writer leaves a file in use alone
         assert own.exists()
     assert path.read_bytes() == b"a,b"
     assert set(tmp_path.iterdir()) == kept | {path}

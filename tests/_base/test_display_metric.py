@@ -1,4 +1,4 @@
-"""Every test tells of scores as it tells of the losses that they come from, in their direction."""
+"""Tests describe scores as they describe the corresponding losses, in the user's direction."""
 
 import re
 
@@ -30,7 +30,7 @@ def scores(design):
 @pytest.mark.parametrize("design", ["5x2", "datasets"])
 @pytest.mark.parametrize("test", [*MULTIPLE_TESTS, *PAIRWISE_TESTS])
 @pytest.mark.parametrize("pair", [None, ("a", "b")])
-def test_no_test_speaks_of_losses_to_somebody_with_scores(design, test, pair):
+def test_texts_about_scores_do_not_mention_losses(design, test, pair):
     if pair is not None and test in MULTIPLE_TESTS:
         pytest.skip("a test of all learners")
     try:
@@ -40,9 +40,9 @@ def test_no_test_speaks_of_losses_to_somebody_with_scores(design, test, pair):
     words = report.explain()
     assert not re.search(r"\bloss(es)?\b", words), words
     assert not re.search(r"-8\d", words), words
-    held = report.to_dict()
-    assert held["metric"] == {"name": "points", "higher_is_better": True}
-    assert all(mean > 0 for mean in held.get("means", ()))
+    value = report.to_dict()
+    assert value["metric"] == {"name": "points", "higher_is_better": True}
+    assert all(mean > 0 for mean in value.get("means", ()))
 
 
 def test_the_best_comes_first_with_the_largest_mean():
@@ -52,7 +52,7 @@ def test_the_best_comes_first_with_the_largest_mean():
     assert spoken().name == "loss"
 
 
-def test_other_results_speak_of_scores():
+def test_other_results_mention_scores():
     for design in ("5x2", "datasets"):
         table = scores(design)
         for words in (

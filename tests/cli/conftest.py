@@ -1,4 +1,4 @@
-"""A table of losses, and the command line with what it printed."""
+"""A table of losses, and a fixture that runs the command line and returns its output."""
 
 import os
 from pathlib import Path
@@ -21,7 +21,7 @@ large,4,0.11
 
 @pytest.fixture
 def scores(tmp_path):
-    """A small table of losses."""
+    """Write a small table of losses."""
     path = tmp_path / "scores.csv"
     path.write_text(SCORES)
     return str(path)
@@ -29,7 +29,7 @@ def scores(tmp_path):
 
 @pytest.fixture
 def run(capsys):
-    """The exit code, and what went to stdout and to stderr."""
+    """Run the command line; return exit code, stdout and stderr."""
 
     def call(*arguments):
         code = main(list(arguments))
@@ -41,8 +41,8 @@ def run(capsys):
 
 @pytest.fixture
 def with_module(tmp_path):
-    """The environment of a process that finds modules in `tmp_path`, and the bestofk of here."""
+    """Return an environment in which modules in `tmp_path` and this bestofk are importable."""
     import bestofk
 
-    found = [str(tmp_path), str(Path(bestofk.__file__).parents[1])]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(found)}
+    path = [str(tmp_path), str(Path(bestofk.__file__).parents[1])]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path)}

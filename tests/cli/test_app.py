@@ -110,7 +110,7 @@ HEAVY = ("numpy", "scipy", "pandas", "sklearn", "matplotlib", "pyarrow", "rich")
         ("import bestofk", ()),
         ("from bestofk.cli import main; main(['--help'])", ()),
         ("from bestofk.cli import main; main(['order', '--help'])", ()),
-        ("import bestofk; bestofk.pairwise, bestofk.multiple, bestofk.decide, bestofk.Losses",
+        ("import bestofk; bestofk.stats.pairwise, bestofk.stats.multiple, bestofk.decide, bestofk.Losses",
          ("numpy",)),
     ],
 )  # fmt: skip
@@ -166,22 +166,20 @@ learners = {{"slow": Slow(), "slower": Slower()}}
     ("name", "code", "engine"),
     [("SIGTERM", 143, "serial"), ("SIGHUP", 129, "auto")],
 )
-def test_signals_end_the_work_in_an_orderly_way(tmp_path, loaded_python, name, code, engine):
+def test_signals_end_the_work_in_an_orderly_way(tmp_path, fork_server, name, code, engine):
     (tmp_path / "slow.py").write_text(ENDED.format(pace=0.3))
     words = ["compare", "iris", "--learners", "slow.py", "--store", "s.db", "--cv", "9x9",
              "--engine", engine]  # fmt: skip
-    with loaded_python(
-        ["-m", "bestofk.cli", *words], cwd=tmp_path, stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE, text=True,
-        # as a shell starts what ends in &: Ctrl-C is not for it, and it must end all the same
-        ignored=["SIGINT"] if name == "SIGTERM" else [],
-    ) as process:  # fmt: skip
+    # a shell starts background jobs with SIGINT ignored; they must end all the same
+    ignored = [signal.SIGINT] if name == "SIGTERM" else []
+    command = ["-m", "bestofk.cli", *words]
+    with fork_server.start(command, cwd=tmp_path, ignored_signals=ignored) as process:
         for _ in range(3):
             assert process.stderr.readline() == "fits\n"
         process.send_signal(getattr(signal, name))
         # all fits take 48 s
-        out, err = process.communicate(timeout=30)
-    assert process.returncode == code
+        assert process.wait(timeout=30) == code
+        out, err = process.stdout.read(), process.stderr.read()
     assert out == ""
     said = [line for line in err.splitlines() if line not in ("", "fits")]
     assert len(said) == 1
@@ -204,7 +202,7 @@ def test_what_was_told_to_ignore_a_hang_up_goes_on():
         signal.signal(signal.SIGHUP, before)
 
 
-def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, run_loaded):
+def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, fork_server):
     (tmp_path / "odd.py").write_text(
         "import threading\nfrom sklearn.dummy import DummyClassifier\n"
         "class Odd(DummyClassifier):\n    def fit(self, X, y):\n"
@@ -214,5 +212,5 @@ def test_threads_that_a_learner_leaves_do_not_keep_the_command(tmp_path, run_loa
     )
     words = ["compare", "iris", "--learners", "odd.py", "--engine", "serial", "--cv", "kfold:2",
              "--quiet"]  # fmt: skip
-    done = run_loaded("-m", "bestofk.cli", *words, cwd=tmp_path, timeout=60)
+    done = fork_server.run(["-m", "bestofk.cli", *words], cwd=tmp_path, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (0, "nmc\nodd\n", "")

@@ -1,17 +1,14 @@
-"""``bestofk compare``: run, decide, and say why."""
+"""``bestofk compare``."""
 
 import json
 import os
-import subprocess
 
 import pytest
 
 from bestofk.cli import main
 
 
-def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(
-    tmp_path, with_module, loaded_python, run_loaded
-):
+def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(tmp_path, with_module, fork_server):
     import signal
     import time
 
@@ -27,19 +24,17 @@ def test_ctrl_c_says_what_is_safe_and_the_same_call_goes_on(
         "-m", "bestofk", "compare", "iris", "--learner", "max", "--learner", "sleepy:Sleepy()",
         "--engine", "serial", "--cv", "5x8", "--store", "study.db", "--quiet",
     ]  # fmt: skip
-    started = loaded_python(
-        command, cwd=tmp_path, env=with_module, stderr=subprocess.PIPE, text=True
-    )
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not _cells(tmp_path / "study.db"):
-        time.sleep(0.02)
-    started.send_signal(signal.SIGINT)
-    _, err = started.communicate(timeout=60)
-    assert started.returncode == 130
+    with fork_server.start(command, cwd=tmp_path, env=with_module) as started:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and not _cells(tmp_path / "study.db"):
+            time.sleep(0.02)
+        started.send_signal(signal.SIGINT)
+        assert started.wait(timeout=60) == 130
+        err = started.stderr.read()
     assert "fits are safe in the store: the same call resumes from there" in err
     kept = _cells(tmp_path / "study.db")
     assert 0 < kept < 80
-    again = run_loaded(*command, cwd=tmp_path, env=with_module)
+    again = fork_server.run(command, cwd=tmp_path, env=with_module)
     assert again.returncode == 0, again.stderr
     assert again.stdout == "max\nSleepy()\n"
 
@@ -56,7 +51,7 @@ def _cells(path):
             return 0
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_learners_that_print_do_not_spoil_the_answer(tmp_path, engine, monkeypatch, capfd):
     monkeypatch.syspath_prepend(tmp_path)

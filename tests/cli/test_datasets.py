@@ -1,4 +1,4 @@
-"""bestofk datasets; what is fetched from servers: tests/papers/test_fetch.py."""
+"""``bestofk datasets``; downloads are in tests/papers/test_fetch.py."""
 
 import json
 

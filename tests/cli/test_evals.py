@@ -1,4 +1,4 @@
-"""``bestofk evals``: from logs to a verdict."""
+"""``bestofk evals``."""
 
 import json
 from pathlib import Path

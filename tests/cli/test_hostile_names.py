@@ -1,4 +1,4 @@
-"""Names are data: none makes a terminal, a spreadsheet, a browser or LaTeX do anything."""
+"""Names of learners and data sets cannot inject code into terminals, sheets, pages or LaTeX."""
 
 import ast
 import csv
@@ -162,7 +162,7 @@ def test_logs(capfd) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
-def test_terminals_of_other_encodings(encoding, table, run_loaded) -> None:
+def test_terminals_of_other_encodings(encoding, table, fork_server) -> None:
     environment = {**os.environ, "PYTHONIOENCODING": encoding,
                    "PYTHONPATH": str(Path(bestofk.__file__).parents[1])}  # fmt: skip
     twice = (
@@ -170,9 +170,9 @@ def test_terminals_of_other_encodings(encoding, table, run_loaded) -> None:
         "assert main(words) == 0; print('AND AS JSON', flush=True); "
         "sys.exit(main([*words, '--json']))"
     )
-    ran = run_loaded("-c", twice, table, text=False, env=environment)
+    ran = fork_server.run(["-c", twice, table], env=environment, encoding=encoding)
     assert ran.returncode == 0, ran.stderr
-    said, _, as_json = ran.stdout.decode(encoding).partition("AND AS JSON")
+    said, _, as_json = ran.stdout.partition("AND AS JSON")
     assert said
     if encoding == "ascii":
         assert said.isascii()

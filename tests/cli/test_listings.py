@@ -1,4 +1,4 @@
-"""The verbs that list what there is."""
+"""Commands that list learners, tests, plans and other entries."""
 
 import json
 

@@ -31,9 +31,30 @@ def test_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     "words",
     [
+        ["claims", "--problem", "many-data-sets(means=(0.3, 0.2, 0.2))"],
+        ["claims", "--learner", "nmc", "--problem", "blocks(rows=40)", "--plan", "2x4",
+         "--prefer", "nmc 1,nmc 2"],
+        ["chosen", "--by", "0.1", "--within", "0.01", "--test", "sign", "--alpha", "0.1"],
+    ],
+)  # fmt: skip
+def test_measures_of_decisions(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["measure", *words, "--sets", "8", "--quiet"]
+    assert main([*call, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["measure"] == words[0]
+    assert found["sets"] == 8
+    assert main(call) == 0
+    assert capsys.readouterr().out.strip() == found["explanation"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         ["measure", "type1", "--sets", "0"],
         ["measure", "power", "--data", "iris"],
         ["measure", "power", "--by", "0.1"],
+        ["measure", "claims", "--problem", "gaussian"],
+        ["measure", "chosen", "--by", "-1"],
     ],
 )
 def test_wrong_calls(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""``bestofk order``: the verdict from a table of losses."""
+"""``bestofk order``."""
 
 import json
 from pathlib import Path
@@ -113,8 +113,9 @@ def test_refusals_name_the_option_and_it_works(run, arguments, words):
 
 
 def test_the_text_is_the_explanation_around_the_table(run):
-    from bestofk import order
     from bestofk.decide.statements.explain import standing_sentences
+
+    from bestofk import order
     from bestofk.losses import example_losses
 
     _, out, _ = run("order", "breast-cancer-10x10")

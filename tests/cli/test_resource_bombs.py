@@ -1,9 +1,8 @@
-"""Small files and short commands that ask for much: each ends in a sentence, soon and in bounds."""
+"""Small files and short commands that demand many resources end soon with an error message."""
 
 import gzip
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -42,14 +41,11 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def run_bounded(loaded_python):
+def run_bounded(fork_server):
     """A process that runs commands, each in a child whose use of resources it reports."""
     where = str(Path(bestofk.__file__).parents[1])
-    with loaded_python(
-        ["-c", RUNNER],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": where, "OMP_NUM_THREADS": "1"},
-    ) as process:  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": where, "OMP_NUM_THREADS": "1"}
+    with fork_server.start(["-c", RUNNER], env=environment) as process:
 
         def call(*arguments):
             process.stdin.write(json.dumps([str(word) for word in arguments]) + "\n")

@@ -1,4 +1,4 @@
-"""bestofk show, on a store that bestofk compare has made; stores of all kinds: tests/run."""
+"""``bestofk show`` on a store of ``bestofk compare``; other stores are in tests/run."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What a decision looks like on a terminal, in a pipe and on a narrow screen."""
+"""Decisions on a terminal, in a pipe and on a narrow screen."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""``bestofk test``: one test on a table of losses."""
+"""``bestofk test``."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What is made of the rows is made once, and goes with them."""
+"""Values derived from the rows are computed once and kept with them."""
 
 import gc
 import weakref

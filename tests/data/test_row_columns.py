@@ -1,4 +1,4 @@
-"""Groups, weights and folds of rows: named or given, never a feature, refused with a reason."""
+"""Groups, weights and folds of rows: named or passed, never features, validated."""
 
 import numpy as np
 import pandas as pd

@@ -22,7 +22,7 @@ def five_by_two():
 
 @pytest.fixture
 def t_by_hand():
-    """One-sided 5x2cv t test, eq. (7) of Yildiz and Alpaydin, spelt out."""
+    """One-sided 5x2cv t test, eq. (7) of Yildiz and Alpaydin, written out."""
 
     def make(a, b):
         p = a - b

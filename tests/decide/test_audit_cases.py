@@ -1,4 +1,4 @@
-"""The cases of the independent audit: what was wrong before, and must not come back."""
+"""Regression tests for the cases of an independent audit."""
 
 import numpy as np
 import pytest

@@ -1,54 +1,48 @@
-import importlib.util
+"""The corrected minimum against enumeration and simulation."""
+
 import itertools
 import json
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
 import bestofk as bk
-
-_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "chosen_loss.py"
-_SPEC = importlib.util.spec_from_file_location("chosen_loss", _PATH)
-chosen_loss = importlib.util.module_from_spec(_SPEC)
-sys.modules["chosen_loss"] = chosen_loss
-_SPEC.loader.exec_module(chosen_loss)
+import corrected_minimum_bias
 
 
 def exact(losses):
-    """The mean over all samples of n of n units that leave one out, each as likely."""
+    """Return the mean over all samples of n of n units that leave a unit out."""
     losses = np.asarray(losses, dtype=float)
     n = losses.shape[1]
-    found = []
+    result = []
     for sample in itertools.product(range(n), repeat=n):
         out = [unit for unit in range(n) if unit not in sample]
         if out:
             best = np.argmin(losses[:, sample].sum(axis=1))
-            found.append(losses[best, out].mean())
-    return np.mean(found)
+            result.append(losses[best, out].mean())
+    return np.mean(result)
 
 
-def test_the_mean_over_many_samples_is_that_over_all_samples():
+def test_many_samples_approximate_all_samples():
     losses = np.array([[1.0, 5.0, 2.0, 4.0], [4.0, 1.5, 3.0, 2.5], [2.0, 2.25, 6.0, 1.0]])
-    found = bk.corrected_minimum(losses, resamples=40_000)
-    assert found.corrected == pytest.approx(exact(losses), abs=0.02)
-    assert (found.chosen, found.naive) == (1, 2.75)
-    assert found.bias == pytest.approx(2.75 - found.corrected)
+    result = bk.corrected_minimum(losses, resamples=40_000)
+    assert result.corrected == pytest.approx(exact(losses), abs=0.02)
+    assert (result.chosen, result.naive) == (1, 2.75)
+    assert result.bias == pytest.approx(2.75 - result.corrected)
 
 
-@pytest.mark.parametrize("case", chosen_loss.CASES, ids=lambda case: case.name)
-def test_equal_learners_the_naive_minimum_is_too_good_and_the_corrected_one_is_not(case):
-    rows = chosen_loss.measure(60, (case,))
+@pytest.mark.parametrize("case", corrected_minimum_bias.CASES, ids=lambda case: case.name)
+def test_naive_minimum_is_optimistic_and_the_corrected_one_is_not(case):
+    rows = corrected_minimum_bias.measure(60, (case,))
     equal = rows[0]
     assert equal.learners == "equal"
     assert equal.naive < -0.8
-    # within .2 standard errors, four Monte Carlo errors aside
+    # within .2 standard errors, plus four Monte Carlo errors
     assert abs(equal.corrected) < 0.2 + 4 * equal.error
     assert equal.covered >= 0.8
     if equal.all_folds is not None:
-        # folds of several runs hold the same rows: as units they correct next to nothing
+        # folds of several runs share rows, so using them as units corrects almost nothing
         assert equal.all_folds < equal.corrected - 0.4
         assert equal.fold_numbers < equal.corrected - 0.4
 
@@ -57,11 +51,11 @@ def test_one_clear_winner_needs_no_correction():
     rng = np.random.default_rng(1)
     losses = rng.normal(0.4, 0.02, (5, 30))
     losses[2] -= 0.3
-    found = bk.corrected_minimum(losses)
-    assert found.chosen == 2
-    assert found.chosen_again == 1.0
-    assert found.corrected == pytest.approx(losses[2].mean(), rel=1e-12)
-    assert found.low < found.corrected < found.high
+    result = bk.corrected_minimum(losses)
+    assert result.chosen == 2
+    assert result.chosen_again == 1.0
+    assert result.corrected == pytest.approx(losses[2].mean(), rel=1e-12)
+    assert result.low < result.corrected < result.high
 
 
 @pytest.mark.parametrize(
@@ -75,9 +69,9 @@ def test_one_clear_winner_needs_no_correction():
     ],
 )
 def test_units(losses, unit, units):
-    found = bk.corrected_minimum(losses, resamples=50)
-    assert (found.unit, found.units) == (unit, units)
-    assert ("share rows" in found.explain()) is (unit == "splits")
+    result = bk.corrected_minimum(losses, resamples=50)
+    assert (result.unit, result.units) == (unit, units)
+    assert ("share rows" in result.explain()) is (unit == "splits")
 
 
 def test_one_number_per_learner_is_refused():
@@ -88,13 +82,13 @@ def test_one_number_per_learner_is_refused():
 
 
 def test_json_and_words():
-    found = bk.corrected_minimum(
+    result = bk.corrected_minimum(
         bk.Losses([[0.1, 0.2, 0.3], [0.3, 0.2, 0.2]], algorithms=["nn", "c4.5"])
     )
-    held = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert held["chosen"] == "nn"
-    assert "nn has the smallest of 2 mean losses, 0.2." in found.explain()
-    assert str(found) == found.explain()
+    value = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    assert value["chosen"] == "nn"
+    assert "nn has the smallest of 2 mean losses, 0.2." in result.explain()
+    assert str(result) == result.explain()
 
 
 @example(seed=999999, K=4, n=2, scale=0.001)

@@ -1,4 +1,4 @@
-"""What is asked of a decision: checked when it is made, written down and read back."""
+"""Settings of a decision: validated, written and read back."""
 
 import json
 import re

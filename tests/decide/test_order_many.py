@@ -1,4 +1,4 @@
-"""The law of `order_many`: on a stack it says what `order` says of every table, exactly."""
+"""`order_many` on a stack returns exactly what `order` returns for every table."""
 
 from __future__ import annotations
 

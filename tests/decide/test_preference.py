@@ -1,4 +1,4 @@
-"""What counts as a preference, and the order that follows from it."""
+"""Preferences, and the order that follows from them."""
 
 import numpy as np
 import pytest

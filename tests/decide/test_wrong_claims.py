@@ -17,7 +17,7 @@ STUDIES = 1000
 def wrongly_claiming(losses, true_means, **options):
     """In how many studies (B, K, ...) a claim (better, worse) is not true.
 
-    That many studies at once are decided as each of them is a law of test_order_many.py.
+    test_order_many.py shows that many studies at once are decided as each of them.
     """
     prefer = "listed" if options["family"] == "preference" else None
     claims = ordering.order_many(losses, prefer=prefer, **options).claims

@@ -1,4 +1,4 @@
-"""The golden logs, and small ones that the tests write themselves."""
+"""Golden logs, and small logs that the tests write."""
 
 import json
 import zipfile
@@ -11,13 +11,13 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @pytest.fixture
 def golden():
-    """The folder of a golden log."""
+    """Return the folder of a golden log."""
     return lambda name: GOLDEN / name
 
 
 @pytest.fixture
 def lines(tmp_path):
-    """Write JSON lines, and give the path."""
+    """Write JSON lines and return the path."""
 
     def write(name, values):
         path = tmp_path / name
@@ -30,7 +30,7 @@ def lines(tmp_path):
 
 @pytest.fixture
 def document(tmp_path):
-    """Write one JSON value, and give the path."""
+    """Write one JSON value and return the path."""
 
     def write(name, value):
         path = tmp_path / name
@@ -43,7 +43,7 @@ def document(tmp_path):
 
 @pytest.fixture
 def lm_eval(tmp_path):
-    """Write a run of lm-evaluation-harness as 0.4.7 and later do."""
+    """Write a run of lm-evaluation-harness in the format of 0.4.7 and later."""
 
     def write(model, samples, *, task="arc", time="2025-01-01T00-00-00.0", better=True, **more):
         folder = tmp_path / model.replace("/", "__")
@@ -74,7 +74,7 @@ def lm_eval(tmp_path):
 
 @pytest.fixture
 def inspect_log(tmp_path):
-    """Write an archive of Inspect with a header and summaries."""
+    """Write an Inspect archive with a header and summaries."""
 
     def write(name, samples, *, model="m", task="t", status="success", crashed=False, **spec):
         path = tmp_path / name

@@ -1,4 +1,4 @@
-"""Scores by item: epochs averaged, never paired; errors, limits, NaN and wrong are four things."""
+"""Scores by item: epochs are averaged, never paired; errors, limits, NaN and wrong are distinct."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""What every format owes: detection, counts, hostile files, and nothing lost without a word."""
+"""All formats: detection, counts, hostile files, and nothing is lost silently."""
 
 import gzip
 import json

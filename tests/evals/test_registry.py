@@ -1,4 +1,4 @@
-"""One law over all formats: a mutilated log gives what is left of it, or one sentence."""
+"""All formats: a damaged log yields what is left of it, or one error message."""
 
 import gzip
 import json

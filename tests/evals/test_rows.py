@@ -1,21 +1,14 @@
-"""Logs of very many samples: what the benchmark writes a million of, here in small."""
-
-import importlib.util
-from pathlib import Path
+"""Reading logs: small versions of the large logs of studies/evals_memory.py."""
 
 import pytest
 
 import bestofk as bk
-
-PATH = Path(__file__).parents[2] / "benchmarks" / "evals_hostile.py"
-SPEC = importlib.util.spec_from_file_location("evals_hostile", PATH)
-hostile = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(hostile)
+import evals_memory
 
 
-@pytest.mark.parametrize("name", hostile.MAKERS)
+@pytest.mark.parametrize("name", evals_memory.MAKERS)
 def test_every_sample_is_read(name, tmp_path):
-    hostile.MAKERS[name](tmp_path, 2100)
+    evals_memory.MAKERS[name](tmp_path, 2100)
     evals = bk.read_evals(tmp_path)
     assert (evals.learners, len(evals), len(evals.items)) == (("a", "b"), 4200, 2100)
     # of every three items `a` misses one, of every seven `b`

@@ -1,4 +1,4 @@
-"""Files and folders as people name them, with the mistakes that they make."""
+"""Files and folders of logs, with the mistakes that people make."""
 
 import gzip
 import shutil

@@ -1,4 +1,4 @@
-"""False claims and recommendations, counted by hand where the truth is known."""
+"""False claims and recommendations, counted by hand for known truths."""
 
 from __future__ import annotations
 

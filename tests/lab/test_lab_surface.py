@@ -1,10 +1,9 @@
-"""What users of the lab meet: bad input, their own data, files, resumption, the command line."""
+"""The lab's public functions: bad input, own data, files, resumption, the command line."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
 import time
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+import tests_table
 from bestofk import lab
 from bestofk._base.errors import (
     ArgumentError,
@@ -144,7 +144,7 @@ def test_shuffled_labels_keep_the_classes() -> None:
     assert (encoded.y != bk.load("wine").encoded().y).any()
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_more_sets_begin_with_the_same_ones_and_workers_change_nothing() -> None:
     few = lab.simulate(PAIR, SMALL, "2x4", sets=4, n_jobs=1)
     more = lab.simulate(PAIR, SMALL, "2x4", sets=7, n_jobs=2, engine="processes")
@@ -165,22 +165,21 @@ def test_a_store_is_used_again(tmp_path: Path) -> None:
         assert kept.n_payloads() == 8
 
 
-def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, loaded_python) -> None:
+def test_a_killed_calibration_goes_on_where_it_was(tmp_path: Path, fork_server) -> None:
     from bestofk.run.store.store import open_store
 
     store, log = tmp_path / "lab.db", tmp_path / "lab.db-wal"
     words = ["calibrate", "--data", "iris", "--learner", "nmc", "--learner", "nn", "--cv", "5x5",
              "--jobs", "1", "--store", str(store), "--quiet", "--json"]  # fmt: skip
     command = ["-m", "bestofk", *words, "--sets", "100000"]
-    process = loaded_python(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    for _ in range(3000):
-        time.sleep(0.02)
-        if log.exists() and log.stat().st_size:
-            with open_store(store, read_only=True) as seen:
-                if seen.n_payloads() >= 20:
-                    break
-    process.kill()
-    process.wait()
+    with fork_server.start(command) as process:
+        for _ in range(3000):
+            time.sleep(0.02)
+            if log.exists() and log.stat().st_size:
+                with open_store(store, read_only=True) as seen:
+                    if seen.n_payloads() >= 20:
+                        break
+        process.kill()
     with open_store(store) as kept:
         held = kept.n_payloads()
     assert held >= 20
@@ -275,8 +274,6 @@ def test_search_of_networks() -> None:
 
 
 def test_tables_of_all_tests(tmp_path: Path) -> None:
-    from bestofk.lab.tables import tests_table
-
     made = list(tests_table.rows_on_many_sets(5, 0))
     over_sets = {
         entry.name
@@ -284,7 +281,6 @@ def test_tables_of_all_tests(tmp_path: Path) -> None:
         if "datasets" in entry.covers
     }
     assert {row["test"] for row in made} == over_sets
-    written = tests_table._write(tmp_path / "table", made, "bestofk measure tests")
-    assert [path.name for path in written] == ["table.csv", "table.md"]
-    assert "Made by `bestofk measure tests`" in written[1].read_text()
-    assert written[0].read_text().count("\n") == len(made) + 1
+    tests_table.write(tmp_path / "table", made, "python studies/tests_table.py")
+    assert "Made by `python studies/tests_table.py`" in (tmp_path / "table.md").read_text()
+    assert (tmp_path / "table.csv").read_text().count("\n") == len(made) + 1

@@ -1,7 +1,6 @@
-"""Simulations are the same on every engine, and resume where a killed process stopped."""
+"""Simulations are equal on every engine, and resume after a kill."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -37,7 +36,7 @@ def counted(monkeypatch):
     return seen
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize(
     ("engine", "learners"), [("processes", ["naive-bayes", TREE]), ("dask", PAIR)]
 )
@@ -92,8 +91,8 @@ lab.simulate(["naive-bayes", "c4.5"], "binary(rows=40)", "2x4", sets=100_000, ra
 
 
 def killed_midway(child, store, at_least):
-    """Kill a process when the store holds so many payloads."""
-    try:
+    """Kill a process when the store holds at least this many payloads."""
+    with child:
         end = time.monotonic() + 60
         while time.monotonic() < end and child.poll() is None:
             time.sleep(0.02)
@@ -102,15 +101,13 @@ def killed_midway(child, store, at_least):
                     if seen.n_payloads() >= at_least:
                         break
         assert child.poll() is None, "it ended by itself"
-    finally:
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
+        child.kill()
 
 
-def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, loaded_python):
+def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, fork_server):
     store = tmp_path / "lab.db"
     open_store(store).close()
-    killed_midway(loaded_python(["-c", CHILD, store]), store, at_least=20)
+    killed_midway(fork_server.start(["-c", CHILD, store]), store, at_least=20)
     task = _task(PAIR, lab.problem(SMALL), "2x4", None, 4)
     with open_store(store) as kept:
         sets = kept.n_payloads() + 25
@@ -123,7 +120,7 @@ def test_a_killed_simulation_resumes_where_it_stopped(tmp_path, counted, loaded_
     assert np.array_equal(found.losses, lab.simulate(PAIR, SMALL, "2x4", **how).losses)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_a_learner_that_fails_is_named_wherever_it_runs(tmp_path):
     broken = "sklearn.tree:DecisionTreeClassifier(max_depth=-1)"
     for engine in ("serial", "processes"):

@@ -1,4 +1,4 @@
-"""The common base of the learners: what fit and predict take, and what they refuse."""
+"""The base class of the learners: what fit and predict accept and refuse."""
 
 import numpy as np
 import pandas as pd

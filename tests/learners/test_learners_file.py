@@ -1,4 +1,4 @@
-"""Learners from the user's own files: run because their paths were given."""
+"""Learners from the user's own files."""
 
 import sys
 
@@ -129,13 +129,14 @@ def test_an_edited_file_is_run_again(models) -> None:
     assert list(learners_of_file("my_models.py")) == ["max"]
 
 
-def test_the_command_line_in_workers(models, run_loaded) -> None:
+def test_the_command_line_in_workers(models, fork_server) -> None:
     """As users type it, with processes that must find the classes."""
-    ran = run_loaded(
+    words = [
         "-m", "bestofk", "compare", "iris", "--learners", "my_models.py",
         "--learner", "nn=sklearn.neighbors:KNeighborsClassifier()", "--cv", "kfold:3",
         "--jobs", "1", "--engine", "processes", "--quiet",
-    )  # fmt: skip
+    ]  # fmt: skip
+    ran = fork_server.run(words)
     assert ran.returncode == 0, ran.stderr
     assert {"first", "second", "third", "fourth", "nn"} == set(ran.stdout.split())
 

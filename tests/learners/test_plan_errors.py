@@ -1,4 +1,4 @@
-"""Errors of whole plans are those counted split by split."""
+"""Errors of whole plans equal those counted split by split."""
 
 import numpy as np
 import pytest

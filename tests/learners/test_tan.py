@@ -1,4 +1,4 @@
-"""Tree-augmented naive Bayes against its definition, written down plainly."""
+"""Tree-augmented naive Bayes against a plain implementation of its definition."""
 
 from math import lgamma, log
 

@@ -1,4 +1,4 @@
-"""Numbers in the user's own metric and direction, wherever they are printed."""
+"""Numbers in the user's own metric and direction, in every output."""
 
 import json
 import re

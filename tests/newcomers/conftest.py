@@ -1,4 +1,4 @@
-"""What newcomers bring: a frame of many kinds of columns, and the command line."""
+"""A frame with many kinds of columns, the command line, and losses of fits made by hand."""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ from bestofk.cli import main
 
 @pytest.fixture
 def patients():
-    """Dates, truth values, categories, words, an identifier, a constant and missing cells."""
+    """Dates, booleans, categories, words, an identifier, a constant and missing cells."""
     rng = np.random.default_rng(3)
     n = 60
     frame = pd.DataFrame(
@@ -31,7 +31,7 @@ def patients():
 
 @pytest.fixture
 def run(capsys):
-    """The exit code, and what went to stdout and to stderr."""
+    """Run the command line; return exit code, stdout and stderr."""
 
     def call(*arguments):
         code = main([str(argument) for argument in arguments])
@@ -43,17 +43,17 @@ def run(capsys):
 
 @pytest.fixture
 def by_hand():
-    """Losses of fits made by hand on the splits of a plan: the oracle of a comparison."""
+    """Fit by hand on the splits of a plan; return the losses that `compare` must reproduce."""
     import bestofk as bk
 
     def losses(make, X, y, plan, seed=0):
         y = np.asarray(y)
         splits = bk.plan(plan, random_state=seed).materialise(len(y), y)
         take = X.iloc.__getitem__ if hasattr(X, "iloc") else lambda rows: X[rows]
-        found = []
+        result = []
         for _, _, train, test in splits:
             model = make().fit(take(train), y[train])
-            found.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
-        return np.array(found)
+            result.append(float(np.mean(np.asarray(model.predict(take(test))).ravel() != y[test])))
+        return np.array(result)
 
     return losses

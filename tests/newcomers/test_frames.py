@@ -1,4 +1,4 @@
-"""Data frames and files with dates, truth values, categories, words and an identifier."""
+"""Data frames and files with dates, booleans, categories, words and an identifier."""
 
 import json
 
@@ -20,7 +20,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError
 from bestofk.data import as_dataset, read_dataset
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 SAID = (
     "Dates, taken as days since 1970-01-01: 'admitted'.",

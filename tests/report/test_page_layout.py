@@ -1,4 +1,4 @@
-"""Every kind of report on a desk, on a phone, in the dark and on paper: laws of its layout."""
+"""Layout of every kind of report on a desktop, on a phone, in dark mode and on paper."""
 
 import base64
 import os
@@ -40,7 +40,7 @@ OVERLAPPING_CELLS = """
     const words = (node) => {
         const range = document.createRange();
         range.selectNodeContents(node);
-        // words that only a reader of the screen hears take no room
+        // words that only a reader of the screen hears take no space
         const heard = [...node.children].find((one) => one.getBoundingClientRect().width < 2);
         if (heard) range.setStartAfter(heard);
         return range.getBoundingClientRect();

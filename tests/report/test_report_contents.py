@@ -1,4 +1,4 @@
-"""What a report says: everything a reader must know, nothing that must stay secret."""
+"""Reports contain everything that a reader needs, and no secrets."""
 
 import html
 import re

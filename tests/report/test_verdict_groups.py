@@ -1,4 +1,4 @@
-"""The forest plot of a page: its rows, its axis, and what is folded."""
+"""The forest plot of a page: rows, axis and folded parts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The report as a reader has it: in a real browser, with and without scripts."""
+"""Reports in a real browser, with and without scripts."""
 
 import base64
 import json

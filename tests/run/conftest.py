@@ -1,4 +1,4 @@
-"""Stores of every kind, and a PostgreSQL server of our own where one is installed."""
+"""Stores of every kind, and a private PostgreSQL server if PostgreSQL is installed."""
 
 import os
 import shutil
@@ -20,26 +20,26 @@ PASSWORD = "p@ss:w/ord%7"
 
 
 def server_programs():
-    """The folder of Debian's newest initdb and pg_ctl, or of those on the path; else None."""
+    """Return the folder of the newest initdb and pg_ctl of Debian or on the path, or None."""
     folders = sorted(
         Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name)
     )
-    found = [folder for folder in folders if (folder / "pg_ctl").exists()]
-    if found:
-        return found[-1]
+    installed = [folder for folder in folders if (folder / "pg_ctl").exists()]
+    if installed:
+        return installed[-1]
     on_path = shutil.which("pg_ctl")
     return Path(on_path).resolve().parent if on_path and shutil.which("initdb") else None
 
 
 def as_server_user(command):
-    """`command` as another user where we are root, whom PostgreSQL refuses."""
+    """Run `command` as another user if this is root, whom PostgreSQL refuses."""
     if os.name == "posix" and os.geteuid() == 0:
         return ["runuser", "-u", "postgres", "--", *map(str, command)]
     return list(map(str, command))
 
 
 class Server:
-    """A private server."""
+    """A private PostgreSQL server."""
 
     def __init__(self, programs, folder):
         self.programs, self.folder = programs, folder
@@ -69,7 +69,7 @@ class Server:
             f"-p {self.port} -c listen_addresses=127.0.0.1 -c fsync=off "
             f"-c unix_socket_directories={self.folder}"
         )
-        # A log of its own: the server must not hold the pipes of this process.
+        # a log file, so that the server does not inherit the pipes of this process
         self.run("pg_ctl", "-D", self.folder / "data", "-l", self.folder / "log", "-w",
                  "-o", settings, "start")  # fmt: skip
 
@@ -92,11 +92,11 @@ class Server:
 
         address = self.url(database).replace("+psycopg", "")
         with psycopg.connect(address, autocommit=True) as connection:
-            found = connection.execute(statement)
-            return found.fetchall() if found.description else None
+            cursor = connection.execute(statement)
+            return cursor.fetchall() if cursor.description else None
 
     def emptied(self):
-        """One database for many tests, without the tables of the last."""
+        """Return one database for many tests, without the tables of the previous test."""
         if self.shared is None:
             self.shared = self.database()
         name = self.shared.rpartition("/")[2]
@@ -129,7 +129,7 @@ def postgresql():
 
 @pytest.fixture(params=["memory", "sqlite", "postgresql"])
 def store_url(request, tmp_path):
-    """Where a new store can be opened."""
+    """Address of a new store."""
     if request.param == "memory":
         return None
     if request.param == "sqlite":
@@ -139,14 +139,14 @@ def store_url(request, tmp_path):
 
 @pytest.fixture
 def store(store_url):
-    """A new store of every kind."""
+    """New store of every kind."""
     with open_store(store_url) as opened:
         yield opened
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def lasting_url(request, tmp_path):
-    """Where a new store can be opened that outlives its process."""
+    """Address of a new store that outlives its process."""
     if request.param == "sqlite":
         return str(tmp_path / "study.db")
     return request.getfixturevalue("postgresql").emptied()
@@ -154,7 +154,7 @@ def lasting_url(request, tmp_path):
 
 @pytest.fixture
 def make_cell():
-    """A cell by its number: `make_cell(7, loss=0.25)`."""
+    """Make a cell by its number: `make_cell(7, loss=0.25)`."""
 
     def make(number, loss=0.25, *, dataset="d" * 64, learner="a1b2", loss_name="zero-one", **more):
         key = CellKey(
@@ -204,22 +204,22 @@ def experiment(request):
 
 @pytest.fixture
 def evaluated(experiment):
-    """A result for every cell of the experiment, as by a rule (no learner is fitted)."""
+    """Return a made-up result for every cell of the experiment, without fitting."""
 
     def results():
-        found = {}
-        for place in experiment.places():
-            key = experiment.key(place)
-            splits = experiment.splits[place.dataset]
-            found[key.digest] = CellResult(
+        results = {}
+        for cell in experiment.places():
+            key = experiment.key(cell)
+            splits = experiment.splits[cell.dataset]
+            results[key.digest] = CellResult(
                 key=key,
                 loss=int(key.digest[:8], 16) / 2**33 / 3,
                 fit_time=0.25,
                 predict_time=0.125,
-                size=100 + place.run,
-                n_train=len(splits.train(place.run, place.fold)),
-                n_test=len(splits.test(place.run, place.fold)),
+                size=100 + cell.run,
+                n_train=len(splits.train(cell.run, cell.fold)),
+                n_test=len(splits.test(cell.run, cell.fold)),
             )
-        return list(found.values())
+        return list(results.values())
 
     return results

@@ -1,4 +1,4 @@
-"""Learners that misbehave in every way a run must survive, and small good ones beside them."""
+"""Learners that misbehave in every way that a run must survive, and small well-behaved ones."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Every classifier and regressor of scikit-learn, by its class, through the main job."""
+"""Every classifier and regressor of scikit-learn in `compare`."""
 
 import warnings
 
@@ -24,7 +24,7 @@ def problem(task):
     return X, X @ [1.0, -2.0, 0.5, 0.0] + 0.1 * rng.normal(size=40)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("task", ["classifier", "regressor"])
 def test_every_estimator_of_scikit_learn_runs_or_fails_with_a_reason(task):
     kinds = dict(all_estimators(type_filter=task))

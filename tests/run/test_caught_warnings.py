@@ -1,4 +1,4 @@
-"""Every thread catches its own warnings, and nothing is changed afterwards."""
+"""Every thread catches its own warnings, and global state is restored."""
 
 import threading
 import warnings

@@ -1,4 +1,4 @@
-"""A clock that jumps by months, to and fro, while a comparison runs (with libfaketime)."""
+"""The system clock jumps by months while a comparison runs (with libfaketime)."""
 
 import json
 import os

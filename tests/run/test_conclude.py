@@ -1,4 +1,4 @@
-"""From cells to a verdict: what failed and what was dropped come first, and options arrive."""
+"""From cells to a decision: failed and dropped learners come first, and options are passed on."""
 
 import json
 

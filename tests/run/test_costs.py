@@ -1,4 +1,4 @@
-"""What a fit costs: the size of a model is the same however and whenever it was run."""
+"""Costs of a fit: the size of a model does not depend on the engine."""
 
 import sqlite3
 from pathlib import Path
@@ -37,7 +37,7 @@ def test_sizes_are_known_and_the_preference_follows_them(alone):
     assert found["knn"] > found["nb"]
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_the_same_twice_and_whichever_engine(alone):
     assert sizes(compare(execution=Execution(engine="serial"))) == sizes(alone)
     processes = compare(n_jobs=2, execution=Execution(engine="processes"))
@@ -104,8 +104,8 @@ def test_texts_and_classes_weigh_the_same_in_every_process(monkeypatch):
     assert found[0]["mine"] is not None
 
 
-@pytest.mark.usefixtures("loaded_workers")
-def test_the_same_after_a_kill(alone, tmp_path, run_loaded):
+@pytest.mark.usefixtures("preloaded_workers")
+def test_the_same_after_a_kill(alone, tmp_path, fork_server):
     store = tmp_path / "study.db"
     script = (
         "import os, sys; sys.path.insert(0, sys.argv[1]); import test_costs as here\n"
@@ -118,7 +118,7 @@ def test_the_same_after_a_kill(alone, tmp_path, run_loaded):
         "Task.keep = die\n"
         "here.compare(engine='serial', store=sys.argv[2])\n"
     )
-    done = run_loaded("-c", script, Path(__file__).parent, store)
+    done = fork_server.run(["-c", script, Path(__file__).parent, store])
     assert done.returncode == -9
     with sqlite3.connect(store) as database:
         (held,) = database.execute(f"select count(*) from {cells.name}").fetchone()

@@ -1,4 +1,4 @@
-"""How a comparison is run: checked when it is made."""
+"""Execution options are validated when they are created."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A learner that breaks is a recorded failure with its reason; the others go on."""
+"""A failing learner is recorded with its reason, and the others continue."""
 
 import sys
 import time
@@ -18,7 +18,7 @@ from bestofk.run.evaluation.task import ComparisonTask, blocks_of
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 X = np.random.default_rng(3).normal(size=(40, 3))
 Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")

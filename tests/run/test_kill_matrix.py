@@ -1,32 +1,22 @@
-"""Runs that are killed, ended and stopped at random moments lose nothing and leave nothing.
+"""Runs that are killed, ended or stopped at random moments lose nothing and leave nothing.
 
-The long form is ``python benchmarks/kill_matrix.py --times 50``.
+The long form is ``python studies/kill_matrix.py --times 50``.
 """
 
-import importlib.util
 import random
 import sys
-from pathlib import Path
 
 import pytest
 
-_PATH = Path(__file__).resolve().parents[2] / "benchmarks" / "kill_matrix.py"
-_SPEC = importlib.util.spec_from_file_location("kill_matrix", _PATH)
-kill_matrix = importlib.util.module_from_spec(_SPEC)
-sys.modules["kill_matrix"] = kill_matrix
-_SPEC.loader.exec_module(kill_matrix)
+import kill_matrix
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are found in /proc")
 PLAN = "2x2"
 
 
 @pytest.fixture(scope="module")
-def runs(tmp_path_factory, loaded_python):
-    class Runs(kill_matrix.Runs):
-        def python(self, words, **options):
-            return loaded_python(words, **options)
-
-    made = Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
+def runs(tmp_path_factory):
+    made = kill_matrix.Runs(folder=tmp_path_factory.mktemp("runs"), pace=0.0, plan=PLAN)
     try:
         yield made
     finally:
@@ -49,7 +39,7 @@ def test_nothing_is_lost_and_nothing_is_left(kind, times, runs, expected, monkey
     monkeypatch.setattr(kill_matrix, "_options", lambda _: watched)
     monkeypatch.setattr(kill_matrix, "WAITS", (0.2, 0.5))
     monkeypatch.setattr(kill_matrix, "FITS", 8)  # of the plan
-    how, number, runs.pace = kill_matrix.KINDS[kind]
+    function, number, runs.pace = kill_matrix.KINDS[kind]
     runs.series += 1
-    seen = how(runs, expected, times, number, random.Random(kind))
-    assert seen["times"] >= times
+    summary = function(runs, expected, times, number, random.Random(kind))
+    assert summary["times"] >= times

@@ -1,4 +1,4 @@
-"""A study that is opened again tells the same story as the run did."""
+"""An opened study reports the same as the run that made it."""
 
 import json
 import sqlite3
@@ -151,7 +151,7 @@ def test_calibrations_are_kept(file, tmp_path):
     assert render_report(again) == render_report(study)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_another_engine_tells_the_same(tmp_path):
     X, y = rows()
     learners = {"max": "max", "nb": FailsSeldom(X0), "broken": Fails(), "nmc": "nmc"}

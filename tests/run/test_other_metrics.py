@@ -96,7 +96,7 @@ def test_a_store_keeps_every_metric_and_gives_the_same_study_back(tmp_path):
     assert Fits.count == 10
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 @pytest.mark.parametrize("engine", ["serial", "processes"])
 def test_engines_agree(study, engine):
     other = bk.compare(

@@ -1,10 +1,9 @@
-"""What a store holds is never done again, whatever ended the run that put it there."""
+"""Stored cells are never computed again, however the run ended."""
 
 import json
 import os
 import random
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
@@ -61,13 +60,12 @@ for line in sys.stdin:
 
 
 class Host:
-    def __init__(self, python, folder):
+    def __init__(self, fork_server, folder):
         self.folder = folder
-        self.process = python(
+        self.process = fork_server.start(
             ["-c", HOST, Path(__file__).parent, folder],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "TMPDIR": str(folder), "NUMBA_NUM_THREADS": "1"},
-        )  # fmt: skip
+            env={**os.environ, "TMPDIR": str(folder)},
+        )
 
     def start(self, *, pace, losses="losses.npy", engine="serial", wait=True):
         order = {
@@ -84,14 +82,10 @@ class Host:
 
 
 @pytest.fixture
-def host(loaded_python, tmp_path):
-    opened = Host(loaded_python, tmp_path)
-    try:
+def host(fork_server, tmp_path):
+    opened = Host(fork_server, tmp_path)
+    with opened.process:
         yield opened
-    finally:
-        opened.process.stdin.close()
-        opened.process.wait(timeout=60)
-        opened.process.stdout.close()
 
 
 def uninterrupted(log):

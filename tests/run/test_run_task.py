@@ -1,4 +1,4 @@
-"""The runner: what it promises for every task, with a toy that squares numbers."""
+"""The task runner, with a toy task that squares numbers."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Faults that really happen: killed writers, full disks, locks, read-only folders, lost servers."""
+"""Real faults: killed writers, full disks, locks, read-only folders, lost servers."""
 
 import os
 import shutil
@@ -139,9 +139,9 @@ print("equal")
 
 
 @pytest.fixture
-def run(run_loaded):
+def run(fork_server):
     def printed(script, *arguments):
-        done = run_loaded("-c", script, *arguments, timeout=300)
+        done = fork_server.run(["-c", script, *arguments], timeout=300)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 

@@ -1,4 +1,4 @@
-"""The corpus of strange learners: each is one sentence, whoever runs it, and nothing is lost."""
+"""Each strange learner gives one error message on every engine, and nothing else is lost."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ import bestofk as bk
 sys.path.insert(0, str(Path(__file__).parent))  # worker processes inherit the path
 import strange_learners as strange
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 
 X = np.random.default_rng(3).normal(size=(40, 3))
 Y = np.where(X[:, 0] + np.random.default_rng(4).normal(size=40) > 0.3, "yes", "no")

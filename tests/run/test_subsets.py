@@ -1,4 +1,4 @@
-"""Plans with runs on parts of the rows, from `compare` to the verdict and back from a store."""
+"""Plans with runs on parts of the rows, from `compare` to the decision and from a store."""
 
 import numpy as np
 import pandas as pd
@@ -193,7 +193,7 @@ def test_a_pair_of_folds_takes_one_fit():
     assert CountsFits.fits == 2 * 3 + 2 * 3
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_workers_give_the_same():
     learners = {"tree": DecisionTreeClassifier(), "nn": learner("nn")}
     made = [

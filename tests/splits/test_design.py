@@ -1,4 +1,4 @@
-"""Designs: sizes, situations and words."""
+"""Designs: sizes, situations and descriptions."""
 
 import numpy as np
 import pytest

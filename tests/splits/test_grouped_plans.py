@@ -1,11 +1,10 @@
-"""Plans with groups: no group on both sides, balanced, and honest about what is not possible."""
-
-from pathlib import Path
+"""Plans with groups: no group on both sides, balanced, and clear errors."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import grouped_type1
 from bestofk._base.errors import ArgumentError
 from bestofk.splits import plan
 
@@ -128,25 +127,21 @@ def test_refuses():
 
 
 def test_ignoring_groups_finds_differences_that_are_not_there():
-    """Equal learners, a small form of benchmarks/grouped_type1.py: 12 groups of 60 rows.
+    """Compare equal learners as in studies/grouped_type1.py, on 12 groups of 60 rows.
 
-    Were the rates equal, one above 12 and the other below 8 of 60 would be rare.
+    If the rates were equal, one above 12 and the other below 8 of 60 would be rare.
     """
-    from runpy import run_path
-
-    path = Path(__file__).resolve().parents[2] / "benchmarks" / "grouped_type1.py"
-    bench = run_path(str(path))
-    found = []
+    rejections = []
     for used in (False, True):
         rng = np.random.default_rng(7)
         tables = []
         for number in range(60):
-            X, y, of = bench["grouped"](rng, 12, 60)
+            X, y, of = grouped_type1.grouped(rng, 12, 60)
             made = plan("4x5", random_state=number)
             splits = made.materialise(len(y), y.astype(int), of if used else None)
-            tables.append(bench["errors"](splits, X, y, bench["least_squares"]))
-        test = bench["corrected"](4, 5, 12 if used else None)
-        ((_, rate, _, _),) = bench["rates"](tables, {"t": test})
-        found.append(60 * rate)
-    assert found[0] > 12
-    assert found[1] < 8
+            tables.append(grouped_type1.errors(splits, X, y, grouped_type1.least_squares))
+        test = grouped_type1.corrected(4, 5, 12 if used else None)
+        ((_, rate, _, _),) = grouped_type1.rates(tables, {"t": test})
+        rejections.append(60 * rate)
+    assert rejections[0] > 12
+    assert rejections[1] < 8

@@ -1,4 +1,4 @@
-"""Splits of your own: checked, named by what they are, and tested as the design that they have."""
+"""User-defined splits: validated, named, and tested as the design that they have."""
 
 import numpy as np
 import pandas as pd

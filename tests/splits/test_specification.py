@@ -1,4 +1,4 @@
-"""Specifications: read, spelled one way, refused with what would do."""
+"""Plan specifications: parsed, normalised, or refused with advice."""
 
 import pandas as pd
 import pytest

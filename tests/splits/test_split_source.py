@@ -1,4 +1,4 @@
-"""Splitters and pairs as plans: seeds, copies, and what is refused before any row is known."""
+"""Splitters and pairs as plans: seeds, copies, and early validation."""
 
 import numpy as np
 import pytest

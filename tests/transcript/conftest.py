@@ -1,4 +1,4 @@
-"""The cases of the transcript are modules beside the test."""
+"""Put the modules with the cases of the transcript on the path."""
 
 import sys
 from pathlib import Path

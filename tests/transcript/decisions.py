@@ -1,4 +1,4 @@
-"""Decisions over all situations: each with a heading that says what is the case."""
+"""Decisions in all situations, each with a heading that describes the case."""
 
 import numpy as np
 from exact_tables import NAMES, exactly, folds, instances, sets

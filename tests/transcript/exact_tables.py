@@ -1,4 +1,4 @@
-"""Tables of losses whose means are exactly the numbers asked for, so that sentences read well."""
+"""Tables of losses with exact means, so that sentences have short numbers."""
 
 import numpy as np
 

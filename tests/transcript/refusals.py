@@ -1,4 +1,4 @@
-"""What is refused, and what the sentence offers instead."""
+"""Refused calls, and the alternatives that the messages offer."""
 
 import numpy as np
 from exact_tables import NAMES, folds, instances, sets

@@ -1,4 +1,4 @@
-"""What single tests say: of one pair, of all pairs, of all learners at once."""
+"""Texts of single tests: one pair, all pairs, all learners."""
 
 import numpy as np
 from exact_tables import DIMS, NAMES, around, exactly, folds, instances, sets

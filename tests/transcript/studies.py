@@ -1,4 +1,4 @@
-"""Studies that were run: what failed, what was dropped, what is not finished."""
+"""Studies with failures, dropped learners or unfinished work."""
 
 import sqlite3
 import tempfile

@@ -16,8 +16,7 @@ from bestofk.cli.lab_options import (
     running,
     simulation_options,
 )
-from bestofk.cli.options import Command, df_value, jobs_option, warnings_as_lines
-from bestofk.cli.say import say
+from bestofk.cli.options import Command, df_value, warnings_as_lines
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 PAIR = ("naive-bayes", "c4.5")
@@ -139,15 +138,6 @@ def _decision_options(command: Command) -> Command:
                      help="Of MultiTest: pass over what is worse than a learner struck out."),
         click.option("--df", metavar="N|calibrated|FILE", help="Degrees of freedom of the test."),
         click.option("--alpha", type=float, help="Error allowed."),
-        click.option("--table", is_flag=True,
-                     help="Measure the published cases instead, and write them as CSV and "
-                     "Markdown."),
-        click.option("--out", metavar="DIR", default="measured", show_default=True,
-                     help="With --table: where to. Cases that it has are not measured again."),
-        click.option("--case", "pattern", metavar="NAME",
-                     help="With --table: only such cases; * stands for anything."),
-        click.option("--smoke", is_flag=True, help="With --table: a few tables of each only."),
-        click.option("--again", is_flag=True, help="With --table: measure all cases anew."),
     )  # fmt: skip
     for option in reversed(options):
         command = option(command)
@@ -169,13 +159,7 @@ def claims(**given: Any) -> None:
     Examples:
       bestofk measure claims --problem 'many-data-sets(means=(.3, .2, .2))' --sets 200
       bestofk measure claims --learner nn --problem 'blocks(learners=5)' --sets 50
-      bestofk measure claims --table --smoke --case 'folds/*/K=2/*' --out measured
     """
-    if given["table"]:
-        from bestofk.lab.tables.claims_table import write_claims
-
-        _write(write_claims, given, store=given["store"])
-        return
     from bestofk.lab.claims import false_claims
 
     _measure_decisions(false_claims, given, "many-data-sets")
@@ -196,22 +180,13 @@ def chosen(**given: Any) -> None:
     \b
     Examples:
       bestofk measure chosen --sets 200 --by 0.1
-      bestofk measure chosen --table --smoke --case 'all equal/*' --out measured
     """
-    if given["table"]:
-        from bestofk.lab.tables.chosen_table import write_chosen
-
-        _write(write_chosen, given)
-        return
     from bestofk.lab.claims import BLIND_SPOT, worst_chosen
 
     _measure_decisions(worst_chosen, given, BLIND_SPOT, by=given["by"], within=given["within"])
 
 
 def _measure_decisions(function: Any, given: dict[str, Any], default: str, **more: Any) -> None:
-    for name in ("pattern", "smoke", "again"):
-        if given[name]:
-            raise click.UsageError(f"--{'case' if name == 'pattern' else name} applies to --table.")
     prefer = given["prefer"]
     options = {
         "prefer": prefer if prefer in (None, "listed") else [n.strip() for n in prefer.split(",")],
@@ -228,46 +203,6 @@ def _measure_decisions(function: Any, given: dict[str, Any], default: str, **mor
             **options, **more, **running(given),
         )  # fmt: skip
     echo_result(found, as_json=given["as_json"])
-
-
-def _write(function: Any, given: dict[str, Any], **more: Any) -> None:
-    quiet = given["quiet"]
-    with warnings_as_lines():
-        paths = function(
-            given["out"], pattern=given["pattern"], smoke=given["smoke"],
-            random_state=given["seed"], n_jobs=given["n_jobs"], engine=given["engine"],
-            scheduler=given["scheduler"], again=given["again"],
-            say=None if quiet else lambda line: say(line, err=True), **more,
-        )  # fmt: skip
-    for path in paths:
-        say(str(path))
-
-
-@measure.command(context_settings=_HELP)
-@click.option("--sets", type=int, default=1000, show_default=True, help="Data sets.")
-@click.option("--out", metavar="DIR", default="measured", show_default=True,
-              help="Where the tables go, as CSV and Markdown.")  # fmt: skip
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
-@jobs_option
-@click.option(
-    "--engine", default="auto", show_default=True, help="auto, serial, processes, dask or ray."
-)
-@click.option("--scheduler", metavar="ADDRESS", help="Of a Dask or Ray cluster.")
-@click.option("--store", metavar="URL", help="Keep finished data sets; resume from it.")
-@click.option("--quiet", is_flag=True, help="No progress.")
-def tests(sets: int, out: str, seed: int, quiet: bool, **running: Any) -> None:
-    """Every shipped test and MultiTest itself on the paper's problems, as tables.
-
-    Type I error, power at three differences and replicability of every test that two learners on
-    one data set can be judged by; and of MultiTest, how often it errs on equal learners, finds the
-    truly best, and says the same again.
-    """
-    from bestofk.lab.tables.tests_table import write_tests
-
-    with warnings_as_lines():
-        paths = write_tests(out, sets=sets, random_state=seed, progress=not quiet, **running)
-    for path in paths:
-        say(str(path))
 
 
 def _asked(given: dict[str, Any]) -> dict[str, Any]:

@@ -388,7 +388,7 @@ def example_evals(name: str) -> Evals:
 
     Notes
     -----
-    Made by running Inspect with mock models: ``benchmarks/make_example_evals.py``.
+    Made by running Inspect with mock models: ``studies/make_example_evals.py``.
 
     Examples
     --------

@@ -247,7 +247,7 @@ def example_losses(name: str) -> Losses:
 
     Notes
     -----
-    Made with scikit-learn's classifiers and data sets by ``benchmarks/make_example_losses.py``.
+    Made with scikit-learn's classifiers and data sets by ``studies/make_example_losses.py``.
 
     Examples
     --------

@@ -68,7 +68,7 @@ REPRODUCTIONS: Registry[Reproduction] = Registry(
         tables=("fig2", "2", "3", "fig4", "4", "5", "6", "7", "spread"),
         default_runs=1000,
         runs_mean="a data set of each problem; the table 'spread' runs only when named",
-        # the most typical of five, see benchmarks/calibrated_seeds.py
+        # the most typical of five, see studies/calibrated_seeds.py
         default_seed=10,
         variants=(
             ("own", "degrees of freedom as calibrated on our own data sets"),

@@ -336,7 +336,7 @@ def default_plan(
     """The plan of a comparison that names none.
 
     Nested cross-validation on one data set: of the tests that were measured on equal learners
-    (``benchmarks/unstable_learners.py``) its test alone keeps to three bounds: a difference in
+    (``studies/unstable_learners.py``) its test alone keeps to three bounds: a difference in
     at most 6 percent of data sets whatever the learners, at most 5 points less power on stable
     ones, and at most twice the processor time of ten runs of ten folds. Those remain the plan for
     several data sets, of which only the means are tested; for a test or a procedure that makes no

@@ -1,4 +1,4 @@
-"""A module of learners and a loss, which tests write to a folder and edit."""
+"""A module with learners and a loss that tests write to a folder and edit."""
 
 SOURCE = '''
 import functools

@@ -1,4 +1,4 @@
-"""What a store finds again: every edit that can change a number is noticed, and no other."""
+"""Fingerprints of code change with every edit that can change a number, and with no other edit."""
 
 import importlib
 import json

@@ -1,4 +1,4 @@
-"""The examples are a module next to the test."""
+"""Put the module of examples on the path."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""One example of every result, each made by a real call."""
+"""One example of every result, each from a real call."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Large tables are read by columns: the same rows, accounts and refusals as cell by cell."""
+"""Large tables read by columns give the same rows, accounts and errors as cell by cell."""
 
 import numpy as np
 import pandas as pd

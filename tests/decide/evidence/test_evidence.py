@@ -1,4 +1,4 @@
-"""One truth about every pair: the same numbers wherever they stand, and intervals that agree."""
+"""Every output has the same numbers for a pair, and intervals agree with p-values."""
 
 import json
 

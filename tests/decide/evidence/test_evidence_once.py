@@ -1,4 +1,4 @@
-"""No pair is tested twice on the way from losses to a page."""
+"""No pair is tested twice between the losses and the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hypotheses are tested together; what is refused, and whether the advice works."""
+"""Families of hypotheses: which are tested together, which are refused, and working advice."""
 
 import re
 

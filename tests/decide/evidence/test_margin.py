@@ -1,4 +1,4 @@
-"""Not worse by more than a margin: p-values, the correction, and the words."""
+"""Not worse by more than a margin: p-values, correction and sentences."""
 
 from itertools import pairwise, product
 

@@ -1,20 +1,12 @@
-"""The power that is planned is the power that comes out, from the model that each test assumes.
+"""Planned power equals simulated power under the model that each test assumes.
 
-The cases are those of benchmarks/planned_power.py, whose full table stands in docs/use/how-many.md.
+The cases are those of studies/planned_power.py; docs/use/how-many.md has the full table.
 """
-
-import importlib.util
-import sys
-from pathlib import Path
 
 import pytest
 from scipy import stats
 
-_PATH = Path(__file__).resolve().parents[3] / "benchmarks" / "planned_power.py"
-_SPEC = importlib.util.spec_from_file_location("planned_power", _PATH)
-planned_power = importlib.util.module_from_spec(_SPEC)
-sys.modules["planned_power"] = planned_power
-_SPEC.loader.exec_module(planned_power)
+import planned_power
 
 SIMULATIONS = 2000
 POINTS = 0.03

@@ -1,4 +1,4 @@
-"""The most preferred learner that is shown to be good enough, and what that promises."""
+"""The most preferred learner that is shown to be adequate, and its guarantees."""
 
 import numpy as np
 import pytest

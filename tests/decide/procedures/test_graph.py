@@ -113,7 +113,7 @@ def test_without_the_guard_it_is_figure_1_of_the_paper(graph):
 
 @settings(max_examples=300, deadline=None)
 @given(graphs())
-def test_where_edges_agree_with_the_means_the_guard_has_laws(graph):
+def test_guard_invariants_if_edges_agree_with_the_means(graph):
     matrix, means = graph
     # an edge i -> j says that j is better
     agreeing = matrix & (means[None, :] < means[:, None])

@@ -1,4 +1,4 @@
-"""What the rest of a plan cannot change is searched for, not only drawn."""
+"""Bounds on the rest of a plan, tested by a search for counterexamples."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Whoever the full plan recommends is among the candidates, whatever the intervals leave open."""
+"""The learner that the full plan recommends is always among the candidates."""
 
 import numpy as np
 from hypothesis import given, settings, strategies as st

@@ -1,4 +1,4 @@
-"""A look at every item, and yet hardly ever a false claim."""
+"""Looking at every item rarely leads to a false claim."""
 
 import numpy as np
 import pytest

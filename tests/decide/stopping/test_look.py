@@ -1,43 +1,30 @@
-"""What is settled without risk is undone by no ending; and what was asked of strange tables."""
+"""No ending of the plan undoes a decision made without risk; strange tables."""
 
-import importlib.util
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+import stopping_exact
 from bestofk.decide.evidence import Family
-from bestofk.decide.stopping import PlannedT, StopRule, look, replay
+from bestofk.decide.stopping import PlannedT, StoppingRule, look, replay
 from bestofk.stats.adjust import CORRECTIONS
 
-FILE = Path(__file__).parents[3] / "benchmarks" / "stopping_exact.py"
 
-
-@pytest.fixture(scope="module")
-def searched():
-    spec = importlib.util.spec_from_file_location("stopping_exact", FILE)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["stopping_exact"] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules["stopping_exact"]
-
-
-def test_no_ending_undoes_what_is_settled(searched):
-    found = searched.search(12, seed=20)
+def test_no_ending_undoes_what_is_settled():
+    found = stopping_exact.search(12, seed=20)
     assert found["endings"] > 1000
     assert found["counterexamples"] == 0
 
 
-def test_the_search_finds_a_bound_that_is_a_little_too_narrow(searched, monkeypatch, capsys):
+def test_the_search_finds_a_bound_that_is_a_little_too_narrow(monkeypatch, capsys):
     module = sys.modules[PlannedT.__module__]
     whole = module._largest_ratio
     monkeypatch.setattr(
         module, "_largest_ratio", lambda total, squares, left, span: whole(
             total, squares, 0.9 * left, span)
     )  # fmt: skip
-    assert searched.search(12, seed=20)["counterexamples"] > 0
+    assert stopping_exact.search(12, seed=20)["counterexamples"] > 0
     assert "COUNTEREXAMPLE" in capsys.readouterr().out
 
 
@@ -61,10 +48,10 @@ def test_two_or_twelve_learners_with_ties_end_settled_under_every_correction(cor
     losses[1] = losses[0]  # never differ
     test, _ = planned(K)
     family = Family(learners=K, alpha=0.05, correction=correction)
-    raced = replay(losses, test, family, StopRule(risk=risk))
+    raced = replay(losses, test, family, StoppingRule(risk=risk))
     assert raced.settled
     # a look that knows nothing of earlier ones sees the same
-    again = look(raced.losses, test, family, StopRule(risk=risk))
+    again = look(raced.losses, test, family, StoppingRule(risk=risk))
     assert np.array_equal(again.bounds.t_low, raced.looks[-1].bounds.t_low)
     assert again.settled
 
@@ -76,7 +63,7 @@ def test_losses_of_any_size_are_never_sure_to_be_told_apart_without_risk():
     family = Family(learners=3, alpha=0.05, correction="holm")
     for runs in range(1, 6):
         part = np.where((np.arange(6) < runs)[:, None], losses, np.nan)
-        seen = look(part, test, family, StopRule(risk=0.0))
+        seen = look(part, test, family, StoppingRule(risk=0.0))
         assert not seen.verdict.sure.any()
 
 
@@ -87,13 +74,13 @@ def test_losses_in_a_known_span_are_sure_to_be_told_apart_before_the_end():
     family = Family(learners=2, alpha=0.05, correction="holm")
     for span, sure in ((1.0, True), (None, False)):
         test, _ = planned(2, runs=20, span=span)
-        assert look(losses, test, family, StopRule(risk=0.0)).verdict.sure.any() == sure
+        assert look(losses, test, family, StoppingRule(risk=0.0)).verdict.sure.any() == sure
 
 
 def test_constant_learners_at_different_losses_are_settled_and_no_claim_comes_from_one_run():
     losses = np.broadcast_to(np.array([0.3, 0.2, 0.2])[:, None, None], (3, 6, 4)).copy()
     test, _ = planned(3, step=0.05)
     family = Family(learners=3, alpha=0.05, correction="holm")
-    raced = replay(losses, test, family, StopRule(), floor=0.05**2)
+    raced = replay(losses, test, family, StoppingRule(), floor=0.05**2)
     assert raced.settled
     assert raced.runs.min() >= 2

@@ -1,4 +1,4 @@
-"""A race that ends early decides as the full plan; exactly so, where no risk is taken."""
+"""A comparison that stops early decides as the full plan; without risk, always."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Planned items: what is settled early is what all items say."""
+"""Decisions settled early on planned items agree with those of all items."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Why learners were stopped: one sentence for all that share a reason."""
+"""One sentence for all learners that were stopped for the same reason."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The decision of a race that was stopped: what is sure is claimed, and nothing else is said."""
+"""The decision after early stopping claims what is certain, and nothing else."""
 
 import json
 

@@ -1,13 +1,13 @@
-"""The first paragraph: what to do and why, and what could not have come out at all."""
+"""The first paragraph: the recommendation, its reason, and what the data cannot show."""
 
 import re
 
 import numpy as np
 import pytest
+from bestofk.decide.statements.headline import units_needed
 
 import bestofk as bk
 from bestofk.decide.choose_test import smallest_pvalue
-from bestofk.decide.statements.headline import units_needed
 
 DISCRETE = ("wilcoxon", "sign", "permutation")
 

@@ -1,4 +1,4 @@
-"""Logs as a long table, from a rectangle of scores."""
+"""Long tables of logs, from an array of scores."""
 
 import csv
 
@@ -10,7 +10,7 @@ import bestofk as bk
 
 @pytest.fixture
 def evals_of(tmp_path):
-    """Evals of scores (K, n, epochs), with what else is given by item or by model."""
+    """Return Evals of scores (K, n, epochs), with optional columns by item or by model."""
 
     def make(scores, *, names=None, tasks=None, clusters=None, costs=None, **reading):
         scores = np.asarray(scores, dtype=float)

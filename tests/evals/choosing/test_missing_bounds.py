@@ -1,4 +1,4 @@
-"""Worst cases of missing scores, against every way in which they could have been."""
+"""Worst cases of missing scores, against every possible completion."""
 
 from itertools import product
 

@@ -1,4 +1,4 @@
-"""Facts about EvalPlus' results, read in what its own evaluation wrote."""
+"""EvalPlus results, as its own evaluation writes them."""
 
 import json
 import shutil

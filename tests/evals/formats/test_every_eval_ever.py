@@ -1,4 +1,4 @@
-"""Facts about Every Eval Ever, read in its schema and in what its converters wrote."""
+"""Every Eval Ever: its schema, and logs that its converters write."""
 
 import json
 

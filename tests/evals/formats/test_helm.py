@@ -1,4 +1,4 @@
-"""Facts about HELM's run directories, read in what its own runner wrote."""
+"""HELM run directories, as its own runner writes them."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""Facts about the logs of Inspect that cost others wrong answers."""
+"""Inspect logs, and the details that other readers get wrong."""
 
 import json
 import zipfile

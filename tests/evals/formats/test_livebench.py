@@ -1,4 +1,4 @@
-"""Facts about LiveBench's judgments, read in what its own code wrote."""
+"""LiveBench judgments, as its own code writes them."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Facts about the samples of lm-evaluation-harness that cost others wrong answers."""
+"""Samples of lm-evaluation-harness, and the details that other readers get wrong."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Tables as people have them: the right answer, or one sentence that says what to do."""
+"""Long tables of scores in many layouts: read correctly, or refused with advice."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Facts about promptfoo's output that cost others wrong answers."""
+"""promptfoo output, and the details that other readers get wrong."""
 
 import json
 

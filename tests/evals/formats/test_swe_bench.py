@@ -1,4 +1,4 @@
-"""Facts about SWE-bench's reports, read in what its own code wrote."""
+"""SWE-bench reports, as its own code writes them."""
 
 import json
 

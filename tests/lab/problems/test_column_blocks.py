@@ -1,4 +1,4 @@
-"""Learners of one kind with their own columns: equal by construction, of known Bayes error."""
+"""Learners with their own columns: equal by construction, with known Bayes error."""
 
 from __future__ import annotations
 

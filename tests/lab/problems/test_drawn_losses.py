@@ -1,4 +1,4 @@
-"""Losses drawn from models whose truth is known: their shape, their moments, what is refused."""
+"""Losses drawn from known models: shape, moments and validation."""
 
 from __future__ import annotations
 

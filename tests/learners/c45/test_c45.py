@@ -1,4 +1,4 @@
-"""C4.5: worked examples, the parts of the tree, and the ways to prune."""
+"""C4.5: worked examples, parts of the tree, and pruning."""
 
 import numpy as np
 import pandas as pd

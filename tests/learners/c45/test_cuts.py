@@ -1,4 +1,4 @@
-"""Cuts of complete numeric columns: three ways of counting against the test of weighted rows."""
+"""Cuts of complete numeric columns: three ways of counting against weighted rows."""
 
 import numpy as np
 from hypothesis import given, settings, strategies as st

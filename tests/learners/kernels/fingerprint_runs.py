@@ -1,4 +1,4 @@
-"""Fingerprints from a process of its own for every library."""
+"""Compute fingerprints in a separate process for every kernel library."""
 
 import json
 import os
@@ -15,20 +15,21 @@ HERE = Path(__file__).parent
 
 @cache
 def said_by(
-    variant: str, source: Path | None = None, python: Any = None
+    variant: str, source: Path | None = None, server: Any = None
 ) -> dict[str, dict[str, str]]:
-    """By a variant, or the library at a path; of the package in `source` if one is given.
+    """Return the fingerprints of a variant, or of the library at a path.
 
-    `python` is what runs it, where a new interpreter need not (the fixture ``run_loaded``).
+    `source` is the folder of another package. `server` is the fixture ``fork_server``, if a new
+    interpreter is not needed.
     """
     environment = {**os.environ, library.VARIANT: variant}
     if source is not None:
         environment["PYTHONPATH"] = str(source)
-    if python is not None:
+    if server is not None:
         program = (
             f"import runpy; runpy.run_path({str(HERE / 'fingerprints.py')!r}, None, '__main__')"
         )
-        done = python("-c", program, env=environment)
+        done = server.run(["-c", program], env=environment)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
     run = subprocess.run(

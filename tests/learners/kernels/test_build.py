@@ -1,4 +1,4 @@
-"""Building where there is a compiler, where there is none, and loading what was built."""
+"""Building kernels with and without a compiler, and loading them."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Laws of the kernels that no learner's fit calls, on hostile values; and that none is left out."""
+"""Kernels that no learner calls in fit, on hostile values; every kernel is covered."""
 
 import importlib
 import pkgutil
@@ -224,7 +224,7 @@ CASES = (
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_kernel_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is called by a law of this file, or by a learner on hostile data."""
+    """Every kernel is called by a test of this file, or by a learner on hostile data."""
     for package in (bestofk.learners, bestofk.papers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "kernel" in module.name or module.name.endswith(("split_marks", "exact_sums")):

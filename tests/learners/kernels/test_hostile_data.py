@@ -1,4 +1,4 @@
-"""Every learner on hostile shapes and values: it predicts classes it has seen, or refuses."""
+"""Learners on hostile shapes and values predict classes that they have seen, or refuse."""
 
 import numpy as np
 import pandas as pd
@@ -55,10 +55,10 @@ def test_predictions_are_classes_of_the_training_rows(spec: str) -> None:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     @given(data=hostile_data())
-    def law(data: Encoded) -> None:
+    def check(data: Encoded) -> None:
         check_predictions(spec, data)
 
-    law()
+    check()
 
 
 def check_predictions(spec: str, data: Encoded) -> None:

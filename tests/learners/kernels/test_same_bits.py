@@ -19,17 +19,17 @@ from fingerprint_runs import said_by
 HERE = Path(__file__).parent
 
 
-def test_predictions_are_those_that_are_stored(run_loaded) -> None:
+def test_predictions_are_those_that_are_stored(fork_server) -> None:
     # source: see the file
     kept = json.loads((HERE / "fingerprints.json").read_text(encoding="utf-8"))
-    assert said_by("generic", python=run_loaded)["stored"] == kept["stored"]
+    assert said_by("generic", server=fork_server)["stored"] == kept["stored"]
 
 
 @pytest.mark.parametrize("variant", ["x86-64-v3", "x86-64-v4"])
-def test_every_kind_of_processor_gives_the_same_bits(variant: str, run_loaded) -> None:
+def test_every_kind_of_processor_gives_the_same_bits(variant: str, fork_server) -> None:
     if variant not in library.variants():
         pytest.skip(f"this processor or this build has no {variant}")
-    assert said_by(variant, python=run_loaded) == said_by("generic", python=run_loaded)
+    assert said_by(variant, server=fork_server) == said_by("generic", server=fork_server)
 
 
 def test_threads_do_not_disturb_one_another() -> None:

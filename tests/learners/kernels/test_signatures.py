@@ -1,4 +1,4 @@
-"""Signatures in Python against the prototypes of the header."""
+"""Signatures in Python match the prototypes of the header."""
 
 import importlib
 import pkgutil

@@ -1,4 +1,4 @@
-"""The exponential that runs in vectors against that of the C library."""
+"""The vectorised exponential against that of the C library."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The logistic model against scikit-learn's with a tiny tolerance, and its whole-plan promise."""
+"""The logistic model against scikit-learn's; whole plans equal single splits."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""The nearest neighbour: its distance by hand and against scikit-learn, and its manners."""
+"""The nearest neighbour: distances by hand and against scikit-learn, and its interface."""
 
 import pickle
 

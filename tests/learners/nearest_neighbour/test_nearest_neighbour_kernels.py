@@ -1,4 +1,4 @@
-"""The parts below: orders, bits and scales, each against numpy or plain Python."""
+"""Kernels of the nearest neighbour against numpy and plain Python."""
 
 import numpy as np
 import pytest

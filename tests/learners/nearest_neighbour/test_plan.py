@@ -1,4 +1,4 @@
-"""Whole plans equal split by split, prediction by prediction, on every kind of data and plan."""
+"""Whole plans equal single splits, prediction by prediction, on all kinds of data and plans."""
 
 import os
 from dataclasses import replace

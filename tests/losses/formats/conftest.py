@@ -1,4 +1,4 @@
-"""The golden tables, which the tools themselves wrote."""
+"""Golden tables, written by the tools themselves."""
 
 import zipfile
 from pathlib import Path
@@ -10,13 +10,13 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 
 @pytest.fixture
 def golden():
-    """A golden table by its place."""
+    """Return the path of a golden table."""
     return lambda name: GOLDEN / name
 
 
 @pytest.fixture
 def mlruns(tmp_path):
-    """The folder of MLflow's file store, unpacked."""
+    """Unpack the folder of MLflow's file store."""
     with zipfile.ZipFile(GOLDEN / "mlflow" / "mlruns.zip") as archive:
         archive.extractall(tmp_path)
     return tmp_path / "mlruns"

@@ -1,4 +1,4 @@
-"""What scikit-learn's cross_validate returns, by learner."""
+"""Results of scikit-learn's cross_validate, by learner."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""Runs of MLflow: what is a learner and what a fold, and what is refused."""
+"""MLflow runs: which are learners, which are folds, and which are refused."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Folders and data bases of MLflow."""
+"""MLflow folders and databases."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""Listings of evaluations by openml-python."""
+"""Evaluation listings of openml-python."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""The SQLite storage of Optuna."""
+"""Optuna's SQLite storage."""
 
 import shutil
 import sqlite3

@@ -1,4 +1,4 @@
-"""Laws over all tools: found by content, forced by name, never a traceback, never a guess."""
+"""All formats: detected by content, forced by name, never a traceback or a guess."""
 
 import gzip
 import random

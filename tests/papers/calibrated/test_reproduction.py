@@ -1,4 +1,4 @@
-"""The reproduction at a size of seconds, and the printed figures against what the text says."""
+"""A small reproduction, and the printed figures against the text of the paper."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The learners of Table 7: by hand, against our own learners, against formulas of other sources."""
+"""The learners of Table 7: by hand, against bestofk's learners, against published formulas."""
 
 import numpy as np
 import pytest

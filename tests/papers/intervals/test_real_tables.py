@@ -1,4 +1,4 @@
-"""Section 4.2 on losses written down: tables stand next to the print, verdicts are compared."""
+"""Section 4.2 on written-down losses: tables next to the printed ones, verdicts compared."""
 
 from __future__ import annotations
 

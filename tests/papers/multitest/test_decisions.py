@@ -1,4 +1,4 @@
-"""All runs at once against the library's procedures, run by run."""
+"""All runs at once against the library's procedures run by run."""
 
 import numpy as np
 import pytest

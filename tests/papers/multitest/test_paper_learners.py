@@ -1,4 +1,4 @@
-"""The kernels against plain learners, written from the description of the paper's."""
+"""Kernels against plain learners written from the description in the paper."""
 
 from itertools import pairwise
 

@@ -1,4 +1,4 @@
-"""The whole way at a small size. The data sets are not part of the project: see BESTOFK_DATA."""
+"""A small reproduction. The data sets are not part of the project: see BESTOFK_DATA."""
 
 import json
 import os

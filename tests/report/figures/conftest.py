@@ -1,4 +1,4 @@
-"""Values of every kind to draw, for few and many learners, with names that would break a figure."""
+"""Values to draw for few and many learners, with names that could break a figure."""
 
 import matplotlib as mpl
 import numpy as np
@@ -31,11 +31,11 @@ def _no_screen():
 
 
 NAMES = []
-"""What `names_of` gives instead, where not empty."""
+"""Names that `names_of` returns instead, if not empty."""
 
 
 def names_of(n):
-    """Names that are long, turned about, or look like markup."""
+    """Return names that are long, contain right-to-left text, or look like markup."""
     if NAMES:
         return NAMES[:n]
     strange = [name for name in STRANGE if name]
@@ -65,7 +65,7 @@ def rates_of_many(n):
 
 
 def race_of_many(n):
-    """A race of n learners: two run to the end, the others stop after some runs."""
+    """Return a race of n learners: two run to the end, the others stop early."""
     rng = np.random.default_rng(n)
     names = names_of(n)
     learners = []
@@ -94,7 +94,7 @@ def over_datasets(n):
 
 
 def study_of_many(losses):
-    """A study as `compare` gives it, with costs that reach over four powers of ten."""
+    """Return a study of `compare` with costs over four orders of magnitude."""
     from bestofk.run.study import Cost, Study
 
     costs = np.logspace(-4, 0.5, len(losses.algorithms))
@@ -110,7 +110,7 @@ def study_of_many(losses):
 
 
 def values_of(n):
-    """Figure: (value, options), for n learners."""
+    """Return {figure: (value, options)} for n learners."""
     losses = losses_of_many(n)
     order = bk.order(losses, prefer="listed")
     flat = losses.by_fold().reshape(n, -1)
@@ -121,7 +121,7 @@ def values_of(n):
     centre = 0.2 + 0.1 * np.linspace(-1, 1, n)[:, None, None]
     width = 0.002 + 0.02 * rng.random((n, 1, 1))
     middle = centre + 0.02 * rng.standard_normal((n, 8, 1))
-    # three decimals, as error rates have: so their sums are counted out in no time
+    # three decimals, as error rates have, keep exact tests fast
     intervals = np.round([middle - width, middle + width], 3)
     return {
         "graph": (order, {}),
@@ -152,13 +152,13 @@ def values_of(n):
 
 @pytest.fixture(scope="session")
 def examples():
-    """By number of learners: figure to (value, options)."""
+    """{number of learners: {figure: (value, options)}}."""
     return {n: values_of(n) for n in SIZES}
 
 
 @pytest.fixture(scope="session")
 def renamed_examples():
-    """Figure to (value, options), of learners with these names."""
+    """Return {figure: (value, options)} for learners with these names."""
     from functools import cache
 
     @cache
@@ -174,7 +174,7 @@ def renamed_examples():
 
 @pytest.fixture(scope="session")
 def pictures(examples):
-    """By number of learners and figure: the layout."""
+    """{(number of learners, figure): layout}."""
     from bestofk.report.figures.registry import FIGURES
 
     return {
@@ -186,7 +186,7 @@ def pictures(examples):
 
 @pytest.fixture(scope="session")
 def overlaps():
-    """Pairs of words whose boxes, turned as they are, share more than an edge."""
+    """Find pairs of texts whose rotated boxes overlap."""
 
     def find(words, slack=0.15):
         corners = np.array([word.corners() for word in words])
@@ -194,17 +194,17 @@ def overlaps():
         near = ((low[:, None] < high[None] - slack) & (low[None] < high[:, None] - slack)).all(
             axis=2
         )
-        found = []
+        result = []
         for a, b in np.argwhere(np.triu(near, 1)).tolist():
             if not _apart(corners[a], corners[b], slack):
-                found.append((words[a].text, words[b].text))
-        return found
+                result.append((words[a].text, words[b].text))
+        return result
 
     return find
 
 
 def _apart(one, other, slack):
-    """Separating axes of two rectangles."""
+    """Return whether a separating axis of two rectangles exists."""
     for box in (one, other):
         for k in range(2):
             axis = box[k + 1] - box[k]

@@ -1,4 +1,4 @@
-"""Labels: different names stay different when they are cut, in every figure."""
+"""Labels: different names stay different when they are shortened."""
 
 import pytest
 from hypothesis import example, given, settings, strategies as st

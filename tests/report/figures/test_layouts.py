@@ -1,4 +1,4 @@
-"""Layouts as values: who is joined, where edges lead, what stands where."""
+"""Layouts as values: joined learners, ends of edges, positions."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""Widths of words; scales and places that stand apart."""
+"""Text widths, scales, and positions without overlap."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The report of a choice between models: its tables, its figure, and hostile names in them."""
+"""Reports of a model choice: tables, figure, and hostile names."""
 
 import re
 from html.parser import HTMLParser

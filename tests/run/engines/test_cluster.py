@@ -1,4 +1,4 @@
-"""Clusters: the same results to the bit, also when workers of the cluster are killed."""
+"""Clusters: bit-for-bit equal results, also if workers of the cluster are killed."""
 
 import logging
 import multiprocessing
@@ -62,7 +62,7 @@ def dask():
         yield cluster
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_dask_started_here_gives_the_same_to_the_bit():
     pytest.importorskip("distributed", reason="Dask is not installed")
     experiment = strange.make_experiment(LEARNERS, DATA, "2x3", repetitions=2)

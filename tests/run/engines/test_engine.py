@@ -1,4 +1,4 @@
-"""Engines: the same results to the bit wherever the cells run, and budgets that are kept."""
+"""Engines: bit-for-bit equal results on every engine, and budgets."""
 
 import sys
 import time

@@ -1,4 +1,4 @@
-"""Processes end together: those of a fit with its worker, and all of them with the run."""
+"""Processes of a fit end with its worker, and all processes end with the run."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""The same bits in every engine: a fit has one number of threads, wherever it runs."""
+"""Every engine gives a fit the same number of threads, hence the same bits."""
 
 import os
 import sys
@@ -55,7 +55,7 @@ def test_every_engine_gives_the_same_bits(data, engine, threads, loss, request):
     if engine == "dask":
         pytest.importorskip("distributed", reason="Dask is not installed")
     if threads == 1:  # processes that are started anew with more than one are below
-        request.getfixturevalue("loaded_workers")
+        request.getfixturevalue("preloaded_workers")
     alone = losses(data, loss, engine="serial", threads=threads)
     found = losses(data, loss, engine=engine, threads=threads)
     np.testing.assert_array_equal(found, alone)
@@ -68,14 +68,14 @@ def test_what_the_caller_has_set_does_not_matter(data, loss):
         np.testing.assert_array_equal(losses(data, loss, engine="serial"), alone)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_begun_here_and_ended_in_workers(data, monkeypatch):
     alone = losses(data, "auc", engine="serial")
     monkeypatch.setattr("bestofk.run.engines.engine.START_COST", 0.0)
     np.testing.assert_array_equal(losses(data, "auc", engine="auto"), alone)
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_whole_plans_and_split_by_split(monkeypatch):
     found = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):

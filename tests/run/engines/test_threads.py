@@ -1,4 +1,4 @@
-"""Threads of this process: the same results to the bit, in time, and over when they should be."""
+"""Engine threads: bit-for-bit equal results, deadlines and a clean end."""
 
 import signal
 import sys

@@ -1,4 +1,4 @@
-"""Folders of runs: what a killed process left is removed, and nothing else."""
+"""Work folders: those of killed processes are removed, and no others."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Workers that are killed, slow to be heard or out of time: every cell is accounted for."""
+"""Workers that are killed, silent or out of time: every cell has a result."""
 
 import os
 import signal
@@ -77,7 +77,7 @@ def test_a_worker_killed_from_outside_loses_nothing(waits, tmp_path):
     assert len(pids_in(log)) > 8  # the cells that were lost ran again
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_the_process_that_workers_come_from_may_be_killed_too(waits, tmp_path):
     experiment, log = waits(0.1), tmp_path / "pids"
     expected = serially(experiment)
@@ -138,7 +138,7 @@ def test_the_timeout_counts_from_the_start_of_a_fit_not_of_its_block(tmp_path):
     assert [cell.failure for cell in found.values()] == [None] * 6
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_the_deadline_ends_the_work_and_the_workers(waits, tmp_path):
     experiment = waits(60.0)
     begin = time.monotonic()
@@ -148,7 +148,7 @@ def test_the_deadline_ends_the_work_and_the_workers(waits, tmp_path):
     assert all(is_gone(pid) for pid in pids_in(tmp_path / "pids"))
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_path, monkeypatch):
     import tempfile
 
@@ -163,7 +163,7 @@ def test_a_reader_that_leaves_ends_the_workers_and_leaves_no_files(waits, tmp_pa
     assert all(is_gone(pid) for pid in pids_in(tmp_path / "pids"))
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_a_pool_serves_one_call_after_another(tmp_path):
     experiment = strange.make_experiment({"c": strange.Counted(), "max": "max"}, DATA, "2x3")
     task = ComparisonTask(experiment)

@@ -1,4 +1,4 @@
-"""Blocks hold every place once, and are such that several workers have work until the end."""
+"""Blocks cover every cell once, and keep several workers busy until the end."""
 
 import sys
 from collections import Counter

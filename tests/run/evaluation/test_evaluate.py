@@ -1,4 +1,4 @@
-"""A cell is a pure function: fit, predict, one loss, whatever else is evaluated around it."""
+"""A cell is a pure function: fit, predict and one loss, independent of other cells."""
 
 import sys
 from pathlib import Path

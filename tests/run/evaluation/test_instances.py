@@ -1,4 +1,4 @@
-"""One split: the losses of the instances are those that the loss itself is the mean of."""
+"""Losses by instance average to the loss of the split."""
 
 from __future__ import annotations
 

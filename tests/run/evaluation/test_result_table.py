@@ -1,4 +1,4 @@
-"""The table of results is the dictionary that it stands for."""
+"""The table of results behaves like the dictionary that it replaces."""
 
 from dataclasses import replace
 

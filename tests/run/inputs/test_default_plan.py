@@ -1,11 +1,11 @@
-"""Which plan a comparison has that names none, and that it keeps its promise."""
+"""The default plan of a comparison, and its guarantees."""
 
 import numpy as np
 import pytest
 
 import bestofk as bk
 from bestofk.decide.registry import PROCEDURES
-from bestofk.run.inputs import default_plan
+from bestofk.run import inputs as default_plan
 from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
 
 

@@ -1,4 +1,4 @@
-"""What cannot be decided afterwards is refused before the first fit."""
+"""Settings that cannot lead to a decision are refused before the first fit."""
 
 import re
 from pathlib import Path
@@ -110,9 +110,9 @@ def test_many_learners_are_rehearsed_quickly():
     import time
 
     from bestofk.decide.settings import Settings
+    from bestofk.run import inputs as rehearse
     from bestofk.run.compare import as_datasets, named_estimators
     from bestofk.run.experiment import Experiment
-    from bestofk.run.inputs import rehearse
     from bestofk.run.metrics import as_loss
 
     X, y = rows(200)

@@ -1,4 +1,4 @@
-"""What a caller gives as data: groups, weights and splits of their own, through compare."""
+"""Data passed to compare: groups, weights and user-defined splits."""
 
 import json
 
@@ -13,7 +13,7 @@ import bestofk as bk
 from bestofk._base.errors import ArgumentError, DesignError, UnknownNameError
 from bestofk.cli import main
 from bestofk.data import as_dataset
-from bestofk.run.inputs import default_plan
+from bestofk.run import inputs as default_plan
 from bestofk.run.store.store import open_store
 
 LEARNERS = {"nb": GaussianNB(), "smooth": GaussianNB(var_smoothing=1.0)}
@@ -116,7 +116,7 @@ def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
         assert bk.open_study(store).explain() == study.explain()
 
 
-@pytest.mark.usefixtures("loaded_workers")
+@pytest.mark.usefixtures("preloaded_workers")
 def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
     X, y = visits()
     options = {"plan": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}

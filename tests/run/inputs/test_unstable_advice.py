@@ -1,4 +1,4 @@
-"""Advice about unstable learners and few rows: when, and in which words."""
+"""Advice about unstable learners and few rows: when it appears, and its text."""
 
 import pytest
 from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier

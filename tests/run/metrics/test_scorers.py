@@ -1,4 +1,4 @@
-"""Losses of scorers and callables: their values are scikit-learn's, their direction the user's."""
+"""Scorers and callables as losses: values of scikit-learn, direction of the user."""
 
 import numpy as np
 import pandas as pd

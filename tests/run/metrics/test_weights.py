@@ -1,4 +1,4 @@
-"""Weights of rows: who takes them, by which argument, and what the losses come to."""
+"""Weights of rows: which learners accept them, by which argument, and the resulting losses."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""A comparison over several data sets that stops when the rest of them cannot matter."""
+"""A comparison over several data sets stops when the remaining ones cannot matter."""
 
 import json
 

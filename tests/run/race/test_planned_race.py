@@ -1,4 +1,4 @@
-"""Which tests of which plans a race is held for: those on the page, and no other."""
+"""Which tests and plans can stop early: those in the docs, and no others."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""A comparison that stops: the same runs and the same verdict wherever and whenever it is run."""
+"""Early stopping: the same runs and the same decision on every engine, resumed or not."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.run.progress import Progress
 
-pytestmark = pytest.mark.usefixtures("loaded_workers")
+pytestmark = pytest.mark.usefixtures("preloaded_workers")
 LEARNERS = ["max", "nmc", "naive-bayes", "c4.5"]
 
 
@@ -373,9 +373,9 @@ bk.compare(sys.argv[2:], data="wine", prefer="listed", stop="settled", n_jobs=2,
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, run_loaded):
+def test_one_that_was_killed_is_taken_up_again(serial, tmp_path, n_jobs, fork_server):
     store = tmp_path / "study.db"
-    killed = run_loaded("-c", KILLED, store, *LEARNERS)
+    killed = fork_server.run(["-c", KILLED, store, *LEARNERS])
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     # a budget that is long enough changes nothing
     again = raced(store=store, n_jobs=n_jobs, budget=120)

@@ -1,4 +1,4 @@
-"""What has changed in a store since it was written is noticed, told in a sentence, never used."""
+"""Changed cells of a store are detected, reported and never used."""
 
 import sqlite3
 import struct

@@ -1,4 +1,4 @@
-"""Several processes on one store: none does what another is doing, and the dead hold up nobody."""
+"""Several processes on one store share the work, and dead processes block nobody."""
 
 import json
 import os
@@ -67,12 +67,10 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def together(loaded_python):
+def together(fork_server):
     """`together(store, log, n)`: n processes run at once; how each of them ended."""
     command = ["-c", TOGETHER, Path(__file__).parent]
-    with loaded_python(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
+    with fork_server.start(command) as process:
 
         def run_all(store, log, n):
             process.stdin.write(json.dumps([str(store), str(log), n]) + "\n")
@@ -116,11 +114,11 @@ def test_processes_share_the_fits_of_one_study(request, together, tmp_path, kind
 
 
 @linux
-def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, loaded_python):
+def test_what_a_killed_process_had_claimed_is_taken_over_at_once(tmp_path, fork_server):
     store, log = tmp_path / "study.db", tmp_path / "fits"
     script = "import sys; sys.path.insert(0, sys.argv[1]); import test_claims; "
     script += "test_claims.run(sys.argv[2], sys.argv[3], nap=0.02)"
-    with loaded_python(["-c", script, Path(__file__).parent, store, log]) as process:
+    with fork_server.start(["-c", script, Path(__file__).parent, store, log]) as process:
         end = time.monotonic() + 100
         while fits(log) < 30 and time.monotonic() < end:
             time.sleep(0.01)

@@ -1,4 +1,4 @@
-"""Files that are no stores, stores of other versions, and damaged ones."""
+"""Files that are not stores, stores of other versions, and damaged stores."""
 
 import sqlite3
 from contextlib import closing

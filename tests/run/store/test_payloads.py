@@ -1,4 +1,4 @@
-"""Payloads: the same promises for memory, SQLite and PostgreSQL."""
+"""Payloads in memory, SQLite and PostgreSQL."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What every store promises: the same suite for memory, SQLite and PostgreSQL."""
+"""The same tests for stores in memory, SQLite and PostgreSQL."""
 
 import dataclasses
 import math
@@ -252,7 +252,7 @@ def test_an_exception_in_the_work_keeps_what_was_done(lasting_url, make_cell):
         assert store.n_cells() == 1
 
 
-def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, run_loaded):
+def test_a_store_that_nobody_closes_writes_at_the_end(tmp_path, fork_server):
     path = tmp_path / "study.db"
     script = """
 import sys, warnings
@@ -264,7 +264,7 @@ key = CellKey(dataset="d", learner="l", splits="s", loss="x", run=0, fold=0, rep
 store = open_store(sys.argv[1])
 store.put([CellResult(key=key, loss=0.5)])
 """
-    done = run_loaded("-c", script, path)
+    done = fork_server.run(["-c", script, path])
     assert (done.returncode, done.stderr) == (0, "")
     with open_store(path) as store:
         assert store.n_cells() == 1
@@ -284,7 +284,7 @@ def test_several_threads_fill_one_store(store, make_cell):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, run_loaded):
+def test_a_fork_leaves_the_store_of_its_parent_alone(lasting_url, fork_server):
     script = """
 import os, sys
 from bestofk._base.errors import StoreError
@@ -308,7 +308,7 @@ os.wait()
 store.put([cell(2)])
 store.close()
 """
-    done = run_loaded("-c", script, lasting_url)
+    done = fork_server.run(["-c", script, lasting_url])
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == "A store cannot be used in a fork of the process that opened it.\n"
     with open_store(lasting_url) as store:

@@ -1,4 +1,4 @@
-"""Addresses of stores, and passwords that never come out."""
+"""Store addresses; passwords are never printed."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Adjusted p-values against statsmodels, by hand, and their laws."""
+"""Adjusted p-values against statsmodels and calculations by hand, and their invariants."""
 
 import time
 
@@ -75,7 +75,7 @@ def test_benjamini_hochberg_printed_example():
 @pytest.mark.parametrize("name", STEPWISE)
 @settings(max_examples=40, deadline=None)
 @given(p=FAMILIES, seed=st.integers(0, 99))
-def test_laws(name, p, seed):
+def test_invariants(name, p, seed):
     before = p.copy()
     adjusted = adjust(p, name)
     assert np.array_equal(p, before)

@@ -1,4 +1,4 @@
-"""Simulated: any wrong claim about five learners, wrong directions included, within the level."""
+"""Simulation: any wrong claim about five learners, wrong directions included, keeps the level."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Ranks against scipy, and what the tests on ranks have in common."""
+"""Ranks against scipy, and what all tests on ranks share."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Repetitions as intervals: by hand, and what a missing repetition may do to them."""
+"""Repetitions as intervals: by hand, and with missing repetitions."""
 
 from __future__ import annotations
 

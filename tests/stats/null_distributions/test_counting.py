@@ -1,4 +1,4 @@
-"""Few arrangements and few sums, counted: against enumeration and whole numbers."""
+"""Few arrangements and few sums, against enumeration and integer arithmetic."""
 
 from __future__ import annotations
 

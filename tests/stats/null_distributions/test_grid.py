@@ -1,4 +1,4 @@
-"""Common units of the values, and values that are equal but for rounding."""
+"""Common units of values, and values that are equal up to rounding."""
 
 from __future__ import annotations
 

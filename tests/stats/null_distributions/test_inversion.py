@@ -1,4 +1,4 @@
-"""Tails by inversion: against whole numbers, subsets, binomial tails and other integrals."""
+"""Tails by inversion, against integers, subsets, binomial tails and other integrals."""
 
 from __future__ import annotations
 

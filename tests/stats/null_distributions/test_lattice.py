@@ -1,4 +1,4 @@
-"""Tails from counts of sizes: by counting every flip with whole numbers, and by the older ways."""
+"""Tails from counts of sizes, against integer counts of every sign flip and other methods."""
 
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""The sum of independent draws, one per block: against enumeration in exact fractions."""
+"""Sums of independent draws, one per block, against enumeration in exact fractions."""
 
 from __future__ import annotations
 

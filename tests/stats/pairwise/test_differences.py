@@ -1,4 +1,4 @@
-"""The engine under the tests: blocks, units, rounding error."""
+"""Differences under the pairwise tests: blocks, units, rounding error."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def test_the_nearest_is_nearest_by_the_product_of_ratios(runs, folds, nearest):
 def test_the_table_says_where_it_comes_from():
     assert tuple(TABLE["variants"]) == VARIANTS
     assert "10 independent binary attributes" in TABLE["about"]
-    assert TABLE["command"] == "python benchmarks/make_df_table.py --sets 1000"
+    assert TABLE["command"] == "python studies/make_df_table.py --sets 1000"
     assert {tuple(design["learners"]) for design in TABLE["designs"]} > {("naive-bayes", "c4.5")}
     assert {design["rows"] for design in TABLE["designs"]} == {100, 300, 1000}
 

@@ -1,4 +1,4 @@
-"""Steps of tables known by construction, and tests of coarse losses against hand computation."""
+"""Resolution of coarse losses, and tests that use it, against calculations by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sentences and the forms of a result."""
+"""Sentences and formats of a pairwise result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smallest p-values: what the tests themselves give, and by hand."""
+"""Smallest possible p-values against the tests themselves and calculations by hand."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ SLACK = 1e-9
 SINGLE_CELLS = 8.0
 """Random splits are as independent as they are taken to be, so that the limit towards 0, beyond
 which the skewed statistic falls more often than a t quantile says, gets this part of its chance.
-Found by simulation (``benchmarks/stopping_band.py``)."""
+Found by simulation (``studies/stopping_band.py``)."""
 _TINY = float(np.finfo(np.float64).tiny)
 
 

@@ -378,7 +378,7 @@ def signed_rank_bayes(
 
     The probabilities are not p-values. Of equal learners on few data sets a probability of 0.975
     or more that one of them is better is common: in 50 percent of tables of two data sets, 12 of
-    five, 7 of ten or twelve (``python benchmarks/posterior_rates.py``). Use at least ten.
+    five, 7 of ten or twelve (``python studies/posterior_rates.py``). Use at least ten.
 
     References
     ----------

@@ -83,7 +83,7 @@ def calibrated_df(
     The calibrated df is the largest whole number from 2 to 100 at which the two-sided test
     rejects a true null hypothesis on at most a share alpha of the data sets. It belongs to the
     measurement (two learners, one size of data set), and is random by about 1. The design counts
-    before the size. ``python benchmarks/make_df_table.py`` made the table;
+    before the size. ``python studies/make_df_table.py`` made the table;
     `bestofk.lab.calibration`
     measures it for other learners and data.
 

@@ -110,7 +110,7 @@ def degrees_of_freedom(sizes: Floats) -> float:
     are independent, the few large clusters count for more than a variance of equals; where they
     are all alike, for much more. What is taken is the geometric mean of these two extremes: of the
     rules tried it is the one whose intervals miss at most 6 percent in all cases measured
-    (``benchmarks/evals_type1.py --intervals``). For clusters of one size it is their number less 1.
+    (``studies/evals_type1.py --intervals``). For clusters of one size it is their number less 1.
 
     References
     ----------

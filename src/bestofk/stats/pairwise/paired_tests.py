@@ -66,7 +66,7 @@ def paired_t(
     n differences is taken as unknown by two steps, whatever their spread. Without it equal
     learners whose losses have few values are rejected at level 0.05 in up to 13 percent (seven
     data sets) and at level 0.005 in up to 4 (five); with it in at most 5.1 and 0.6 percent for
-    every number of data sets from 3 to 30 (``python benchmarks/coarse_means.py``). Where losses
+    every number of data sets from 3 to 30 (``python studies/coarse_means.py``). Where losses
     are fine it costs nothing: at a step of a tenth of the standard deviation of the differences
     less than half a percentage point of power on seven data sets.
 

@@ -22,7 +22,7 @@ from bestofk.stats.pairwise.differences import loss_unit
 INSTANCES = 2.0
 """Instances that make the smallest variance: one of each learner, in the same fold.
 
-Chosen by simulation (``python benchmarks/coarse_losses.py``): with one, 4 or 5 folds let equal
+Chosen by simulation (``python studies/coarse_losses.py``): with one, 4 or 5 folds let equal
 learners differ in 6.4 percent of the studies by the uncorrected t test; with two in at most 5.5.
 """
 FINEST = 2.0**-24

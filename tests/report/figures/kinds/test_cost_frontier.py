@@ -1,4 +1,4 @@
-"""Quality against cost: scales, and models of which nothing is known."""
+"""Quality against cost: scales, and models without known costs."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Places of points and intervals; expected values by hand from the scale and the test."""
+"""Positions of points and intervals, against calculations by hand."""
 
 import numpy as np
 import pytest

@@ -133,7 +133,7 @@ def test_probabilities_of_many_pairs():
 
 @pytest.mark.parametrize(("n", "rate"), [(2, 0.5), (5, 0.125), (12, 0.066)])
 def test_of_few_data_sets_the_posterior_is_no_pvalue(n, rate):
-    # equal learners called different: benchmarks/posterior_rates.py
+    # equal learners called different: studies/posterior_rates.py
     a, b = np.random.default_rng([7, n]).normal(0.3, 0.05, (2, 1_000, n))
     p = signed_rank_bayes(a, b, samples=1_000, random_state=0).pvalue
     found = int((p <= 0.05).sum())

@@ -1,4 +1,4 @@
-"""The quick ends of permutation intervals against the exact tail, which is counted out."""
+"""Fast ends of permutation intervals against the exact tail."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Learners on many data sets: the map and the ranks, as values found by hand."""
+"""Heatmap and ranks over data sets, against values computed by hand."""
 
 import numpy as np
 import pytest

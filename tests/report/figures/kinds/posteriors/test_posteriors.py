@@ -1,4 +1,4 @@
-"""Posteriors: places in the triangle, densities, and the probabilities that are told."""
+"""Posteriors: positions in the simplex, densities and printed probabilities."""
 
 import numpy as np
 import pytest

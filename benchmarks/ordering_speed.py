@@ -1,0 +1,95 @@
+"""Measure decisions on many tables and on many learners.
+
+- ``order_many``: `order_many` on 300 tables of five learners in 10x10 folds against `order` on each
+  table, for every procedure.
+- ``paper``: the decisions of the MultiTest paper, 30 data sets of 1,000 runs of 5x2 folds, against
+  `order` on each table (100 tables, scaled).
+- ``claims``: `lab.false_claims` on 300 tables against `order` on each table.
+- ``multitest``: MultiTest on 3,000 learners against a limit of 3 s. The peak memory must stay
+  below 1 GiB; it is printed.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from bestofk import decide as ordering, lab
+from bestofk.decide import PROCEDURES, order_many
+from bestofk.decide.order import order
+from bestofk.papers.multitest.tables import decide
+from timing import Row, best
+
+TABLES = 300
+MEANS = np.array([0.30, 0.25, 0.22, 0.22, 0.24])
+LEARNERS, LIMIT_SECONDS = 3_000, 3.0
+
+
+def many_tables() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    losses = MEANS[:, None, None] + rng.normal(0, 0.02, (TABLES, 5, 10, 10))
+    for name, entry in PROCEDURES.items():
+        if not entry.takes_losses:
+            continue
+        options: dict[str, Any] = {"procedure": name, "prior": "listed"}
+        if name == "cheapest-adequate":
+            options["margin"] = 0.01
+        ours = best(lambda options=options: order_many(losses, **options), times=3)
+        peer = best(
+            lambda options=options: [order(table, **options) for table in losses],
+            times=1,
+            warm_up=False,
+        )
+        yield f"order_many {name}", peer / ours, ours, peer
+
+
+def paper_decisions() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    paper = np.round(MEANS[:, None, None] + rng.normal(0, 0.05, (30, 1000, 5, 5, 2)), 2)
+    ours = best(lambda: decide(paper), times=3)
+    few = paper[0, :100]
+    peer = 30_000 / len(few) * best(lambda: _as_published(few), times=1, warm_up=False)
+    yield "30,000 decisions of the paper", peer / ours, ours, peer
+
+
+def _as_published(tables: Any) -> None:
+    for table in tables:
+        for procedure in ("anova-choice", "newman-keuls-choice"):
+            order(table, procedure=procedure, prefer="listed")
+        order(table, procedure="test-first", test="5x2cv-t", prefer="listed")
+        order(table, test="5x2cv-t", family="prior", guard=False, prefer="listed")
+
+
+def false_claims() -> Iterator[Row]:
+    simulation = lab.simulate(problem="many-data-sets(means=(0.3, 0.2, 0.2))", sets=TABLES)
+    ours = best(lambda: lab.false_claims(simulation=simulation), times=3)
+    tables = [simulation.table(number) for number in range(TABLES)]
+    peer = best(lambda: [order(table) for table in tables], times=1, warm_up=False)
+    yield "false_claims", peer / ours, ours, peer
+
+
+def many_learners() -> Iterator[Row]:
+    rng = np.random.default_rng(0)
+    losses = rng.uniform(0.1, 0.5, LEARNERS)[:, None, None]
+    losses = losses + rng.normal(0, 0.02, (LEARNERS, 5, 2))
+    ordering.multitest(losses[:50], test="5x2cv-t")
+    ours = best(lambda: ordering.multitest(losses, test="5x2cv-t"), times=1, warm_up=False)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"multitest-{LEARNERS} peak memory of the process: {peak:.2f} GiB")
+    yield f"multitest-{LEARNERS}", LIMIT_SECONDS / ours, ours, LIMIT_SECONDS
+
+
+PARTS = {
+    "order_many": many_tables,
+    "paper": paper_decisions,
+    "claims": false_claims,
+    "multitest": many_learners,
+}
+
+
+def measure(parts: Sequence[str] = tuple(PARTS)) -> Iterator[Row]:
+    for part in parts:
+        yield from PARTS[part]()

@@ -1,0 +1,127 @@
+"""Measure two threads and two worker processes against one; two idle cores are needed.
+
+- ``two-threads``: six built-in learners in 10x10 on four sets of 2,000 to 7,500 rows, engine
+  ``threads`` with two jobs against ``serial`` (limit: 1.8).
+- ``two-threads-one-set``: the same on the largest set alone, whose last block may leave a core
+  idle.
+- ``threads-small-work``: engine ``auto`` with two jobs against one job on a small task (limit: not
+  slower).
+- ``two-workers``: two worker processes against one, a tree and a forest of 20 trees in twice ten
+  folds of 10,000 x 20 (limit: 1.8). Start-up counts on both sides.
+- ``two-workers-serial``: two worker processes against the serial engine.
+- ``workers-small-work``: `n_jobs=-1` against `n_jobs=1` on a small task (limit: not slower).
+
+The sets are UCI's from the folder BESTOFK_DATA, or generated ones of the same sizes. Seconds are
+wall time; the sides alternate and ratios are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import bestofk as bk
+from overhead_speed import data_sets, learners
+from paper_learners_speed import uci_sets
+from timing import Row, one_thread, row, turns
+
+LARGE = ("segment", "wave", "spambase", "pendigits")
+SIX = ("max", "nmc", "logistic", "c4.5", "nn", "naive-bayes")
+
+
+def large_sets() -> list[Any]:
+    if os.environ.get("BESTOFK_DATA"):
+        return [data for data in uci_sets() if data.name in LARGE]
+    from sklearn.datasets import make_classification
+
+    from bestofk.data import as_dataset
+
+    sizes = ((2310, 19), (5000, 21), (4601, 57), (7494, 16))
+    return [
+        as_dataset(*make_classification(n, d, n_informative=d // 2, n_classes=3, random_state=0))
+        for n, d in sizes
+    ]
+
+
+def runner(
+    sets: list[Any], learners: tuple[str, ...], plan: str, **options: Any
+) -> Callable[[], dict[str, float]]:
+    """Return a function that evaluates all cells and returns their losses."""
+    from bestofk.run.engines.engine import Engine
+    from bestofk.run.evaluation.task import ComparisonTask
+    from bestofk.run.experiment import Experiment
+    from bestofk.run.inputs import named_estimators
+    from bestofk.run.metrics import as_loss
+
+    experiment = Experiment(
+        contenders=named_estimators(list(learners)),
+        datasets=tuple(sets),
+        splits=tuple(bk.plan(plan, random_state=0).materialise(data.n, data.y) for data in sets),
+        loss=as_loss("zero-one", classes=sets[0].classes),
+        repetitions=1,
+        random_state=0,
+    )
+
+    def go() -> dict[str, float]:
+        cells = list(experiment.places())
+        run = Engine(**options).run(ComparisonTask(experiment), cells, total=len(cells))
+        return {cell.key.digest: cell.loss for cell in run}
+
+    return go
+
+
+def sides(sets: list[Any], learners: tuple[str, ...], plan: str, rounds: int) -> Any:
+    two = runner(sets, learners, plan, name="threads", jobs=2)
+    one = runner(sets, learners, plan, name="serial")
+    assert two() == one(), "the losses differ"
+    return turns(two, one, rounds=rounds, clock=time.perf_counter, warm_up=False)
+
+
+def threads() -> Iterator[Row]:
+    large = large_sets()
+    yield row("two-threads", *sides(large, SIX, "10x10", 3))
+    yield row("two-threads-one-set", *sides(large[-1:], SIX, "10x10", 3))
+    two, one = (
+        runner(large[:1], ("max", "nmc", "naive-bayes"), "kfold:10", name="auto", jobs=jobs)
+        for jobs in (2, 1)
+    )
+    yield row("threads-small-work", *turns(two, one, rounds=9, clock=time.perf_counter))
+
+
+def workers() -> Iterator[Row]:
+    sets = data_sets()
+    chosen = {name: learner for name, learner in learners().items() if name in ("tree", "forest")}
+
+    def much_work(**options: Any) -> None:
+        X, y = sets["10000x20"]
+        bk.compare(chosen, X, y, cv="2x10", progress=False, **options)
+
+    def little_work(jobs: int) -> None:
+        X, y = sets["iris"]
+        bk.compare(chosen, X, y, cv="kfold:10", progress=False, n_jobs=jobs)
+
+    two, one, serial = turns(
+        lambda: much_work(engine="processes", n_jobs=2),
+        lambda: much_work(engine="processes", n_jobs=1),
+        lambda: much_work(engine="serial"),
+        rounds=3,
+        clock=time.perf_counter,
+        warm_up=False,
+    )
+    yield row("two-workers", two, one)
+    yield row("two-workers-serial", two, serial)
+    small = turns(
+        lambda: little_work(-1), lambda: little_work(1), rounds=9, clock=time.perf_counter
+    )
+    yield row("workers-small-work", *small)
+
+
+PARTS = {"threads": threads, "workers": workers}
+
+
+def measure(parts: Sequence[str] = tuple(PARTS)) -> Iterator[Row]:
+    with one_thread():
+        for part in parts:
+            yield from PARTS[part]()

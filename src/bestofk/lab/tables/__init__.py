@@ -1,1 +1,0 @@
-"""The measured tables of the documentation: error rates, claims, choices, one command each."""

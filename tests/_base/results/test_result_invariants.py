@@ -1,0 +1,252 @@
+"""Invariants of every result: signature of explain, data frame, strict JSON, no NaN in text."""
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import typing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from result_examples import MADE, held_in
+
+import bestofk as bk
+from bestofk._base.results import Presented, Result
+
+NO_RESULTS = {
+    "ProblemStack",  # what is asked, not what came of it
+    # what goes in, and what the registries hold
+    "DataSet", "Design", "Encoded", "Plan", "Schema", "Splits", "Table",
+    "BayesianNetwork", "PairwiseTest", "MultipleTest", "CalibratedDf", "Step",
+}  # fmt: skip
+PACKAGES = ("", "data", "data.tables", "decide", "decide.power", "lab", "losses", "splits",
+            "stats.multiple", "stats.pairwise")  # fmt: skip
+
+
+def modules():
+    """Every module that may define a result: all but the compiled kernels and the papers."""
+    for found in pkgutil.walk_packages(bk.__path__, "bestofk."):
+        parts = found.name.split(".")
+        if not {"learners", "papers", "cli", "__main__", "engines"} & set(parts):
+            yield importlib.import_module(found.name)
+
+
+def result_classes():
+    """Results by class, and dataclasses whose name says that they are one."""
+    found = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            if not (dataclasses.is_dataclass(value) and isinstance(value, type)):
+                continue
+            if value.__module__ == module.__name__ and (
+                issubclass(value, Presented) or name.endswith("Result")
+            ):
+                found[name] = value
+    # of the machinery that runs fits, never handed to a user
+    found.pop("CellResult", None)
+    return found
+
+
+@pytest.fixture(scope="module")
+def examples():
+    return {name: make() for name, make in MADE.items()}
+
+
+def every(examples):
+    for name, value in examples.items():
+        for each in held_in(value):
+            yield f"{name}: {type(each).__name__}", each
+
+
+def test_every_result_class_has_an_example(examples):
+    shown = {type(each).__name__ for _, each in every(examples)}
+    assert sorted(set(result_classes()) - shown) == []
+
+
+def test_whatever_a_public_function_returns_is_a_result():
+    odd = {}
+    for name in PACKAGES:
+        package = importlib.import_module(f"bestofk.{name}".rstrip("."))
+        stub = typing.cast(str, package.__file__) + "i"
+        try:
+            text = Path(stub).read_text(encoding="utf-8")
+        except FileNotFoundError:
+            continue
+        for name in [alias.name for node in ast.parse(text).body for alias in node.names]:
+            value = getattr(package, name)
+            if not inspect.isfunction(value):
+                continue
+            wanted = value.__annotations__.get("return")
+            kind = inspect.getmodule(value).__dict__.get(wanted) if wanted else None
+            if dataclasses.is_dataclass(kind) and not issubclass(
+                kind, Presented | bk.Losses | bk.Evals
+            ):
+                odd[name] = kind.__name__
+    assert {name: kind for name, kind in odd.items() if kind not in NO_RESULTS} == {}
+
+
+def test_every_result_keeps_the_protocol_with_one_signature(examples):
+    wanted = inspect.signature(Presented.explain).parameters
+    for name, value in every(examples):
+        assert isinstance(value, Result), name
+        parameters = inspect.signature(type(value).explain).parameters
+        assert list(parameters) == ["self", "names", "alpha"], name
+        assert all(parameters[one] == wanted[one] for one in ("names", "alpha")), name
+        assert not hasattr(value, "as_json"), name
+
+
+def test_seeds_have_one_default_and_gaps_one_vocabulary():
+    for name in PACKAGES:
+        package = importlib.import_module(f"bestofk.{name}".rstrip("."))
+        for name in package.__all__:
+            value = getattr(package, name)
+            if not inspect.isfunction(value):
+                continue
+            parameters = inspect.signature(value).parameters
+            if "random_state" in parameters:
+                assert parameters["random_state"].default == 0, name
+            if "missing" in parameters:
+                # of logs the items that all models have are taken, and the others told
+                usual = "drop" if name == "choose_model" else "refuse"
+                assert parameters["missing"].default == usual, name
+
+
+@pytest.mark.parametrize("before", ["declared", "available", "complete", "span"])
+def test_words_of_before_still_mean_the_same(before):
+    gap = [[0.1, np.nan, 0.3], [0.2, 0.2, 0.5]]
+    table = bk.Losses(gap, missing="allow")
+    calls = {
+        "declared": lambda: bk.Losses(gap, missing="declared").values,
+        "available": lambda: list(table.means(missing="available").values()),
+        "complete": lambda: list(table.means(missing="complete").values()),
+        "span": lambda: bk.multiple.bootstrap_b(gap, missing="span").pvalues,
+    }
+    now = {
+        "declared": lambda: table.values,
+        "available": lambda: list(table.means(missing="allow").values()),
+        "complete": lambda: list(table.means(missing="drop").values()),
+        "span": lambda: bk.multiple.bootstrap_b(gap, missing="allow").pvalues,
+    }
+    with pytest.warns(DeprecationWarning, match=f"missing='{before}' will go"):
+        found = calls[before]()
+    np.testing.assert_array_equal(found, now[before]())
+
+
+def test_explanations_are_sentences_without_gaps(examples):
+    for name, value in every(examples):
+        text = value.explain()
+        assert text.rstrip().endswith("."), (name, text)
+        for line in text.splitlines():
+            assert line.rstrip().endswith((".", ":", ";")), (name, line)
+        assert not re.search(r"\b(nan|NaN|None|inf)\b|array\(|np\.", text), (name, text)
+        assert value.explain(names=None, alpha=None) == text
+
+
+def test_a_wrong_level_is_refused_by_every_result(examples):
+    for name, value in every(examples):
+        with pytest.raises(bk.ArgumentError) as refused:
+            value.explain(alpha=7)
+        assert str(refused.value).startswith("alpha must be"), name
+
+
+def test_a_decided_level_may_be_named_and_no_other(examples):
+    for name in ("order", "study", "nemenyi", "newman_keuls", "bootstrap_b", "plan_size"):
+        value = examples[name]
+        decided = value.decision.alpha if name == "study" else value.alpha
+        assert value.explain(alpha=decided) == value.explain()
+        with pytest.raises(
+            bk.ArgumentError, match=r"the level at which this was decided; got 0\.2"
+        ):
+            value.explain(alpha=0.2)
+
+
+def test_frames_have_rows_and_unique_columns(examples):
+    for name, value in every(examples):
+        frame = value.to_frame()
+        assert len(frame), name
+        assert frame.columns.is_unique, name
+        assert all(isinstance(column, str) for column in frame.columns), name
+        for form in ("to_markdown", "to_latex", "_repr_html_"):
+            if isinstance(value, Presented):
+                text = getattr(value, form)()
+                assert not re.search(r"\b(nan|NaN|None)\b", text), (name, form, text)
+
+
+def test_objects_are_strict_json(examples):
+    for name, value in every(examples):
+        held = json.dumps(value.to_dict(), allow_nan=False)
+        assert json.loads(held) == value.to_dict(), name
+
+
+def numbers_in(value):
+    """All numbers of a JSON object but those in its sentences."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return
+    if isinstance(value, int | float):
+        yield float(value)
+    else:
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from numbers_in(each)
+
+
+SAID = re.compile(
+    r"(?:\bp =|\bby|\bis|\bexpect|[FHQ](?:\(\d+, \d+\))? =) (\d+\.\d+)|\((\d+\.\d+)[,) ]"
+)
+"""Numbers that are results: p-values, differences, means in brackets, statistics."""
+SAY_NOTHING = {
+    # shares in percent, or whole numbers alone
+    "agreement", "all_pairs", "anova of many", "bootstrap_632", "calibrate", "compact_letters",
+    "cost", "curve", "estimate_truth", "evidence that stopped", "failed fit", "false_claims",
+    "hull vertex",
+    "interval", "intervals", "kfold_t of many", "leave_one_out_bootstrap_error", "losses",
+    "margin verdict", "multinomial_selection", "needed", "order_many", "decisions_by_alpha",
+    "decisions_by_preference",
+    "other metric",
+    "outcomes", "posterior", "power", "power point", "rate", "replicability", "replication",
+    "race", "raced learner", "roc curve", "roc_hull", "settled items", "simulate",
+    "type1_error", "worst_chosen",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(MADE.keys() - SAY_NOTHING))
+def test_what_is_said_is_in_the_object(examples, name):
+    value = examples[name]
+    held = np.array(list(numbers_in(value.to_dict())))
+    found = [next(filter(None, groups)) for groups in SAID.findall(value.explain())]
+    assert found
+    for text in found:
+        half = 0.5 * 10.0 ** -len(text.split(".")[1])
+        near = np.abs(np.abs(held) - float(text)).min()
+        assert near <= half * (1 + 1e-9), (name, text, value.explain())
+
+
+def test_a_study_and_its_decision_have_one_evidence(examples):
+    study = examples["study"]
+    assert study.evidence is study.decision.evidence
+
+
+def test_names_take_the_place_of_numbers():
+    losses = [[0.301, 0.282, 0.333], [0.279, 0.268, 0.305], [0.101, 0.123, 0.108]]
+    for asked in ({"prefer": [0, 1, 2]}, {"procedure": "most-wins"}, {"procedure": "test-first"}):
+        order = bk.order(np.array(losses), test="kfold-t", **asked)
+        named = bk.order(
+            bk.Losses(losses, algorithms=["x1", "y1", "z1"]), test="kfold-t",
+            **{**asked, **({"prefer": ["x1", "y1", "z1"]} if "prefer" in asked else {})},
+        )  # fmt: skip
+        text = order.explain(names=["x1", "y1", "z1"])
+        assert "earner 0" not in text
+        assert "earner 2" not in text
+        assert text == named.explain()
+    with pytest.raises(bk.ArgumentError, match="one name for each of the 3 learners"):
+        order.explain(names=["x1"])
+
+
+def test_nothing_looks_into_results_by_name():
+    for module in ("presenting", "report.presented", "ordering.one_test"):
+        source = inspect.getsource(importlib.import_module(f"bestofk.{module}"))
+        assert "hasattr" not in source
+        assert "inspect" not in source

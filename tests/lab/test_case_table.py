@@ -1,0 +1,166 @@
+"""studies/case_table.py: cases are measured once, and an interrupted table is resumed."""
+
+from __future__ import annotations
+
+import csv
+import os
+import sys
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+import case_table
+import chosen_table
+import claims_table
+from bestofk.lab.problems.drawn_losses import ManyDataSets
+from case_table import Case, fill, select
+
+CASES = [
+    Case(name=f"data sets/normal/all equal/{n} data sets/K=2/default",
+         problem=ManyDataSets(datasets=n), sets=6, decision="default")
+    for n in (6, 7)
+]  # fmt: skip
+
+
+def counted(case: Case, simulation) -> dict[str, str]:
+    """Record the call and return a summary of the losses."""
+    calls.append(case.name)
+    return {"mean": f"{simulation.losses.mean():.6f}", "learners": str(len(simulation.learners))}
+
+
+calls: list[str] = []
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+@pytest.fixture(autouse=True)
+def _no_calls() -> None:
+    calls.clear()
+
+
+def test_cases_that_are_there_are_not_measured_again(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "table.csv"
+    first = fill(path, CASES, counted, pattern="*/7 data sets/*")
+    assert [row["case"] for row in first] == [CASES[1].name]
+    both = fill(path, CASES, counted)
+    assert calls == [CASES[1].name, CASES[0].name]
+    assert [row["case"] for row in both] == [case.name for case in CASES]
+    assert fill(path, CASES, counted) == both
+    assert len(calls) == 2
+    assert read(path) == both
+
+
+def test_other_numbers_or_seeds_are_other_rows(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    before = fill(path, CASES, counted)
+    more = [replace(case, sets=9) for case in CASES]
+    after = fill(path, more, counted)
+    assert [row["sets"] for row in after] == ["9", "9"]
+    assert fill(path, more, counted, seed=1) != after
+    fill(path, CASES, counted, again=True)
+    assert len(calls) == 8
+    assert read(path) == before
+
+
+def test_an_interrupted_table_keeps_what_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+
+    def fails(case: Case, simulation) -> dict[str, str]:
+        if case is CASES[1]:
+            raise KeyboardInterrupt
+        return counted(case, simulation)
+
+    with pytest.raises(KeyboardInterrupt):
+        fill(path, CASES, fails)
+    assert [row["case"] for row in read(path)] == [CASES[0].name]
+    fill(path, CASES, counted)
+    assert calls == [case.name for case in CASES]
+
+
+def test_rows_of_deleted_cases_are_removed(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    fill(path, CASES, counted)
+    assert len(fill(path, CASES[:1], counted)) == 1
+
+
+def test_scripts_write_tables(tmp_path: Path, fork_server, capsys) -> None:
+    words = ["--smoke", "--case", "all equal/*/smallest mean", "--out"]
+    case_table.main([*words, str(tmp_path / "a")], "chosen", chosen_table.chosen_cases,
+                    chosen_table.chosen_row, chosen_table.chosen_page)  # fmt: skip
+    assert "2 of 2: all equal/30 data sets/smallest mean" in capsys.readouterr().err
+    assert "| all equal | 12 | smallest mean | 0.0 |" in (tmp_path / "a/chosen.md").read_text()
+    script = Path(chosen_table.__file__)
+    two = ["-c", f"import runpy; runpy.run_path({str(script)!r}, run_name='__main__')"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = fork_server.run([*two, *words, tmp_path / "b", "--jobs", 2], env=environment)
+    assert done.returncode == 0, done.stderr
+    for name in ("chosen.csv", "chosen.md"):
+        assert (tmp_path / "a" / name).read_text() == (tmp_path / "b" / name).read_text()
+
+
+def test_a_foreign_file_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match="has no column 'case'"):
+        fill(path, CASES, counted)
+    assert path.read_text() == "x,y\n1,2\n"
+
+
+def test_a_pattern_that_matches_nothing() -> None:
+    with pytest.raises(ValueError, match="no case matches 'learners/nm'"):
+        select(CASES, "learners/nm")
+
+
+def test_the_cases_of_the_published_table() -> None:
+    cases = claims_table.claims_cases()
+    names = [case.name for case in cases]
+    assert len(names) == len(set(names))
+    for K in (2, 5, 10):
+        for family in claims_table.FAMILIES:
+            many = sum(f"/K={K}/{family}" in name for name in names)
+            assert many == len(names) / 6
+    for case in cases:
+        assert case.sets >= (400 if case.learner else 2000)
+        K = int(case.name.split("/K=")[1].split("/")[0])
+        means = getattr(case.problem, "true_means", None)
+        if means is not None:
+            assert len(means) == K
+            assert (len(set(means)) > 1) == ("half are worse" in case.name)
+        else:
+            assert case.first == K
+    # cases that share their losses follow each other, so that they are drawn once
+    drawn = [case.drawn for case in cases]
+    changes = sum(a != b for a, b in pairwise(drawn))
+    assert changes == len(set(drawn)) - 1
+
+
+def test_the_first_learners_of_a_simulation() -> None:
+    case = next(
+        case for case in claims_table.claims_cases(smoke=True)
+        if case.name == "learners/binary/naive-bayes/100 rows/K=5/default"
+    )  # fmt: skip
+    made = case.simulate(0, None)
+    some = case.of(made)
+    assert made.losses.shape[2] == 10
+    assert some.losses.shape[2] == len(some.learners) == len(some.problem.errors) == 5
+
+
+def test_bold_is_more_than_chance() -> None:
+    row = {"false": "130", "sets": "2000"}
+    # scipy's binomial: P(X >= 130) = 0.0019 with 2,000 draws of 5 percent, P(X >= 136) = 0.0002
+    assert stats.binom.sf(129, 2000, 0.05) > 0.001 > stats.binom.sf(135, 2000, 0.05)
+    assert claims_table._shown(row) == "6.5"
+    assert claims_table._shown({**row, "false": "136"}) == "**6.8**"
+    assert claims_table._shown({**row, "false": "0"}) == "0.0"
+    assert claims_table._shown(None) == ""
+
+
+def test_markdown() -> None:
+    assert case_table.markdown(["a", "b"], [["x", "1.0"]]) == [
+        "| a | b |", "| --- | ---: |", "| x | 1.0 |",
+    ]  # fmt: skip

@@ -1,0 +1,180 @@
+"""``bestofk show`` on stores of all kinds."""
+
+import json
+
+import click
+import pytest
+from click.testing import CliRunner
+
+import bestofk as bk
+from bestofk._base.errors import StoreError, UnknownNameError
+from bestofk.cli.show import show
+from bestofk.run.cells import CellResult, Failure
+from bestofk.run.store.payloads import Payload
+from bestofk.run.store.store import open_store
+from bestofk.run.store.stored_study import study_of
+
+
+@pytest.fixture
+def filled(lasting_url, experiment, evaluated):
+    """A store with two studies, the first with failures and a cell to do."""
+    results = evaluated()
+    failing = experiment.contenders[1].fingerprint
+    with open_store(lasting_url) as store:
+        store.register(experiment, title="first\n<b>study</b>", command=["bestofk", "compare"])
+        store.register(
+            study_of(experiment, title="second", plan="other"),
+        )
+        for place, result in enumerate(results):
+            if result.key.learner == failing and result.key.repetition == 1:
+                why = Failure(kind="timeout", reason="longer than 60 s\nin fit")
+                results[place] = CellResult(key=result.key, loss=None, failure=why)
+        lone = next(r for r in results if r.key.learner == experiment.contenders[2].fingerprint)
+        store.put(result for result in results if result is not lone)
+    failed = sum(result.failure is not None for result in results)
+    return lasting_url, experiment, failed
+
+
+def call(*arguments):
+    return CliRunner().invoke(show, list(map(str, arguments)), catch_exceptions=False)
+
+
+def refusal(*arguments):
+    return CliRunner().invoke(show, list(map(str, arguments)), standalone_mode=False).exception
+
+
+def test_what_is_printed(filled):
+    url, experiment, failed = filled
+    done = call(url)
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    n = experiment.n_cells
+    assert lines[0].endswith(f": 2 studies, {n * 3 // 4 - 1} fits.")
+    assert "p%40ss" not in done.output
+    assert "1. first\ufffd<b>study</b>" in lines
+    assert "2. second" in lines
+    assert f"   fits       {n - failed - 1} of {n} done, {failed} failed, 1 to do" in lines
+    name = experiment.contenders[1].name.replace("\n", "\ufffd")
+    assert f"   failed     {name}, {failed} x timeout: longer than 60 s\ufffdin fit" in lines
+    assert any(
+        line.startswith("   data sets  data, with 'comma' (30 rows), <script>\" (20 rows)")
+        for line in lines
+    )
+    assert any(line.startswith("   learners   tree, ") for line in lines)
+    assert any("loss zero-one, seed 5, 2 repetitions" in line for line in lines)
+    assert f"   time       {0.375 * (n - failed - 1):.3g} s in fit and predict" in lines
+
+
+def test_json(filled):
+    url, experiment, failed = filled
+    done = call(url, "--json")
+    assert done.stderr == ""
+    held = json.loads(done.stdout, parse_constant=lambda word: pytest.fail(word))
+    assert held["version"] == bk.__version__
+    assert "p%40ss" not in done.stdout
+    assert [study["id"] for study in held["studies"]] == [1, 2]
+    first = held["studies"][0]
+    assert first["title"] == "first\n<b>study</b>"
+    assert first["plan"] == experiment.splits[0].spec
+    assert [learner["name"] for learner in first["learners"]] == [
+        contender.name for contender in experiment.contenders
+    ]
+    assert (first["cells"], first["failed"], first["missing"]) == (experiment.n_cells, failed, 1)
+    assert first["done"] == experiment.n_cells - failed - 1
+    assert first["failures"] == [
+        {
+            "learner": experiment.contenders[1].name,
+            "kind": "timeout",
+            "reason": "longer than 60 s\nin fit",
+            "count": failed,
+        }
+    ]
+    one = json.loads(call(url, "--json", "--study", 2).stdout)
+    assert [study["title"] for study in one["studies"]] == ["second"]
+
+
+def test_export(filled, tmp_path):
+    url, experiment, failed = filled
+    table = tmp_path / "cells.parquet"
+    done = call(url, "--study", 1, "--export", table)
+    rows = experiment.n_cells
+    assert done.stdout == (
+        f"{rows} fits of study 1 are in {table}; the loss is empty where {failed} failed and 1 "
+        "are still to do.\n"
+    )
+    losses = bk.read_losses(table, missing="allow")
+    assert losses.algorithms == tuple(contender.name for contender in experiment.contenders)
+    told = json.loads(call(url, "--study", 1, "--export", table, "--json").stdout)
+    assert (told["export"], told["rows"]) == (str(table), rows)
+
+
+def test_export_of_one_of_several_studies_must_be_named(filled, tmp_path):
+    url, _, _ = filled
+    wrong = refusal(url, "--export", tmp_path / "cells.csv")
+    assert isinstance(wrong, click.UsageError)
+    assert wrong.message == "--export needs --study N, one of 1, 2."
+    assert not (tmp_path / "cells.csv").exists()
+
+
+def test_a_study_that_is_not_there(filled):
+    url, _, _ = filled
+    assert isinstance(refusal(url, "--study", 3), UnknownNameError)
+
+
+def test_an_empty_store(lasting_url):
+    open_store(lasting_url).close()
+    assert call(lasting_url).stdout.splitlines()[0].endswith(": 0 studies, 0 fits.")
+    assert json.loads(call(lasting_url, "--json").stdout)["studies"] == []
+    assert "the store holds none" in refusal(lasting_url, "--export", "x.csv").message
+
+
+def test_what_is_no_store(tmp_path):
+    missing = refusal(tmp_path / "nothing.db")
+    assert isinstance(missing, StoreError)
+    assert str(missing) == f"{tmp_path / 'nothing.db'}: there is no such store."
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "table.csv").write_text("learner,fold,error\n")
+    assert "not a bestofk store" in str(refusal(tmp_path / "table.csv"))
+
+
+def test_showing_changes_nothing(tmp_path, make_cell):
+    path = tmp_path / "study.db"
+    with open_store(path) as store:
+        store.put([make_cell(1)])
+    before = path.read_bytes()
+    call(path)
+    assert path.read_bytes() == before
+    assert [found.name for found in tmp_path.iterdir()] == ["study.db"]
+
+
+def test_a_store_in_use_can_be_shown(tmp_path, make_cell):
+    path = tmp_path / "study.db"
+    with open_store(path) as store:
+        store.put([make_cell(1)])
+        store.flush()
+        assert call(path).stdout.startswith(f"{path}: 0 studies, 1 fit.")
+        store.put([make_cell(2)])
+        store.flush()
+        assert call(path).stdout.startswith(f"{path}: 0 studies, 2 fits.")
+
+
+def test_a_study_of_very_many_names_stays_short(tmp_path, experiment):
+    import dataclasses
+
+    spec = study_of(experiment)
+    many = tuple(
+        dataclasses.replace(spec.learners[0], name=f"learner {i}", fingerprint=f"{i:x}")
+        for i in range(200)
+    )
+    with open_store(tmp_path / "study.db") as store:
+        store.register(dataclasses.replace(spec, learners=many))
+    out = call(tmp_path / "study.db").stdout
+    assert "learner 11 and 188 more" in out
+    assert len(out.splitlines()) < 12
+
+
+def test_results_that_are_no_fits_are_counted(lasting_url):
+    with open_store(lasting_url) as store:
+        store.put_payloads([Payload(digest=d, name="n", kind="lab", data=b"x") for d in "ab"])
+    assert "0 studies, 0 fits, 2 results of the lab and the papers." in call(lasting_url).output
+    assert json.loads(call(lasting_url, "--json").output)["payloads"] == 2

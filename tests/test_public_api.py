@@ -1,0 +1,340 @@
+"""Public names exist and work together: functions, registered names, commands, options, JSON."""
+
+import inspect
+import json
+
+import numpy as np
+import pytest
+
+import bestofk as bk
+from bestofk import decide as ordering, intervals, lab
+from bestofk.cli import main
+from bestofk.cli.app import VERBS, bestofk as command_line
+from bestofk.stats import multiple, pairwise
+
+FUNCTIONS = {
+    pairwise: "kfold_t resampled_t corrected_resampled_t five_by_two_t five_by_two_f "
+    "repeated_kfold_t corrected_repeated_kfold_t sign wilcoxon mcnemar permutation correlated_t "
+    "signed_rank_bayes",
+    multiple: "anova repeated_measures_anova newman_keuls kruskal_wallis friedman nemenyi posthoc "
+    "cochran_q looney bootstrap_a bootstrap_b",
+    ordering: "multitest test_first anova_choice newman_keuls_choice most_wins roc_hull "
+    "multinomial_selection",
+    intervals: "normal wilson clopper_pearson test_set_bound",
+    lab: "type1_error power replicability calibrate",
+    bk: "compare open_study order read_losses read_dataset load learner plan figure Losses",
+}
+TESTS = (
+    "kfold-t resampled-t corrected-resampled-t corrected-repeated-kfold-t 5x2cv-t 5x2cv-f "
+    "use-all-data folds folds-averaged-var runs runs-averaged-var sorted-runs "
+    "sorted-runs-averaged-var folds-averaged-t runs-averaged-t sorted-runs-averaged-t sign "
+    "wilcoxon mcnemar permutation correlated-t signed-rank-bayes anova repeated-measures-anova "
+    "newman-keuls tukey kruskal-wallis friedman cochran-q looney bootstrap-a bootstrap-b"
+)
+PROCEDURES = (
+    "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
+)
+COMPARE = (
+    "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
+    "random_state progress"
+)
+COMMANDS = (
+    "compare order test calibrate measure reproduce learners tests plans procedures datasets show "
+    "report"
+)
+JSON_KEYS = (
+    "best order prior procedure test alpha correction edges evidence means failures explanation "
+    "version"
+)
+PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
+OPTIONS = {
+    "compare": "--target --learner --plan --repetitions --loss --prior --procedure --test --df "
+    "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
+    "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
+    "order": "--prior --procedure --test --df --alpha --correction --seed --report --json --quiet "
+    "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
+    "test": "--test --json",
+    "report": "--output --json",
+    "show": "--json",
+}
+
+
+@pytest.fixture
+def losses():
+    """Three learners in 5x2 folds; the second and third are much better than the first."""
+    noise = 0.01 * np.random.default_rng(1).random((3, 5, 2))
+    return bk.Losses(
+        np.array([0.30, 0.10, 0.11])[:, None, None] + noise,
+        dims=("algorithm", "run", "fold"),
+        algorithms=["small", "medium", "large"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [(module, name) for module, names in FUNCTIONS.items() for name in names.split()],
+    ids=lambda value: getattr(value, "__name__", value),
+)
+def test_public_functions_exist(module, name):
+    assert callable(getattr(module, name))
+
+
+def test_defaults_of_compare():
+    parameters = inspect.signature(bk.compare).parameters
+    assert set(COMPARE.split()) <= set(parameters)
+    assert list(parameters)[:3] == ["learners", "X", "y"]
+    defaults = {name: parameters[name].default for name in COMPARE.split()}
+    assert defaults["prior"] is None
+    # None: nested cross-validation on one data set, 10x10 on several
+    assert defaults["plan"] is None
+    assert (defaults["repetitions"], defaults["procedure"]) == (1, "multitest")
+    assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
+    # None: Holm's, or Bonferroni's for TestFirst, as published
+    assert defaults["correction"] is None
+
+
+def test_from_data_to_a_decision(tmp_path, capsys):
+    from sklearn.naive_bayes import GaussianNB
+
+    data = bk.load("iris")
+    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prior=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
+    assert set(study.order) == {"max", "nmc", "GaussianNB"}
+    assert study.best == study.order[0] == study.recommended
+    table = study.losses
+    assert table.values.shape == (3, 1, 5, 2, 1)
+    assert (table.algorithms, len(table.datasets)) == (("max", "nmc", "GaussianNB"), 1)
+    assert table.design.runs == 5
+    assert {"algorithm", "dataset", "run", "fold", "loss"} <= set(table.to_frame().columns)
+    assert study.evidence is study.decision.evidence
+    evidence = study.evidence.to_frame()
+    assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
+    assert len(evidence) == 3
+    print(study)
+    assert capsys.readouterr().out.startswith(study.explain().splitlines()[0])
+    page = tmp_path / "report.html"
+    study.report(str(page))
+    assert page.read_text(encoding="utf-8").lstrip().lower().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize("prior", ["fit_time", "predict_time", "size", {"max": 1.0, "nmc": 2.0}])
+def test_measured_and_stated_preferences(prior):
+    study = bk.compare(["nmc", "max"], "iris", cv="kfold:2", prior=prior, progress=False)
+    assert study.best == "nmc"
+    assert str(study.decision.preference) == (
+        "stated" if isinstance(prior, dict) else f"measured: {prior}"
+    )
+
+
+@pytest.mark.parametrize(
+    "plan", ["5x2", "2x3", "kfold:3", "holdout:0.33", "resample:3:0.1", "loo", "bootstrap:3"]
+)
+def test_plans_by_name(plan):
+    data = bk.load("iris")
+    X, y = data.X[::10], data.y[::10]
+    splits = list(bk.plan(plan, random_state=0).splits(X, y))
+    (run, fold, train, test), *_ = splits
+    assert (run, fold) == (0, 0)
+    assert min(len(train), len(test)) > 0
+    again = list(bk.plan(plan, stratified=None, random_state=0).splits(X, y))
+    assert all(np.array_equal(a[2], b[2]) for a, b in zip(splits, again, strict=True))
+
+
+def test_from_a_table(tmp_path, losses):
+    path = tmp_path / "scores.csv"
+    path.write_text("fold,small,medium,large\n1,.7,.9,.9\n2,.7,.9,.8\n3,.6,.9,.9\n4,.7,.8,.9\n")
+    table = bk.read_losses(str(path), higher_is_better=True)
+    assert table.algorithms == ("small", "medium", "large")
+    assert table.values[0].mean() > table.values[1].mean()
+    decision = bk.order(
+        losses, prior=["small", "medium", "large"], procedure="multitest", test="5x2cv-t",
+        alpha=0.05,
+    )  # fmt: skip
+    assert (decision.best, decision.order) == ("medium", ("medium", "large", "small"))
+    assert decision.edges == (("small", "medium"), ("small", "large"))
+    assert decision.candidates[0] == ("medium", "large")
+    assert decision.steps[0].chosen == "medium"
+    assert bk.order(losses, test="use-all-data", df=10).test == "use-all-data"
+
+
+def test_test_first_may_recommend_nothing():
+    table = np.array([[0.2, 0.3, 0.25, 0.3], [0.21, 0.29, 0.25, 0.29]])
+    assert ordering.test_first(table).best is None
+
+
+def test_bare_arrays_are_in_the_order_of_preference(losses):
+    values = losses.values[:, 0, :, :, 0]
+    decision = ordering.multitest(values, test="5x2cv-t", alpha=0.05, correction="holm")
+    assert (decision.best, decision.order) == (1, (1, 2, 0))
+    assert decision.edges == ((0, 1), (0, 2))
+    assert bk.order(values).preference.kind == "none"
+
+
+def test_results_of_pairwise_tests(losses):
+    a, b = losses.values[0, 0, :, :, 0], losses.values[1, 0, :, :, 0]
+    r = pairwise.five_by_two_t(a, b, alternative="greater")
+    assert r.df == 5.0
+    assert r.statistic > 0 > r.pvalue - 0.05
+    assert r.estimate == pytest.approx((a - b).mean())
+    low, high = r.confidence_interval(0.95)
+    assert low < high
+    wrong = a.ravel() > 0
+    assert pairwise.mcnemar(wrong, wrong, exact=False).pvalue == 1.0
+    x, y = a.ravel(), b.ravel()
+    assert pairwise.corrected_resampled_t(x, y, n_train=90, n_test=10).pvalue < 0.05
+    assert pairwise.repeated_kfold_t(a, b, variant="use-all-data", df=9).df == 9
+    assert pairwise.correlated_t(x, y, rope=0.01, rho=0.1).right > 0.9
+    assert pairwise.kfold_t(x, y, alternative="two-sided", df=5).df == 5
+
+
+def test_results_of_multiple_tests(losses):
+    table = losses.values[:, 0].reshape(3, -1)
+    keuls = multiple.newman_keuls(table, 0.05)
+    assert keuls.order == (1, 2, 0)
+    assert all(isinstance(line, tuple) for line in keuls.underlines)
+    right = np.random.default_rng(0).random((3, 40)) < 0.7
+    r = multiple.looney(right)
+    assert all(
+        hasattr(r, name) for name in ("statistic", "pvalue", "df", "epsilon", "adjusted_pvalue")
+    )
+    assert multiple.posthoc(table, "wilcoxon", "holm").pvalues.shape == (3,)
+    cells = np.random.default_rng(0).random((3, 6, 2, 2))
+    a = multiple.bootstrap_a(cells, method="exact", resamples=100, random_state=None)
+    assert a.estimates.shape == a.pvalues.shape == (3,)
+    b = multiple.bootstrap_b(cells, rule="vertex", method="exact", interval="central")
+    assert (b.pvalues.shape, b.intervals.shape, len(b.verdicts)) == ((3, 2), (3, 2), 3)
+    ends = np.stack([cells.min(axis=3), cells.max(axis=3)])
+    assert multiple.bootstrap_b(intervals=ends).pvalues.shape == (3, 2)
+
+
+def test_intervals():
+    for made in (
+        intervals.normal(12, 100, 0.95),
+        intervals.wilson(12, 100, 0.95),
+        intervals.clopper_pearson(12, 100, 0.95),
+        intervals.test_set_bound(12, 100, 0.05),
+    ):
+        assert made.low <= 0.12 <= made.high
+
+
+def test_reading_a_data_set(tmp_path):
+    path = tmp_path / "credit.csv"
+    path.write_text("income,job,class\n1,a,yes\n2,b,no\n3,a,yes\n4,b,no\n")
+    data = bk.read_dataset(str(path), target="class")
+    assert list(data.X) == ["income", "job"]
+    assert data.kinds == {"income": "numeric", "job": "nominal"}
+    assert list(data.y) == ["yes", "no", "yes", "no"]
+    assert bk.learner("c4.5", pruning="holdout").get_params()["pruning"] == "holdout"
+
+
+@pytest.mark.parametrize("name", TESTS.split())
+def test_registered_tests(name):
+    from bestofk.stats.multiple.registry import MULTIPLE_TESTS
+    from bestofk.stats.pairwise.registry import PAIRWISE_TESTS
+
+    assert name in {*PAIRWISE_TESTS, *MULTIPLE_TESTS}
+
+
+@pytest.mark.parametrize("name", PROCEDURES.split())
+def test_registered_procedures(name):
+    from bestofk.decide import registry
+
+    assert callable(registry.PROCEDURES[name].load())
+
+
+def test_the_automatic_test_by_design():
+    r = np.random.default_rng(0)
+
+    def chosen(values, dims, **more):
+        return bk.order(bk.Losses(values, dims=dims, **more)).test
+
+    runs = ("algorithm", "run", "fold")
+    assert chosen(r.random((2, 3, 10)), runs) == "corrected-repeated-kfold-t"
+    assert chosen(r.random((2, 10)), ("algorithm", "fold")) == "corrected-repeated-kfold-t"
+    # not Dietterich's t, whose verdict depends on which fold is listed first
+    assert chosen(r.random((2, 5, 2)), runs) == "5x2cv-f"
+    splits = bk.Design(kind="resample", folds=8, n_train=(90,) * 8, n_test=(10,) * 8)
+    assert chosen(r.random((2, 8)), ("algorithm", "fold"), design=splits) == "corrected-resampled-t"
+    wrong = (r.random((2, 50)) < 0.3).astype(float)
+    assert chosen(wrong, ("algorithm", "instance")) == "mcnemar"
+    # with too few data sets the p-value of Wilcoxon's test cannot be small
+    assert chosen(r.random((2, 12)), ("algorithm", "dataset")) == "wilcoxon"
+    assert chosen(r.random((2, 5)), ("algorithm", "dataset")) == "paired-t"
+    many = ("algorithm", "dataset", "fold", "repetition")
+    repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
+    assert repeated.bootstrap is not None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: bk.order([[1.0, 2.0]]),
+        lambda: bk.order([[1.0, 2.0], [2.0, 1.0]], procedure="magic"),
+        lambda: bk.plan("tenfold"),
+        lambda: bk.learner("c5.0"),
+        lambda: pairwise.kfold_t([1.0, 2.0], [1.0]),
+    ],
+)
+def test_bad_input_raises_a_bestofk_error(wrong):
+    with pytest.raises(bk.BestOfKError) as caught:
+        wrong()
+    assert isinstance(caught.value, ValueError | LookupError)
+
+
+@pytest.mark.parametrize(
+    "verb",
+    COMMANDS.split(),
+)
+def test_commands_exist(verb):
+    assert verb in VERBS
+    assert main([verb, "--help"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("verb", "option"),
+    [(verb, option) for verb, options in OPTIONS.items() for option in options.split()],
+)
+def test_options_exist(verb, option):
+    command = command_line.get_command(None, verb)
+    known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    assert option in known
+
+
+def test_json_of_order(capsys):
+    assert main(["order", "digits-5x2", "--prior", "listed", "--json"]) == 0
+    out, err = capsys.readouterr()
+    result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
+    assert set(JSON_KEYS.split()) <= set(result)
+    assert set(PAIR_KEYS.split()) <= set(result["evidence"][0])
+    assert result["best"] == result["recommended"] == result["order"][0]
+    assert set(result["means"]) == set(result["prior"])
+    assert all(len(edge) == 2 for edge in result["edges"])
+    assert err == ""
+
+
+def test_json_of_compare(capsys):
+    words = ["compare", "iris", "--plan", "kfold:2", "--json", "--learner", "max"]
+    assert main([*words, "--learner", "nmc", "--prior", "fit_time"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert set(JSON_KEYS.split()) <= set(result)
+    assert result["failures"] == []
+
+
+def test_an_infinite_statistic_is_null(capsys, tmp_path):
+    path = tmp_path / "losses.csv"
+    path.write_text("fold,a,b\n1,0.1,0.9\n2,0.1,0.9\n3,0.1,0.9\n")
+    assert main(["test", str(path), "--test", "kfold-t", "--json", "--lower-is-better"]) == 0
+    result = capsys.readouterr().out
+    assert "Infinity" not in result
+    assert "NaN" not in result
+
+
+def test_exit_codes(capsys, tmp_path):
+    assert main(["order", "digits-5x2", "--quiet"]) == 0
+    assert main(["order", "--no-such-option"]) == 2
+    path = tmp_path / "broken.csv"
+    path.write_text("a,b\n1,x\n")
+    capsys.readouterr()
+    assert main(["order", str(path)]) == 2
+    err = capsys.readouterr().err
+    assert 1 <= len(err.strip().splitlines()) <= 3
+    assert "Traceback" not in err
