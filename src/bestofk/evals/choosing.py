@@ -145,7 +145,8 @@ def choose_model(
     if decides_by(procedure) == "adequacy":
         options = {**options, "margin": margin}
     asked = {"test": test, "macro": macro, "procedure": procedure, "alpha": alpha,
-             "prefer": _preference(prefer, evals), "random_state": random_state, **options}  # fmt: skip
+             "prefer": _preference(prefer, evals), "random_state": random_state,
+             **options}  # fmt: skip
     costs = {measure: evals.costs(measure) for measure in MEASURES}
     cost_of = prefer if isinstance(prefer, str) and prefer in MEASURES else "cost"
     decision, table, said, unit = _decided(scores, details=cost_details(costs, cost_of), **asked)

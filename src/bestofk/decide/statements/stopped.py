@@ -74,7 +74,7 @@ def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     grouped = [
         Statement(
             kind="standing",
-            text=f"{start}: {listing(f'{called(n)} ({mean_and_runs(decision, n)})' for n in names)}.",
+            text=f"{start}: {_with_means(decision, names)}.",
             learners=tuple(names),
         )
         for verdict, start in words.items()
@@ -87,6 +87,10 @@ def standing_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
         )
         grouped.append(Statement(kind="standing", text=text, learners=(best,)))
     return tuple(grouped)
+
+
+def _with_means(decision: StoppedDecision, names: Sequence[Name]) -> str:
+    return listing(f"{called(name)} ({mean_and_runs(decision, name)})" for name in names)
 
 
 def ranking_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
@@ -132,8 +136,8 @@ def evidence_statements(decision: StoppedDecision) -> tuple[Statement, ...]:
     if not race.exact:
         whose = "infinitely many runs" if race.settle == "limit" else "the full plan"
         risk = (
-            f"With a probability of at least {race.confidence()} given the data, {whose} would make "
-            "the same claims; this risk adds to the error rate."
+            f"With a probability of at least {race.confidence()} given the data, {whose} would "
+            "make the same claims; this risk adds to the error rate."
         )
     parts = (
         f"Evidence: {decision.test}, {family_words(decision.evidence)}, alpha = "

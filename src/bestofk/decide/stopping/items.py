@@ -250,7 +250,7 @@ class SettledItems(Presented):
             pairs = [f"{a} against {b}" for a, b in self.open_pairs]
             return (
                 f"Not settled after {most:,} of {self.planned:,} items; open: {joined(pairs)}. "
-                f"More items are needed of {joined([name for name in self.go_on])}."
+                f"More items are needed of {joined(list(self.go_on))}."
             )
         assert self.recommended is not None
         sure = (
