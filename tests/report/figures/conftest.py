@@ -174,7 +174,7 @@ def renamed_examples():
 
 @pytest.fixture(scope="session")
 def pictures(examples):
-    """By number of learners and figure: the layout."""
+    """By number of learners and figure: the picture."""
     from bestofk.report.figures.registry import FIGURES
 
     return {

@@ -106,7 +106,7 @@ def same(old, new):
 
 @pytest.mark.parametrize(("kind", "n"), CASES)
 def test_nothing_has_moved(pictures, kind, n):
-    text = written(pictures[n, kind].picture, n)
+    text = written(pictures[n, kind], n)
     path = HERE / f"{kind}-{n}.txt"
     if os.environ.get("BESTOFK_SNAPSHOTS") == "write":
         HERE.mkdir(exist_ok=True)
