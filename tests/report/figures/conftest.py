@@ -1,4 +1,4 @@
-"""Values of every kind to draw, for few and many learners, with names that would break a figure."""
+"""Values for every figure, for few and many learners, with names that are hard to draw."""
 
 import matplotlib as mpl
 import numpy as np
@@ -31,11 +31,11 @@ def _no_screen():
 
 
 NAMES = []
-"""What `names_of` gives instead, where not empty."""
+"""Names to use instead of those of `names_of`, if not empty."""
 
 
 def names_of(n):
-    """Names that are long, turned about, or look like markup."""
+    """Return names that are long, right-to-left, or look like markup."""
     if NAMES:
         return NAMES[:n]
     strange = [name for name in STRANGE if name]
@@ -47,9 +47,9 @@ def losses_of_many(n, *, runs=3, folds=4, datasets=1, seed=0, spread=0.03):
     rng = np.random.default_rng(seed + n)
     mean = 0.15 + 0.25 * rng.random((n, 1, 1, 1, 1))
     common = 0.02 * rng.standard_normal((1, datasets, runs, folds, 1))
-    own = spread * rng.standard_normal((n, datasets, runs, folds, 1))
+    noise = spread * rng.standard_normal((n, datasets, runs, folds, 1))
     return bk.Losses(
-        mean + common + own,
+        mean + common + noise,
         dims=("algorithm", "dataset", "run", "fold", "repetition"),
         algorithms=names_of(n),
         datasets=[f"set {d}" for d in range(datasets)] if datasets > 1 else None,
@@ -65,7 +65,7 @@ def rates_of_many(n):
 
 
 def race_of_many(n):
-    """A race of n learners: two run to the end, the others stop after some runs."""
+    """Return a race of n learners: two run to the end, the others stop after some runs."""
     rng = np.random.default_rng(n)
     names = names_of(n)
     learners = []
@@ -83,7 +83,7 @@ def race_of_many(n):
     bands = tuple(Band(runs=m, low=2.4 - 3 / m, high=2.6 + 3 / m) for m in range(2, 11))
     return Race(
         learners=tuple(learners), settled=True, exact=False, target="best", settle="plan",
-        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * one.runs for one in learners),
+        risk=0.05, planned_runs=10, max_runs=10, fits=sum(10 * raced.runs for raced in learners),
         planned_fits=100 * n, fits_per_run=10, pair=(names[0], names[1]),
         bands=(Band(runs=1, low=-np.inf, high=np.inf), *bands), critical=(1.98, 3.0),
     )  # fmt: skip
@@ -94,7 +94,7 @@ def over_datasets(n):
 
 
 def study_of_many(losses):
-    """A study as `compare` gives it, with costs that reach over four powers of ten."""
+    """Return a study as `compare` does, with costs that span four powers of ten."""
     from bestofk.run.study import Cost, Study
 
     costs = np.logspace(-4, 0.5, len(losses.algorithms))
@@ -110,7 +110,7 @@ def study_of_many(losses):
 
 
 def values_of(n):
-    """Figure: (value, options), for n learners."""
+    """Return (value, options) by figure, for n learners."""
     losses = losses_of_many(n)
     order = bk.order(losses, prior="listed")
     flat = losses.by_fold().reshape(n, -1)
@@ -121,7 +121,7 @@ def values_of(n):
     centre = 0.2 + 0.1 * np.linspace(-1, 1, n)[:, None, None]
     width = 0.002 + 0.02 * rng.random((n, 1, 1))
     middle = centre + 0.02 * rng.standard_normal((n, 8, 1))
-    # three decimals, as error rates have: so their sums are counted out in no time
+    # Three decimals, as for error rates, make exact sums fast.
     intervals = np.round([middle - width, middle + width], 3)
     return {
         "graph": (order, {}),
@@ -152,13 +152,13 @@ def values_of(n):
 
 @pytest.fixture(scope="session")
 def examples():
-    """By number of learners: figure to (value, options)."""
+    """(value, options) by number of learners and by figure."""
     return {n: values_of(n) for n in SIZES}
 
 
 @pytest.fixture(scope="session")
 def renamed_examples():
-    """Figure to (value, options), of learners with these names."""
+    """A function that returns (value, options) by figure, for learners with these names."""
     from functools import cache
 
     @cache
@@ -174,7 +174,7 @@ def renamed_examples():
 
 @pytest.fixture(scope="session")
 def pictures(examples):
-    """By number of learners and figure: the picture."""
+    """Pictures by number of learners and by figure."""
     from bestofk.report.figures.registry import FIGURES
 
     return {
@@ -186,7 +186,7 @@ def pictures(examples):
 
 @pytest.fixture(scope="session")
 def overlaps():
-    """Pairs of words whose boxes, turned as they are, share more than an edge."""
+    """A function that returns the pairs of words whose rotated boxes overlap."""
 
     def find(words, slack=0.15):
         corners = np.array([word.corners() for word in words])
@@ -194,24 +194,24 @@ def overlaps():
         near = ((low[:, None] < high[None] - slack) & (low[None] < high[:, None] - slack)).all(
             axis=2
         )
-        found = []
+        pairs = []
         for a, b in np.argwhere(np.triu(near, 1)).tolist():
             if not _apart(corners[a], corners[b], slack):
-                found.append((words[a].text, words[b].text))
-        return found
+                pairs.append((words[a].text, words[b].text))
+        return pairs
 
     return find
 
 
-def _apart(one, other, slack):
-    """Separating axes of two rectangles."""
-    for box in (one, other):
+def _apart(first, second, slack):
+    """Return whether an axis separates two rectangles."""
+    for box in (first, second):
         for k in range(2):
             axis = box[k + 1] - box[k]
             length = np.hypot(*axis)
             if length == 0:
                 return True
-            a, b = one @ axis / length, other @ axis / length
+            a, b = first @ axis / length, second @ axis / length
             if a.max() <= b.min() + slack or b.max() <= a.min() + slack:
                 return True
     return False

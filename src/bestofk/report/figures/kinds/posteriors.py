@@ -235,7 +235,7 @@ def layout_posterior(
     >>> from bestofk import pairwise
     >>> r = pairwise.correlated_t([0.30, 0.25, 0.28, 0.27], [0.26, 0.24, 0.23, 0.25], rope=0.01,
     ...     rho=0.25)
-    >>> layout_posterior(r, names=["nn", "nmc"]).alt[-62:]
+    >>> layout_posterior(r, names=["nn", "nmc"]).alt[-58:]
     'better with probability 0.03, equivalent 0.09, worse 0.88.'
     """
     posteriors = posteriors_of(value, "posterior", names)
