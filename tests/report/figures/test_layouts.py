@@ -393,14 +393,16 @@ def test_drawn_bars_and_letters_join_only_learners_that_do_not_differ(test, seed
     else:
         result = multiple.newman_keuls(losses)
         apart = np.array([[result.different(i, j) for j in range(n)] for i in range(n)])
-    order = np.argsort(comparisons_of(result).scores, kind="stable")
+    scores = comparisons_of(result).scores
+    order = np.argsort(scores, kind="stable")
     picture = layout_critical_difference(result)
-    x = np.array([dot.x for dot in dots(picture, 2.2)])
+    x = [dot.x for dot in dots(picture, 2.2)]
+    bars = bars_of(scores[order], apart[np.ix_(order, order)])
     ends = []
-    for bar in lines(picture, width=3.2):
+    for (first, last), bar in zip(bars, lines(picture, width=3.2), strict=True):
         (left, y), (right, _) = bar.points
-        under = order[(x >= left + 2.5 - 1e-9) & (x <= right - 2.5 + 1e-9)]
-        assert len(under) > 1
+        assert (left, right) == pytest.approx((x[first] - 2.5, x[last] + 2.5))
+        under = order[first : last + 1]
         assert not apart[np.ix_(under, under)].any()
         ends.append((y, left, right))
     for (y1, a1, b1), (y2, a2, b2) in itertools.combinations(ends, 2):
