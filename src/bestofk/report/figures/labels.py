@@ -11,6 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from bestofk._base.formatting import printable
 
@@ -129,6 +130,17 @@ _HEAD = 4
 """Letters to keep at the beginning of every name, if there is space."""
 
 
+class _Fits(NamedTuple):
+    """Whether a text fits into a width, and the font for it."""
+
+    width: float
+    size: float
+    family: str
+
+    def __call__(self, text: str) -> bool:
+        return text_width(text, self.size, family=self.family) <= self.width
+
+
 def _line(name: object) -> str:
     """Return a name on one line, in full."""
     return printable(" ".join(str(name).split())) or "(no name)"
@@ -144,10 +156,8 @@ def fitted(name: object, width: float, size: float, *, family: str = "sans-serif
     >>> fitted("nn", 100, 9)
     'nn'
     """
-    text = _line(name)
-    if text_width(text, size, family=family) <= width:
-        return text
-    return _written(text, _grown(text, [], width, size, family))
+    text, fits = _line(name), _Fits(width, size, family)
+    return text if fits(text) else _written(text, _grown(text, [], fits))
 
 
 def wrapped(text: str, width: float, size: float, *, family: str = "sans-serif") -> tuple[str, ...]:
@@ -183,23 +193,17 @@ def labels_of(
     >>> labels_of(["sklearn.svm.SVC(C=1)", "sklearn.svm.SVC(C=10)"], 60, 9)
     ('SVC(C=1)', 'SVC(C=10)')
     """
-
-    def fits(text: str) -> bool:
-        return text_width(text, size, family=family) <= width
-
+    fits = _Fits(width, size, family)
     texts = [_line(name) for name in names]
-    if not all(map(fits, texts)):
+    if not all(fits(text) for text in texts):
         bare = [_PATH.sub("", text) for text in texts]
         if len(set(bare)) == len(set(texts)):
             texts = bare
-    cut = [
-        text if fits(text) else _shortened(text, texts, width, size, family)
-        for text in texts
-    ]  # fmt: skip
-    return _numbered(texts, cut, width, size, family)
+    cut = [text if fits(text) else _shortened(text, texts, fits) for text in texts]
+    return _numbered(texts, cut, fits)
 
 
-def _shortened(text: str, texts: Sequence[str], width: float, size: float, family: str) -> str:
+def _shortened(text: str, texts: Sequence[str], fits: _Fits) -> str:
     """Return the beginning of a name and the words that distinguish it from the other names."""
     words = [match.span() for match in _WORD.finditer(text)]
     apart: dict[str, set[tuple[int, int]]] = {}
@@ -210,25 +214,23 @@ def _shortened(text: str, texts: Sequence[str], width: float, size: float, famil
     best: list[tuple[int, int]] = []
     for head in (_HEAD, 2, 1, 0):
         spans = [(0, min(head, len(text)))] if head else []
-        if _keep(text, spans, apart, width, size, family):
+        if _keep(text, spans, apart, fits):
             best = spans
             break
     else:
         # If not all words fit, distinguish it from the most similar names.
-        _keep(text, best, apart, width, size, family, common=False)
+        _keep(text, best, apart, fits, common=False)
     # If all names share the beginning, give the remaining space to the other words.
     shared = all(other.startswith(text[:_HEAD]) for other in apart)
     still = best[0] if shared and len(best) > 1 and best[0][0] == 0 else None
-    return _written(text, _grown(text, best, width, size, family, still))
+    return _written(text, _grown(text, best, fits, still))
 
 
 def _keep(
     text: str,
     spans: list[tuple[int, int]],
     apart: dict[str, set[tuple[int, int]]],
-    width: float,
-    size: float,
-    family: str,
+    fits: _Fits,
     *,
     common: bool = True,
 ) -> bool:
@@ -238,7 +240,7 @@ def _keep(
         sign = -1 if common else 1
         # Take the word that distinguishes it from most (or fewest) names; the first of several.
         for span in sorted(votes, key=lambda span: (sign * votes[span], span)):
-            if text_width(_written(text, [*spans, span]), size, family=family) <= width:
+            if fits(_written(text, [*spans, span])):
                 spans.append(span)
                 apart = {name: others for name, others in apart.items() if span not in others}
                 break
@@ -294,9 +296,7 @@ def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
 def _grown(
     text: str,
     spans: Sequence[tuple[int, int]],
-    width: float,
-    size: float,
-    family: str,
+    fits: _Fits,
     still: tuple[int, int] | None = None,
 ) -> list[tuple[int, int]]:
     """Extend the spans, except `still`, by as many characters as fit.
@@ -315,19 +315,17 @@ def _grown(
                 if first < 0 or last > len(text):
                     continue
                 trial = _joined([*grown[:k], (first, last), *grown[k + 1 :]])
-                if text_width(_written(text, trial), size, family=family) <= width:
+                if fits(_written(text, trial)):
                     grown, going = trial, True
     for (_, end), (start, _) in pairwise(list(grown)):
         # An ellipsis is as wide as up to three letters.
         trial = _joined([*grown, (end, start)])
-        if start - end <= 3 and text_width(_written(text, trial), size, family=family) <= width:
+        if start - end <= 3 and fits(_written(text, trial)):
             grown = trial
     return grown
 
 
-def _numbered(
-    texts: Sequence[str], cut: Sequence[str], width: float, size: float, family: str
-) -> tuple[str, ...]:
+def _numbered(texts: Sequence[str], cut: Sequence[str], fits: _Fits) -> tuple[str, ...]:
     """Number the labels that would be equal."""
     counts = Counter(cut)
     if max(counts.values(), default=1) == 1:
@@ -340,8 +338,8 @@ def _numbered(
             while True:
                 number += 1
                 mark = f" ({number})"
-                rest = width - text_width(mark, size, family=family)
-                label = fitted(text, rest, size, family=family) + mark
+                rest = fits.width - text_width(mark, fits.size, family=fits.family)
+                label = fitted(text, rest, fits.size, family=fits.family) + mark
                 if label not in used:
                     break
             used.add(label)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, cos, floor, hypot, log10, radians, sin
-from typing import Literal
+from typing import Any, Literal
 
 from bestofk._base.formatting import printable
 from bestofk.report.figures.labels import (
@@ -309,57 +309,17 @@ class Sheet:
         ]
         self.words[:] = [replace(words, x=words.x + right) for words in self.words]
 
-    def line(
-        self,
-        *points: Point,
-        colour: str = "ink",
-        width: float = 1.0,
-        dash: tuple[float, ...] = (),
-        opacity: float = 1.0,
-        smooth: bool = False,
-    ) -> None:
-        """Draw a line through points, or a curve by Bezier control points if `smooth`."""
-        self.shapes.append(
-            Shape(
-                points=points,
-                colour=colour,
-                width=width,
-                dash=dash,
-                opacity=opacity,
-                smooth=smooth,
-            )
-        )
+    def line(self, *points: Point, colour: str = "ink", **style: Any) -> None:
+        """Draw a line through points, with the style of a `Shape`."""
+        self.shapes.append(Shape(points=points, colour=colour, **style))
 
-    def area(
-        self,
-        *points: Point,
-        fill: str,
-        colour: str | None = None,
-        width: float = 1.0,
-        opacity: float = 1.0,
-    ) -> None:
-        """Draw a filled polygon."""
-        self.shapes.append(
-            Shape(
-                points=points, colour=colour, fill=fill, width=width, opacity=opacity, closed=True
-            )
-        )
+    def area(self, *points: Point, fill: str, colour: str | None = None, **style: Any) -> None:
+        """Draw a filled polygon, with the style of a `Shape`."""
+        self.shapes.append(Shape(points=points, fill=fill, colour=colour, closed=True, **style))
 
-    def box(
-        self,
-        left: float,
-        top: float,
-        right: float,
-        bottom: float,
-        *,
-        fill: str,
-        colour: str | None = None,
-        opacity: float = 1.0,
-        width: float = 1.0,
-    ) -> None:
-        """Draw a filled rectangle."""
-        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
-        self.area(*corners, fill=fill, colour=colour, opacity=opacity, width=width)
+    def box(self, left: float, top: float, right: float, bottom: float, **style: Any) -> None:
+        """Draw a filled rectangle, with the style of an area."""
+        self.area((left, top), (right, top), (right, bottom), (left, bottom), **style)
 
     def arrow_head(self, tip: Point, toward: Point, *, length: float, colour: str) -> None:
         """Draw a triangle at `tip` that points in the direction `toward`."""
@@ -367,55 +327,19 @@ class Sheet:
         u, v = toward[0] / size, toward[1] / size
         back = (tip[0] - length * u, tip[1] - length * v)
         half = 0.42 * length
-        self.area(
-            tip,
-            (back[0] - half * v, back[1] + half * u),
-            (back[0] + half * v, back[1] - half * u),
-            fill=colour,
-        )
+        left = (back[0] - half * v, back[1] + half * u)
+        right = (back[0] + half * v, back[1] - half * u)
+        self.area(tip, left, right, fill=colour)
 
     def dot(
-        self,
-        x: float,
-        y: float,
-        radius: float,
-        *,
-        fill: str | None = "ink",
-        colour: str | None = None,
-        width: float = 1.0,
-        opacity: float = 1.0,
+        self, x: float, y: float, radius: float, *, colour: str | None = None, **style: Any
     ) -> None:
-        """Draw a circle."""
-        self.shapes.append(
-            Dot(x=x, y=y, radius=radius, colour=colour, fill=fill, width=width, opacity=opacity)
-        )
+        """Draw a circle, with the style of a `Dot`."""
+        self.shapes.append(Dot(x=x, y=y, radius=radius, colour=colour, **style))
 
-    def write(
-        self,
-        x: float,
-        y: float,
-        text: str,
-        *,
-        size: float = SIZE,
-        colour: str = "ink",
-        anchor: Anchor = "start",
-        rotation: float = 0.0,
-        bold: bool = False,
-    ) -> None:
-        """Write one line of words."""
-        self.words.append(
-            Words(
-                x=x,
-                y=y,
-                text=text,
-                size=size,
-                colour=colour,
-                anchor=anchor,
-                rotation=rotation,
-                bold=bold,
-                family=self.paper.family,
-            )
-        )
+    def write(self, x: float, y: float, text: str, **style: Any) -> None:
+        """Write one line of words, with the style of `Words`."""
+        self.words.append(Words(x=x, y=y, text=text, family=self.paper.family, **style))
 
     def finish(
         self,
