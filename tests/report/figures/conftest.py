@@ -9,6 +9,7 @@ from bestofk.decide import roc_hull
 from bestofk.decide.stopping.races import Band, Race, RacedLearner
 from bestofk.decide.stopping.rule import StopReason
 from bestofk.report.figures.kinds.rate_curves import Rates
+from bestofk.report.figures.labels import LINE_HEIGHT, text_width
 from bestofk.stats import multiple, pairwise
 
 SIZES = (2, 5, 6, 20, 60)
@@ -184,12 +185,29 @@ def pictures(examples):
     }
 
 
+def box_of(word):
+    """Return the corners of the rotated box around a line of words."""
+    width = text_width(word.text, word.size, bold=word.bold, family=word.family)
+    left = {"start": 0.0, "middle": -width / 2, "end": -width}[word.anchor]
+    half = word.size * LINE_HEIGHT / 2
+    corners = np.array([(left, -half), (left + width, -half), (left + width, half), (left, half)])
+    turn = np.radians(word.rotation)
+    rotation = [[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]]
+    return [word.x, word.y] + corners @ rotation
+
+
+@pytest.fixture(scope="session")
+def boxes():
+    """A function that returns (words, 4, 2): the corners of the boxes around words."""
+    return lambda words: np.array([box_of(word) for word in words])
+
+
 @pytest.fixture(scope="session")
 def overlaps():
     """A function that returns the pairs of words whose rotated boxes overlap."""
 
     def find(words, slack=0.15):
-        corners = np.array([word.corners() for word in words])
+        corners = np.array([box_of(word) for word in words])
         low, high = corners.min(axis=1), corners.max(axis=1)
         near = ((low[:, None] < high[None] - slack) & (low[None] < high[:, None] - slack)).all(
             axis=2

@@ -427,7 +427,7 @@ def test_one_sided_evidence_joins_no_learners():
 
 @pytest.mark.parametrize(("n", "axis"), [(4, 0), (30, 1)])
 def test_underlines_are_those_of_the_test(n, axis):
-    """Few names stand side by side, many one below the other."""
+    """Few names are drawn in a row, many in a column."""
     rng = np.random.default_rng(n)
     result = multiple.newman_keuls(rng.random((n, 6)) + np.linspace(0, 1.5, n)[:, None])
     picture = layout_underlines(result, names=[f"a learner with a name {k}" for k in range(n)])

@@ -72,6 +72,13 @@ def basis(order: Order) -> str:
     return f"{procedure}, {order.test}, alpha = {order.alpha:g}{correction}."
 
 
+def evidence_words(order: Order) -> str:
+    """Return a sentence about the test of an order, its family and its correction."""
+    evidence = order.evidence
+    family, correction = family_words(evidence), correction_words(evidence)
+    return f"{order.test}, {family}, alpha = {order.alpha:g}{correction}."
+
+
 def p_words(order: Order) -> str:
     """Return whether the p-values of the evidence are adjusted, in words."""
     if order.evidence.family.size == 1:
@@ -119,8 +126,8 @@ def short_p(p: float, alpha: float | None = None) -> str:
     >>> short_p(0.0312), short_p(2e-7), short_p(1.0), short_p(0.0503, 0.05)
     ('0.031', '<0.0001', '1', '0.0503')
     """
-    words = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
-    return words.replace(" ", "")
+    text = pvalue_words(p, alpha).removeprefix("p ").removeprefix("= ")
+    return text.replace(" ", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -307,9 +314,6 @@ def _of_order(order: Order, level: float | None) -> Comparisons:
     pvalue, better = np.ones((K, K)), np.zeros((K, K), dtype=np.int8)
     pvalue[i, j] = pvalue[j, i] = evidence.adjusted_pvalue
     better[i, j], better[j, i] = evidence.better, -evidence.better
-    two_sided = evidence.alternative == "two-sided"
-    note = f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
-    note += f"{correction_words(evidence)}."
     ends: dict[str, Any] = {}
     metric = order.metric
     if level is not None and np.isfinite([evidence.low, evidence.high]).any():
@@ -335,7 +339,7 @@ def _of_order(order: Order, level: float | None) -> Comparisons:
         pvalue=pvalue,
         better=better,
         different=np.asarray(better != 0),
-        two_sided=two_sided,
-        note=note,
+        two_sided=evidence.alternative == "two-sided",
+        note=evidence_words(order),
         **ends,
     )

@@ -114,11 +114,6 @@ _ADVANCES = {
 }
 
 
-def widest(texts: Sequence[str], size: float, *, family: str = "sans-serif") -> float:
-    """Return the width of the widest text; 0 if there is none."""
-    return max((text_width(text, size, family=family) for text in texts), default=0.0)
-
-
 # Shorten names to a width: keep the parts that differ, drop the parts that they share.
 
 _PATH = re.compile(r"^(?:[A-Za-z_]\w*[.:])+(?=[A-Za-z_])")
@@ -294,10 +289,7 @@ def _written(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _grown(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    fits: _Fits,
-    still: tuple[int, int] | None = None,
+    text: str, spans: Sequence[tuple[int, int]], fits: _Fits, still: tuple[int, int] | None = None
 ) -> list[tuple[int, int]]:
     """Extend the spans, except `still`, by as many characters as fit.
 

@@ -143,11 +143,7 @@ def _is_dark(figure: Any, colors: Any) -> bool:
 
 
 def _set_limits(
-    ax: Axes,
-    picture: Picture,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    scale: float,
+    ax: Axes, picture: Picture, corner: tuple[float, float], size: tuple[float, float], scale: float
 ) -> None:
     x = picture.x_scale or Scale(low=0, high=picture.width, start=0, end=picture.width)
     y = picture.y_scale or Scale(low=0, high=picture.height, start=0, end=picture.height)

@@ -9,14 +9,7 @@ from math import ceil, cos, floor, hypot, log10, radians, sin
 from typing import Any, Literal
 
 from bestofk._base.formatting import printable
-from bestofk.report.figures.labels import (
-    LINE_HEIGHT,
-    fitted,
-    labels_of,
-    text_width,
-    widest,
-    wrapped,
-)
+from bestofk.report.figures.labels import LINE_HEIGHT, fitted, labels_of, text_width, wrapped
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper
 
 
@@ -185,32 +178,10 @@ class Words:
     family: str = "sans-serif"
 
     @property
-    def extent(self) -> float:
-        """Return the width in points."""
-        return text_width(self.text, self.size, bold=self.bold, family=self.family)
-
-    @property
     def baseline(self) -> Point:
         """Return the point of the anchor on the baseline."""
         down, turn = BASELINE * self.size, radians(self.rotation)
         return self.x + down * sin(turn), self.y + down * cos(turn)
-
-    def corners(self) -> tuple[Point, Point, Point, Point]:
-        """Return the corners of the box around the words."""
-        left = {"start": 0.0, "middle": -self.extent / 2, "end": -self.extent}[self.anchor]
-        half = self.size * LINE_HEIGHT / 2
-        turn = radians(self.rotation)
-        across, down = (cos(turn), -sin(turn)), (sin(turn), cos(turn))
-        a, b, c, d = (
-            (self.x + u * across[0] + v * down[0], self.y + u * across[1] + v * down[1])
-            for u, v in (
-                (left, -half),
-                (left + self.extent, -half),
-                (left + self.extent, half),
-                (left, half),
-            )
-        )
-        return a, b, c, d
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -283,7 +254,7 @@ class Sheet:
 
     def widest(self, texts: Sequence[str], size: float = SIZE) -> float:
         """Return the width of the widest text; 0 if there is none."""
-        return widest(texts, size, family=self.paper.family)
+        return max((self.text_width(text, size) for text in texts), default=0.0)
 
     def labels(
         self, names: Sequence[object], width: float, size: float = SIZE

@@ -195,11 +195,7 @@ def _write_columns(sheet: Sheet, names: tuple[str, ...], left: float, width: flo
 
 
 def _cell(
-    sheet: Sheet,
-    corner: tuple[float, float],
-    size: tuple[float, float],
-    gap: float,
-    darkest: float,
+    sheet: Sheet, corner: tuple[float, float], size: tuple[float, float], gap: float, darkest: float
 ) -> None:
     """Draw a cell, shaded by the gap to the best; a bar at the bottom marks the best."""
     (x, y), (width, height) = corner, size

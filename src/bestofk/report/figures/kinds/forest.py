@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from bestofk._base.errors import ArgumentError
 from bestofk._base.formatting import counted, number, printable
-from bestofk.decide.statements.explain import correction_words, family_words
 from bestofk.report.figures.axes import x_axis
-from bestofk.report.figures.comparisons import decision_of, interval_words, short_p
+from bestofk.report.figures.comparisons import decision_of, evidence_words, interval_words, short_p
 from bestofk.report.figures.labels import LINE_HEIGHT
 from bestofk.report.figures.picture import Picture, Scale, Sheet, around
 from bestofk.report.figures.style import ANY_PAPER, SIZE, SMALL, Paper, name_size
@@ -224,7 +223,6 @@ def _mark(sheet: Sheet, x: float, y: float, verdict: str) -> None:
 
 
 def _note(order: Order, *, beyond: bool) -> str:
-    evidence = order.evidence
     known = any(isfinite(row.low) or isfinite(row.high) for row in order.standings)
     parts = [
         "By mean, the best on top.",
@@ -234,10 +232,7 @@ def _note(order: Order, *, beyond: bool) -> str:
         parts.append("An arrow: the interval goes on.")
     if order.margin is not None:
         parts.append("Shaded: differences within the margin.")
-    parts.append(
-        f"{order.test}, {family_words(evidence)}, alpha = {order.alpha:g}"
-        f"{correction_words(evidence)}."
-    )
-    if evidence.family.size > 1 and not CORRECTIONS[order.correction].adjusts:
+    parts.append(evidence_words(order))
+    if order.evidence.family.size > 1 and not CORRECTIONS[order.correction].adjusts:
         parts.append("The p-values are not adjusted.")
     return " ".join(parts)

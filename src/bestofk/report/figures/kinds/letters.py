@@ -81,7 +81,7 @@ def _centred(sheet: Sheet, width: float) -> float:
 
 
 _MAX_ROW = 620.0
-"""Names that fit into this width stand side by side, others one below the other."""
+"""Names that fit into this width are drawn in a row, others in a column."""
 
 
 def layout_underlines(

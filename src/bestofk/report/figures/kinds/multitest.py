@@ -189,22 +189,26 @@ def positions_of(order: Order) -> tuple[int, ...]:
     """Return the position in the order of each learner, by preference; empty without an order."""
     if len(order.order) != len(order.prior):
         return ()
-    return tuple(order.order.index(name) + 1 for name in order.prior)
+    position = {name: k for k, name in enumerate(order.order, start=1)}
+    return tuple(position[name] for name in order.prior)
 
 
 def arc_height(edges: Edges, spacing: float) -> float:
-    """Return the height of the longest arc; it grows more slowly than its length."""
-    return max((_arc_height(j - i, spacing) for i, j in edges), default=0.0)
+    """Return the height of the longest arc."""
+    longest = max((j - i for i, j in edges), default=0)
+    return _arc_height(longest, spacing) if longest else 0.0
 
 
 def _arc_height(length: int, spacing: float) -> float:
+    """Return the height of an arc; it grows more slowly than its length."""
     reach = length * spacing
     return 14.0 + min(0.42 * reach, 6.5 * sqrt(reach))
 
 
 def arc_spacing(edges: Edges, spacing: float, height: float) -> float:
-    """Return the spacing, reduced until the highest arc fits into a height."""
-    while arc_height(edges, spacing) > height:
+    """Return the spacing, reduced until the longest arc fits into a height."""
+    longest = max((j - i for i, j in edges), default=0)
+    while longest and _arc_height(longest, spacing) > height:
         spacing *= 0.9
     return spacing
 
@@ -342,7 +346,7 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         if any(step.passed_over for step in steps)
         else ""
     )
-    taken = ", ".join(str(name) for name in order.order[:12])
+    names = ", ".join(str(name) for name in order.order[:12])
     more = ", ..." if len(order.order) > 12 else ""
     return sheet.finish(
         width,
@@ -350,7 +354,7 @@ def layout_steps(value: Any, *, paper: Paper = ANY_PAPER) -> Picture:
         note=f"At every step the candidates (thick) are those that no remaining {order.noun} is "
         "significantly better than; MultiTest takes the most preferred of them (shaded)."
         f"{passed} {basis(order)}",
-        alt=f"Steps of MultiTest, which takes {taken}{more} in turn.",
+        alt=f"Steps of MultiTest, which takes {names}{more} in turn.",
         margin=8,
     )
 
@@ -391,12 +395,7 @@ def _panels(order: Order, steps: Sequence[_Step], sheet: Sheet) -> tuple[float, 
         # Learners keep their positions; dots replace those that were taken.
         nodes = {k: (x + k * spacing, y) for k in range(K)}
         draw_arcs(
-            sheet,
-            nodes,
-            remaining_edges[turn],
-            radius=radius,
-            chosen=step.chosen,
-            spacing=spacing,
+            sheet, nodes, remaining_edges[turn], radius=radius, chosen=step.chosen, spacing=spacing
         )
         for k in range(K):
             if k not in step.remaining:
