@@ -44,10 +44,6 @@ def _stated_and_complete(order: Order) -> bool:
     return _stated(order) and not _stopped(order)
 
 
-def _has_steps(order: Order) -> bool:
-    return bool(order.steps)
-
-
 def _complete_multitest(order: Order) -> bool:
     return decides_by(order.procedure) == "steps" and _stated_and_complete(order)
 
@@ -67,10 +63,6 @@ def _tested_both_ways(order: Order) -> bool:
 
 def _has_rope(order: Order) -> bool:
     return order.evidence.bayesian is not None and not _stopped(order)
-
-
-def _has_bootstrap(order: Order) -> bool:
-    return order.bootstrap is not None
 
 
 def _has_several_datasets(value: Any) -> bool:
@@ -177,7 +169,7 @@ FIGURES = Registry(
         name="steps",
         module="multitest",
         accepts=_DECISIONS,
-        needs=_has_steps,
+        needs=lambda order: bool(order.steps),
         summary="every step of MultiTest: the candidates and the one it chooses",
     ),
     FigureEntry(
@@ -230,7 +222,7 @@ FIGURES = Registry(
         name="intervals",
         module="interval_bars",
         accepts=("BootstrapBResult", *_DECISIONS),
-        needs=_has_bootstrap,
+        needs=lambda order: order.bootstrap is not None,
         summary="Bootstrap-B: intervals against the mean of all learners, and p-value intervals",
     ),
     FigureEntry(
@@ -300,7 +292,7 @@ FIGURES = Registry(
         module="datasets",
         accepts=("Losses", "Study", "Order"),
         shows=_has_several_datasets,
-        summary="how many data sets each learner ranks first, second, ... and last on",
+        summary="how often each learner ranks first, second, ... and last over the data sets",
     ),
     FigureEntry(
         name="simplex",
