@@ -103,8 +103,9 @@ def as_dataset(
             f"{frame.shape[0]} rows and {frame.shape[1]} columns."
         )
     table, given = None if set(nominal) else _floats_together(frame, copy=copy), None
+    left_out: tuple[str, ...] = ()
     if table is None:
-        table, understood = _settled(frame, nominal=set(nominal), numeric=set(numeric))
+        table, understood, left_out = _settled(frame, nominal=set(nominal), numeric=set(numeric))
         account = (*account, *understood)
         if named and any(dtype.kind not in "if" for dtype in frame.dtypes):
             given = frame.reset_index(drop=True)
@@ -117,6 +118,7 @@ def as_dataset(
         y=target,
         task=kind.task,
         account=(*account, *said_of(found)),
+        left_out=left_out,
         taken=kind.said,
         given=given,
         named=named,
@@ -155,8 +157,11 @@ def _of_whole_rows(
 
 def _settled(
     frame: pd.DataFrame, *, nominal: set[Hashable], numeric: set[Hashable]
-) -> tuple[pd.DataFrame, list[str]]:
-    """The columns as numbers and categories, and what was done to them in sentences."""
+) -> tuple[pd.DataFrame, list[str], tuple[str, ...]]:
+    """Return the columns as numbers and categories.
+
+    The sentences say what was done to them, and which columns were left out.
+    """
     import pandas as pd
 
     columns: dict[Hashable, pd.Series[Any]] = {}
@@ -181,11 +186,13 @@ def _settled(
     if not columns:  # texts, perhaps, for learners that take them apart
         columns, left_out = left_out, {}
     said = [said_of_dates(dates)] if dates else []
-    said += [said_of_left_out(list(left_out), "make such a column categorical")] if left_out else []
     said += [said_of_constants(constant)] if constant else []
+    not_used = (
+        (said_of_left_out(list(left_out), "make such a column categorical"),) if left_out else ()
+    )
     table = pd.DataFrame(columns, index=pd.RangeIndex(len(frame)))
     together = _floats_together(table, copy=False)
-    return table if together is None else together, said
+    return table if together is None else together, said, not_used
 
 
 def _floats_together(frame: pd.DataFrame, *, copy: bool) -> pd.DataFrame | None:

@@ -151,6 +151,8 @@ class DataSet:
         the values of `y`, see `bestofk.data.schema.take_target`.
     account : tuple of str
         What was understood of the source, in sentences.
+    left_out : tuple of str
+        Sentences about the columns that are not used.
     groups : Series or None
         Rows of one group are never on both sides of a split.
     sample_weight : Series or None
@@ -182,6 +184,7 @@ class DataSet:
     y: pd.Series[Any]
     task: str = "auto"
     account: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     groups: pd.Series[Any] | None = None
     sample_weight: pd.Series[Any] | None = None
     folds: pd.Series[Any] | None = None
@@ -279,7 +282,7 @@ class DataSet:
 
     def explain(self) -> str:
         """What the data set holds and how it was read."""
-        return " ".join((f"{self._size()}.", *self.account))
+        return " ".join((f"{self._size()}.", *self.account, *self.left_out))
 
     def __len__(self) -> int:
         return self.n

@@ -223,15 +223,16 @@ def dataset_of(
         account.append(f"Nominal: {listed(texts)}; the other columns are numeric.")
     if dates:
         account.append(said_of_dates(dates))
-    if left_out:
-        account.append(said_of_left_out(left_out, "state the kind of such a column"))
     account.extend(nearly)
     if constant:
         account.append(said_of_constants(constant))
     if empty:
         account.append(f"Without any known value, kept: {listed(empty)}.")
+    not_used = []
+    if left_out:
+        not_used.append(said_of_left_out(left_out, "state the kind of such a column"))
     if ignore:
-        account.append(f"Ignored as asked: {listed(list(ignore))}.")
+        not_used.append(f"Ignored as asked: {listed(list(ignore))}.")
     data = DataSet(
         name=name,
         X=pd.DataFrame(columns),
@@ -242,7 +243,7 @@ def dataset_of(
     )
     if data.n_missing:
         account.append(f"{data.n_missing} cells are missing and stay so.")
-    return replace(data, account=(*table.account, *account))
+    return replace(data, account=(*table.account, *account), left_out=tuple(not_used))
 
 
 def _target(table: Table, target: str | None, ignore: Sequence[str]) -> tuple[str, list[str], str]:

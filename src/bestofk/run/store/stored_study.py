@@ -120,6 +120,8 @@ class StudySpec:
     """What was asked of the decisions about it, the last one last."""
     account: tuple[str, ...] = ()
     """What was understood of the data, in sentences."""
+    left_out: tuple[str, ...] = ()
+    """Sentences about the columns that are not used."""
     preparation: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     """By data set and learner: what was done to the rows inside the folds."""
 
@@ -180,7 +182,8 @@ class StudySpec:
             for data in found["datasets"]
         )
         found["also_ways"] = tuple(map(tuple, found.get("also_ways") or ()))
-        for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account"):
+        for name in ("also", "command", "notes", "taken", "n_train", "n_test", "account",
+                     "left_out"):  # fmt: skip
             if found.get(name) is not None:
                 found[name] = tuple(found[name])
         found["decisions"] = tuple(
@@ -203,7 +206,7 @@ class StudySpec:
         # of an older version, which did not keep these
         return replace(
             found, notes=self.notes, caution=self.caution, n_train=self.n_train, n_test=self.n_test,
-            account=self.account, preparation=self.preparation,
+            account=self.account, left_out=self.left_out, preparation=self.preparation,
         )  # fmt: skip
 
 
@@ -220,7 +223,7 @@ _FIELDS = frozenset(StudySpec.__dataclass_fields__)
 _OF_DECISION = frozenset(StoredDecision.__dataclass_fields__)
 _NOT_WORK = (
     "title", "versions", "command", "notes", "taken", "caution", "n_train", "n_test", "groups",
-    "replicates", "decisions", "account", "preparation",
+    "replicates", "decisions", "account", "left_out", "preparation",
 )  # fmt: skip
 """Fields that do not say what is to be run."""
 
@@ -338,6 +341,7 @@ def study_of(
         n_test=designs[0].n_test,
         groups=designs[0].groups,
         account=_account(experiment),
+        left_out=_left_out(experiment),
     )
 
 
@@ -352,6 +356,16 @@ def _account(experiment: Experiment) -> tuple[str, ...]:
             for data in experiment.datasets
             for sentence in data.account
         )
+    )
+
+
+def _left_out(experiment: Experiment) -> tuple[str, ...]:
+    """Return the sentences about columns not used, by data set if there are several."""
+    several = len(experiment.datasets) > 1
+    return tuple(
+        f"{data.name}: {sentence}" if several else sentence
+        for data in experiment.datasets
+        for sentence in data.left_out
     )
 
 
