@@ -185,7 +185,7 @@ def fetch(
     base: str | None = None,
     again: bool = False,
     say: Callable[[str], None] = lambda line: None,  # noqa: ARG005
-) -> dict[str, str]:
+) -> dict[str, str | BestOfKError]:
     """Download data sets into ``folder/uci`` or ``folder/keel``, one CSV file each.
 
     Parameters
@@ -207,7 +207,8 @@ def fetch(
     Returns
     -------
     dict
-        Name: ``"fetched"``, ``"there already"``, or what is wrong with it.
+        By name ``"fetched"`` with differences from the paper's copy, ``"there already"``, or the
+        error.
     """
     entry = COLLECTIONS[collection]
     known = sources(collection)
@@ -219,7 +220,7 @@ def fetch(
     place.mkdir(parents=True, exist_ok=True)
     variable, usual = BASES[collection]
     server = (base or os.environ.get(variable) or usual).rstrip("/")
-    outcome: dict[str, str] = {}
+    outcome: dict[str, str | BestOfKError] = {}
     there = [] if again else [n for n in wanted if any(place.glob(f"{n}.csv*"))]
     for name in there:
         outcome[name] = "there already"
@@ -228,7 +229,7 @@ def fetch(
     )
     for name, table in tables:
         if isinstance(table, BestOfKError):
-            outcome[name] = str(table)
+            outcome[name] = table
         else:
             outcome[name] = _differences(collection, table, known[name]) or "fetched"
             _write(place / f"{name}.csv", table)

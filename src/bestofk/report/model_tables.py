@@ -38,25 +38,25 @@ def leaderboard(choice: ModelChoice) -> OutputTable:
     metric = choice.decision.metric
     letters = _letters(choice)
     found = [
-        Column(key="learner", title="Model", kind="name", cells=names),
-        Column(key="mean", title=f"Mean {metric.name}", kind="number", cells=columns["mean"]),
-        Column(key="low", title="From", kind="number", cells=_finite(columns["low"])),
-        Column(key="high", title="To", kind="number", cells=_finite(columns["high"])),
+        Column("learner", "Model", "name", names),
+        Column("mean", f"Mean {metric.name}", "number", columns["mean"]),
+        Column("low", "From", "number", _finite(columns["low"])),
+        Column("high", "To", "number", _finite(columns["high"])),
     ]
     if letters:
         cells = [letters[name] for name in names]
-        found.append(Column(key="group", title="Group", kind="text", cells=cells))
+        found.append(Column("group", "Group", "text", cells))
     for of, title in _TITLES.items():
         if of in columns:
             costs = [None if cost is None else shown_cost(cost, of) for cost in columns[of]]
-            found.append(Column(key=of, title=title, kind="number", cells=costs))
+            found.append(Column(of, title, "number", costs))
     shown = known_cost(choice)
     if shown is not None:
         frontier = frontier_of(choice, shown)
         cells = ["yes" if name in frontier else "" for name in names]
-        found.append(Column(key="frontier", title="On the frontier", kind="text", cells=cells))
+        found.append(Column("frontier", "On the frontier", "text", cells))
     found.append(
-        Column(key="verdict", title="Verdict", kind="text", cells=columns["verdict"])
+        Column("verdict", "Verdict", "text", columns["verdict"])
     )  # fmt: skip
     level = f"{100 * (1 - choice.decision.alpha):g} %"
     return OutputTable(
@@ -96,22 +96,17 @@ def deciding_items(choice: ModelChoice) -> OutputTable | None:
     at = apart[np.argsort(-np.abs(gap[apart]), kind="stable")][:MOST_ITEMS]
     if not at.size:
         return None
-    columns = [Column(key="item", title="Item", kind="name", cells=[scores.items[i] for i in at])]
+    columns = [Column("item", "Item", "name", [scores.items[i] for i in at])]
     if len(scores.tasks) > 1:
         tasks = [scores.tasks[scores.task[i]] for i in at]
-        columns.append(Column(key="task", title="Task", kind="name", cells=tasks))
+        columns.append(Column("task", "Task", "name", tasks))
     if scores.clusters:
         clusters = [scores.clusters[scores.cluster[i]] for i in at]
-        columns.append(Column(key="cluster", title="Cluster", kind="name", cells=clusters))
+        columns.append(Column("cluster", "Cluster", "name", clusters))
     columns += [
-        Column(key="recommended", title=f"{_short(who)}", kind="number", cells=mine[at].tolist()),
-        Column(key="rival", title=f"{_short(rival)}", kind="number", cells=other[at].tolist()),
-        Column(
-            key="mean",
-            title="Mean of all models",
-            kind="number",
-            cells=scores.mean[:, at].mean(axis=0).tolist(),
-        ),
+        Column("recommended", f"{_short(who)}", "number", mine[at].tolist()),
+        Column("rival", f"{_short(rival)}", "number", other[at].tolist()),
+        Column("mean", "Mean of all models", "number", scores.mean[:, at].mean(axis=0).tolist()),
     ]
     ahead, behind = int((gap > 1e-12).sum()), int((gap < -1e-12).sum())
     listed = "" if apart.size <= MOST_ITEMS else f"; the first {MOST_ITEMS} of {apart.size:,}"
@@ -131,12 +126,10 @@ def agreement(choice: ModelChoice) -> OutputTable | None:
         return None
     mean = scores.mean[: len(names)]
     same = [[float((np.abs(a - b) <= 1e-12).mean()) for b in mean] for a in mean]
-    columns = [Column(key="learner", title="Model", kind="name", cells=names)]
+    columns = [Column("learner", "Model", "name", names)]
     for k, name in enumerate(names):
         cells: list[Any] = [same[row][k] if row != k else None for row in range(len(names))]
-        columns.append(
-            Column(key=f"same_as_{k + 1}", title=_short(name, COLUMN), kind="number", cells=cells)
-        )
+        columns.append(Column(f"same_as_{k + 1}", _short(name, COLUMN), "number", cells))
     more = len(scores.learners) - len(names)
     return OutputTable(
         name="agreement",
@@ -156,23 +149,13 @@ def by_task(choice: ModelChoice) -> OutputTable | None:
     names = list(scores.learners)[:MOST_COLUMNS]
     best = (means.argmax if scores.higher_is_better else means.argmin)(axis=0)
     columns = [
-        Column(key="task", title="Task", kind="name", cells=list(scores.tasks)),
-        Column(key="items", title="Items", kind="count", cells=counts.tolist()),
+        Column("task", "Task", "name", list(scores.tasks)),
+        Column("items", "Items", "count", counts.tolist()),
         *(
-            Column(
-                key=f"mean_{k + 1}",
-                title=_short(name, COLUMN),
-                kind="number",
-                cells=_finite(means[k]),
-            )
+            Column(f"mean_{k + 1}", _short(name, COLUMN), "number", _finite(means[k]))
             for k, name in enumerate(names)
         ),
-        Column(
-            key="best",
-            title="Best mean",
-            kind="name",
-            cells=[scores.learners[int(k)] for k in best],
-        ),
+        Column("best", "Best mean", "name", [scores.learners[int(k)] for k in best]),
     ]  # fmt: skip
     return OutputTable(
         name="tasks",
@@ -191,13 +174,13 @@ def missing_table(choice: ModelChoice) -> OutputTable | None:
         name="samples",
         caption="What is missing: samples of every model by their status",
         columns=(
-            Column(key="learner", title="Model", kind="name", cells=names),
+            Column("learner", "Model", "name", names),
             *(
                 Column(
-                    key=status,
-                    title=status.capitalize(),
-                    kind="count",
-                    cells=[choice.counts[name][status] for name in names],
+                    status,
+                    status.capitalize(),
+                    "count",
+                    [choice.counts[name][status] for name in names],
                 )
                 for status in statuses
             ),

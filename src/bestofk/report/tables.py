@@ -39,7 +39,7 @@ _WORDS = ("name", "text", "code")
 MOST_DECIMALS = 6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Column:
     """One column: what its cells are decides how they are printed."""
 
@@ -338,20 +338,20 @@ def learners_table(
     metric = order.metric
     standings = {standing.name: standing for standing in order.standings}
     columns = [
-        Column(key="learner", title="Learner", kind="name", cells=names),
+        Column("learner", "Learner", "name", names),
         Column(
-            key=f"mean_{metric.name.replace(' ', '_')}",
-            title=f"Mean {metric.name}",
-            kind="number",
-            cells=[metric.shown(order.means[name]) for name in names],
+            f"mean_{metric.name.replace(' ', '_')}",
+            f"Mean {metric.name}",
+            "number",
+            [metric.shown(order.means[name]) for name in names],
         ),
     ]
     columns += [
         Column(
-            key=f"mean_{other.name.replace(' ', '_')}",
-            title=f"Mean {other.name}",
-            kind="number",
-            cells=[other.means.get(str(name)) for name in names],
+            f"mean_{other.name.replace(' ', '_')}",
+            f"Mean {other.name}",
+            "number",
+            [other.means.get(str(name)) for name in names],
         )
         for other in others
     ]
@@ -359,23 +359,18 @@ def learners_table(
     if any(count is not None for count in runs):
         title = f"{order.run_noun.capitalize()}s"
         key = order.run_noun.replace(" ", "") + "s"
-        columns.append(Column(key=key, title=title, kind="count", cells=runs))
+        columns.append(Column(key, title, "count", runs))
     if ranked:
         places = list(range(1, len(names) + 1))
-        columns.insert(0, Column(key="place", title="Place", kind="count", cells=places))
+        columns.insert(0, Column("place", "Place", "count", places))
     if order.preference.stated:
         prefer = {name: place for place, name in enumerate(order.by_preference, 1)}
         columns.append(
-            Column(
-                key="preference",
-                title="Preference",
-                kind="count",
-                cells=[prefer[name] for name in names],
-            )
+            Column("preference", "Preference", "count", [prefer[name] for name in names])
         )
     if order.counts is not None:
         wins = [order.counts[name] for name in names]
-        columns.append(Column(key="wins", title="Wins", kind="count", cells=wins))
+        columns.append(Column("wins", "Wins", "count", wins))
     if standings:
         columns += _standing_columns([standings.get(name) for name in names])
     if standings or order.recommended is not None:
@@ -385,13 +380,13 @@ def learners_table(
             else getattr(standings.get(name), "verdict", None)
             for name in names
         ]
-        columns.append(Column(key="verdict", title="Verdict", kind="text", cells=verdicts))
+        columns.append(Column("verdict", "Verdict", "text", verdicts))
     if order.margins:
         cells = [
             None if name not in order.margins else order.margins[name].verdict for name in names
         ]
         title = f"With a margin of {number(order.margin or 0.0)}"
-        columns.append(Column(key="margin", title=title, kind="text", cells=cells))
+        columns.append(Column("margin", title, "text", cells))
     columns += _cost_columns([str(name) for name in names], costs)
     caption = f"The {order.noun}s, best first" if ranked else f"The {order.noun}s"
     if standings and any(count is not None for count in runs):
@@ -415,23 +410,18 @@ def _standing_columns(standings: Sequence[Standing | None]) -> list[Column]:
         return [None if one is None or not np.isfinite(one) else one for one in found]
 
     return [
-        Column(key="worse_by", title="Worse by", kind="number", cells=cells("difference")),
-        Column(key="low", title="From", kind="number", cells=cells("low")),
-        Column(key="high", title="To", kind="number", cells=cells("high")),
-        Column(key="pvalue", title="p", kind="pvalue", cells=cells("pvalue")),
-        Column(
-            key="adjusted_pvalue",
-            title="Adjusted p",
-            kind="pvalue",
-            cells=cells("adjusted_pvalue"),
-        ),
+        Column("worse_by", "Worse by", "number", cells("difference")),
+        Column("low", "From", "number", cells("low")),
+        Column("high", "To", "number", cells("high")),
+        Column("pvalue", "p", "pvalue", cells("pvalue")),
+        Column("adjusted_pvalue", "Adjusted p", "pvalue", cells("adjusted_pvalue")),
     ]
 
 
 def costs_table(costs: Mapping[str, Cost]) -> OutputTable:
     """What a fit costs, where nothing was decided."""
     names = list(costs)
-    first = Column(key="learner", title="Learner", kind="name", cells=names)
+    first = Column("learner", "Learner", "name", names)
     return OutputTable(
         name="learners", caption="The learners", columns=(first, *_cost_columns(names, costs))
     )
@@ -448,7 +438,7 @@ def _cost_columns(names: Sequence[str], costs: Mapping[str, Cost] | None) -> lis
     ):
         cells = [getattr(costs.get(name), field, None) for name in names]
         if any(cell is not None for cell in cells):
-            found.append(Column(key=field, title=title, kind=kind, cells=cells))  # type: ignore[arg-type]
+            found.append(Column(field, title, kind, cells))  # type: ignore[arg-type]
     return found
 
 
@@ -468,30 +458,15 @@ def pairs_table(evidence: Evidence) -> OutputTable:
             for verdict, is_open in zip(verdicts, open_pairs, strict=True)
         ]
     columns = [
-        Column(key="a", title="A", kind="name", cells=[names[i] for i in evidence.first.tolist()]),
-        Column(key="b", title="B", kind="name", cells=[names[j] for j in evidence.second.tolist()]),
-        Column(
-            key="estimate",
-            title="A - B",
-            kind="number",
-            cells=metric.difference(evidence.estimate).tolist(),
-        ),
-        Column(key="low", title="From", kind="number", cells=_finite(low)),
-        Column(key="high", title="To", kind="number", cells=_finite(high)),
-        Column(
-            key="statistic",
-            title="Statistic",
-            kind="number",
-            cells=evidence.shown_statistic.tolist(),
-        ),
-        Column(key="pvalue", title="p", kind="pvalue", cells=evidence.pvalue.tolist()),
-        Column(
-            key="adjusted_pvalue",
-            title="Adjusted p",
-            kind="pvalue",
-            cells=evidence.adjusted_pvalue.tolist(),
-        ),
-        Column(key="verdict", title="Verdict", kind="text", cells=verdicts),
+        Column("a", "A", "name", [names[i] for i in evidence.first.tolist()]),
+        Column("b", "B", "name", [names[j] for j in evidence.second.tolist()]),
+        Column("estimate", "A - B", "number", metric.difference(evidence.estimate).tolist()),
+        Column("low", "From", "number", _finite(low)),
+        Column("high", "To", "number", _finite(high)),
+        Column("statistic", "Statistic", "number", evidence.shown_statistic.tolist()),
+        Column("pvalue", "p", "pvalue", evidence.pvalue.tolist()),
+        Column("adjusted_pvalue", "Adjusted p", "pvalue", evidence.adjusted_pvalue.tolist()),
+        Column("verdict", "Verdict", "text", verdicts),
     ]
     posteriors = evidence.posteriors
     if posteriors is not None:
@@ -501,7 +476,7 @@ def pairs_table(evidence: Evidence) -> OutputTable:
             ("b_better", "P(B better)"),
         ):
             cells = posteriors[key].tolist()
-            columns.append(Column(key=key, title=title, kind="number", cells=cells))
+            columns.append(Column(key, title, "number", cells))
     caption = f"The pairs: {metric.mean} of A minus that of B, {sides} p-values"
     if evidence.alternative != "two-sided":
         caption += "; only whether B is better was tested"
@@ -525,9 +500,9 @@ def datasets_table(losses: Losses) -> OutputTable | None:
         name="datasets",
         caption=f"Mean {losses.metric.name} by data set",
         columns=(
-            Column(key="dataset", title="Data set", kind="name", cells=losses.datasets),
+            Column("dataset", "Data set", "name", losses.datasets),
             *(
-                Column(key=name, title=name, kind="number", cells=losses.metric.shown(row).tolist())
+                Column(name, name, "number", losses.metric.shown(row).tolist())
                 for name, row in zip(losses.algorithms, means, strict=True)
             ),
         ),
@@ -545,11 +520,11 @@ def failures_table(failures: Sequence[FailedCell]) -> OutputTable | None:
         name="failures",
         caption="Fits that gave no loss",
         columns=(
-            Column(key="learner", title="Learner", kind="name", cells=learner),
-            Column(key="dataset", title="Data set", kind="name", cells=dataset),
-            Column(key="count", title="Fits", kind="count", cells=[count for _, count in rows]),
-            Column(key="kind", title="Kind", kind="text", cells=kind),
-            Column(key="reason", title="Reason", kind="text", cells=reason),
+            Column("learner", "Learner", "name", learner),
+            Column("dataset", "Data set", "name", dataset),
+            Column("count", "Fits", "count", [count for _, count in rows]),
+            Column("kind", "Kind", "text", kind),
+            Column("reason", "Reason", "text", reason),
         ),
     )
 
@@ -637,10 +612,7 @@ def _rows_table(value: Result) -> OutputTable:
         caption=type(value).__name__,
         columns=tuple(
             Column(
-                key=str(name),
-                title=str(name).replace("_", " ").capitalize(),
-                kind=_kind(str(name), cells),
-                cells=cells,
+                str(name), str(name).replace("_", " ").capitalize(), _kind(str(name), cells), cells
             )
             for name, cells in ((name, _cells(frame[name])) for name in frame.columns)
         ),
@@ -674,8 +646,8 @@ def _numbers_table(value: Result) -> OutputTable:
         name="result",
         caption=type(value).__name__,
         columns=(
-            Column(key="quantity", title="Quantity", kind="text", cells=list(rows)),
-            Column(key="value", title="Value", kind="text", cells=list(rows.values())),
+            Column("quantity", "Quantity", "text", list(rows)),
+            Column("value", "Value", "text", list(rows.values())),
         ),
     )
 
