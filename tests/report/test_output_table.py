@@ -107,7 +107,7 @@ def test_cells_of_every_kind():
     }  # fmt: skip
     for kind, (cells, shown) in kinds.items():
         assert Column("k", "k", kind, cells).shown() == shown
-    assert len(OutputTable(name="none", caption="", columns=())) == 0
+    assert len(OutputTable(name="none", title="", columns=())) == 0
 
 
 @pytest.mark.parametrize("procedure", ["most-wins", "test-first", "anova-choice"])

@@ -85,7 +85,10 @@ def facts_of(
             ("Seed", str(study.random_state)),
             ("Data sets", str(len(study.losses.datasets))),
             ("Store", hide_passwords(study.store)),
-            ("Columns and missing cells", " ".join(preparation_sentences(study.preparation)) or "none"),
+            (
+                "Columns and missing cells",
+                " ".join(preparation_sentences(study.preparation)) or "none",
+            ),
         ]
         if study.data_account:
             facts.append(("Data as read", " ".join(study.data_account)))
