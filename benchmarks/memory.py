@@ -18,7 +18,7 @@ def measure() -> list[tuple[str, float, float, float]]:
     import bestofk as bk
 
     learners = {"dummy": DummyClassifier(), "bayes": GaussianNB()}
-    quick = {"plan": "kfold:5", "engine": "serial", "progress": False}
+    quick = {"cv": "kfold:5", "progress": False, "execution": bk.Execution(engine="serial")}
     rng = np.random.default_rng(0)
     small = rng.normal(size=(200, 5))
     bk.compare(learners, small, (small[:, 0] > 0).astype(int), **quick)

@@ -34,7 +34,16 @@ def losses(loss: str, engine: str, threads: int) -> npt.NDArray[np.float64]:
     else:
         learners = {"logistic": LogisticRegression(max_iter=30), "other": LogisticRegression(C=0.1)}
         y = (signal > 0).astype(np.int64)
-    study = bk.compare(learners, X, y, scoring=loss, cv="2x2", n_jobs=2, progress=False, execution=bk.Execution(engine=engine, threads=threads))  # fmt: skip
+    study = bk.compare(
+        learners,
+        X,
+        y,
+        scoring=loss,
+        cv="2x2",
+        n_jobs=2,
+        progress=False,
+        execution=bk.Execution(engine=engine, threads=threads),
+    )
     found: npt.NDArray[np.float64] = study.losses.values
     return found
 

@@ -30,7 +30,7 @@ def measure() -> list[Row]:
     groups = np.arange(len(y)) // 6
 
     def run(plan: Any, given: Any = None) -> Callable[[], Any]:
-        options = {"groups": given, "engine": "serial", "progress": False}
+        options = {"groups": given, "progress": False, "execution": bk.Execution(engine="serial")}
         return lambda: bk.compare(learners, X, y, cv=plan, **options)
 
     cases = [

@@ -39,9 +39,9 @@ def spambase() -> Path:
 
 
 def measure(name: str, learners: Any, data: Any, jobs: int, **options: Any) -> None:
-    given = {"data": data, "plan": "10x10", "n_jobs": jobs, "progress": False, **options}
+    given = {"data": data, "cv": "10x10", "n_jobs": jobs, "progress": False, **options}
     # imports and compiled kernels are paid for before
-    bk.compare(learners, **{**given, "plan": "2x2"})
+    bk.compare(learners, **{**given, "cv": "2x2"})
     begin = time.perf_counter()
     stopped = bk.compare(learners, stop="settled", **given)
     middle = time.perf_counter()

@@ -35,6 +35,7 @@ def question(cells: int):
     from sklearn.tree import DecisionTreeClassifier
 
     from bestofk.data import as_dataset
+    from bestofk.run.execution import Execution
 
     rng = np.random.default_rng(0)
     return {
@@ -45,10 +46,9 @@ def question(cells: int):
             as_dataset(rng.normal(size=(40, 2)), np.tile([0, 1], 20), name=f"data {k}")
             for k in range(DATASETS)
         ],
-        "plan": f"{cells // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",
-        "repetitions": REPETITIONS,
+        "cv": f"{cells // (LEARNERS * DATASETS * FOLDS * REPETITIONS)}x{FOLDS}",
         "progress": False,
-        "engine": "serial",
+        "execution": Execution(repetitions=REPETITIONS, engine="serial"),
     }
 
 
@@ -64,9 +64,9 @@ def fill(path: Path, cells: int) -> None:
 
     asked = question(cells)
     datasets = tuple(asked["data"])
-    plan = bk.plan(asked["plan"], random_state=0)
-    contenders = named_estimators(asked["learners"], task=datasets[0].task)
-    experiment = _experiment(contenders, datasets, plan, None, REPETITIONS, 0, False)
+    plan = bk.plan(asked["cv"], random_state=0)
+    learners = named_estimators(asked["learners"], task=datasets[0].task)
+    experiment = _experiment(learners, datasets, plan, None, asked["execution"], 0)
     rng = np.random.default_rng(1)
     with open_store(path) as store:
         store.register(study_of(experiment, plan=plan.spec))

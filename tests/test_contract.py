@@ -38,23 +38,23 @@ NAMES_OF_PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
-    "random_state progress"
+    "learners data target cv scoring groups sample_weight prefer margin alpha test stop budget "
+    "timeout store n_jobs random_state progress settings execution"
 )
 VERBS_PROMISED = (
     "compare order test calibrate measure reproduce learners tests plans procedures datasets show "
     "report"
 )
 JSON_KEYS = (
-    "best order prior procedure test alpha correction edges evidence means failures explanation "
-    "version"
+    "best ranking by_preference procedure test alpha correction edges evidence means failures "
+    "explanation version"
 )
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
-    "compare": "--target --learner --cv --repetitions --scoring --prior --procedure --test --df "
+    "compare": "--target --learner --cv --repetitions --scoring --prefer --procedure --test --df "
     "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
     "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
-    "order": "--prior --procedure --test --df --alpha --correction --seed --report --json --quiet "
+    "order": "--prefer --procedure --test --df --alpha --correction --seed --report --json --quiet "
     "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
     "test": "--test --json",
     "report": "--output --json",
@@ -84,17 +84,15 @@ def test_functions_are_there(module, name):
 
 def test_compare_takes_what_it_promised():
     parameters = inspect.signature(bk.compare).parameters
-    assert set(COMPARE.split()) <= set(parameters)
-    assert list(parameters)[:3] == ["learners", "X", "y"]
-    defaults = {name: parameters[name].default for name in COMPARE.split()}
-    # no preference by default; it was the order of listing once
+    assert list(parameters) == COMPARE.split()
+    defaults = {name: parameters[name].default for name in parameters}
     assert defaults["prefer"] is None
-    # by default nested cross-validation on one data set, 10x10 on several; it was 10x10 once
-    assert defaults["plan"] is None
-    assert (defaults["repetitions"], defaults["procedure"]) == (1, "multitest")
+    # nested cross-validation on one data set, 10x10 on several
+    assert defaults["cv"] is None
     assert (defaults["test"], defaults["alpha"], defaults["random_state"]) == ("auto", 0.05, 0)
+    assert (bk.Execution().repetitions, bk.Settings().procedure) == (1, "multitest")
     # correction=None is Holm's (Bonferroni's for TestFirst, as published)
-    assert defaults["correction"] is None
+    assert bk.Settings().correction is None
 
 
 def public_functions():
@@ -118,22 +116,26 @@ def test_arguments_have_the_habits_of_scikit_learn(name):
         assert parameters["random_state"].default == 0
 
 
-def test_the_old_name_of_n_jobs_works_for_one_release():
-    asked = {"data": "iris", "plan": "kfold:2", "progress": False}
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        study = bk.compare(["max", "nmc"], n_jobs=1, **asked)
-    assert study.best == "nmc"
-    with pytest.raises(TypeError, match="give one"):
-        bk.compare(["max", "nmc"], n_jobs=1, n_jobs=1, **asked)
-    with pytest.warns(FutureWarning, match="jobs is now called n_jobs"):
-        lab.simulate(problem="normal", sets=2, jobs=1)
-
-
 def test_from_data_to_a_decision(tmp_path, capsys):
     from sklearn.naive_bayes import GaussianNB
 
     data = bk.load("iris")
-    study = bk.compare(["max", "nmc", GaussianNB()], data.X, data.y, cv="5x2", scoring="zero-one", prefer=["max", "nmc", "GaussianNB"], test="auto", alpha=0.05, store=None, n_jobs=1, random_state=0, progress=False, settings=bk.Settings(procedure="multitest", correction="holm"), execution=bk.Execution(repetitions=1))  # fmt: skip
+    study = bk.compare(
+        ["max", "nmc", GaussianNB()],
+        data.X,
+        data.y,
+        cv="5x2",
+        scoring="zero-one",
+        prefer=["max", "nmc", "GaussianNB"],
+        test="auto",
+        alpha=0.05,
+        store=None,
+        n_jobs=1,
+        random_state=0,
+        progress=False,
+        settings=bk.Settings(procedure="multitest", correction="holm"),
+        execution=bk.Execution(repetitions=1),
+    )
     assert set(study.ranking) == {"max", "nmc", "GaussianNB"}
     assert study.best == study.ranking[0] == study.recommended
     table = study.losses
@@ -144,13 +146,7 @@ def test_from_data_to_a_decision(tmp_path, capsys):
     # the evidence of the decision itself; a data frame of it was here once
     assert study.evidence is study.decision.evidence
     evidence = study.evidence.to_frame()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert study.evidence["a"].tolist() == evidence["a"].tolist()
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        assert "pvalue" in study.evidence.columns
-    with pytest.warns(DeprecationWarning, match="to_frame"):
-        table.frame()
-    # the two-sided p-value of all pairs; it was one-sided along the prior once
+    # the two-sided p-value of all pairs
     assert {"a", "b", "statistic", "pvalue", "adjusted_pvalue", "rejected"} <= set(evidence.columns)
     assert len(evidence) == 3
     print(study)
@@ -321,8 +317,6 @@ def test_the_automatic_test_by_design():
     many = ("algorithm", "dataset", "fold", "repetition")
     repeated = bk.order(bk.Losses(r.random((2, 6, 2, 3)), dims=many))
     assert repeated.bootstrap is not None
-    with pytest.warns(DeprecationWarning, match="use bootstrap instead"):
-        assert repeated.beside is repeated.bootstrap
 
 
 @pytest.mark.parametrize(
@@ -355,14 +349,13 @@ def test_commands_are_there(verb):
     [(verb, option) for verb, options in OPTIONS.items() for option in options.split()],
 )
 def test_options_are_there(verb, option):
-    # --prior is now called --prefer, and stays
     command = command_line.get_command(None, verb)
     known = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
     assert option in known
 
 
 def test_json_of_order(capsys):
-    assert main(["order", "digits-5x2", "--prior", "listed", "--json"]) == 0
+    assert main(["order", "digits-5x2", "--prefer", "listed", "--json"]) == 0
     out, err = capsys.readouterr()
     told = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(told)
@@ -375,7 +368,7 @@ def test_json_of_order(capsys):
 
 def test_json_of_compare(capsys):
     asked = ["compare", "iris", "--cv", "kfold:2", "--json", "--learner", "max"]
-    assert main([*asked, "--learner", "nmc", "--prior", "fit_time"]) == 0
+    assert main([*asked, "--learner", "nmc", "--prefer", "fit_time"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert set(JSON_KEYS.split()) <= set(told)
     assert told["failures"] == []

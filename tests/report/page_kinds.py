@@ -90,7 +90,9 @@ def nothing_decided():
 
 
 def several_metrics():
-    return bk.compare(["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK)  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "naive-bayes", "logistic"], "wine", scoring=["accuracy", "log_loss"], **QUICK
+    )
 
 
 def language_models():

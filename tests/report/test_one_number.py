@@ -137,7 +137,9 @@ def random_order(rng):
         options["prefer"] = rng.permutation(names).tolist()[:keep]
     elif prefer == "prices":
         options["prefer"] = {name: float(rng.integers(1, 4)) for name in names}
-    family = rng.choice(["all", "all", "all", "preference" if prefer != "none" else "all", "control"])
+    family = rng.choice(
+        ["all", "all", "all", "preference" if prefer != "none" else "all", "control"]
+    )
     if family != "all":
         options["family"] = str(family)
     if family == "control":

@@ -46,7 +46,12 @@ HARD = {
 
 
 def run(learners, **options):
-    options = {"plan": "kfold:2", "engine": "serial", "progress": False, **options}
+    options = {
+        "cv": "kfold:2",
+        "progress": False,
+        "execution": bk.Execution(engine="serial"),
+        **options,
+    }
     return bk.compare(learners, X, Y, **options)
 
 

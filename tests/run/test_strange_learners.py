@@ -47,15 +47,18 @@ UNPICKLABLE = {
     "leaves when pickled": (strange.LeavesWhenPickled(), None, ""),
 }
 WAYS = {
-    "serial": (SOFT, {"engine": "serial"}),
-    "watched": (SOFT | HARD | UNPICKLABLE, {"engine": "serial", "timeout": 30.0}),
-    "processes": (SOFT | HARD, {"engine": "processes", "n_jobs": 1}),
+    "serial": (SOFT, {"execution": bk.Execution(engine="serial")}),
+    "watched": (
+        SOFT | HARD | UNPICKLABLE,
+        {"timeout": 30.0, "execution": bk.Execution(engine="serial")},
+    ),
+    "processes": (SOFT | HARD, {"n_jobs": 1, "execution": bk.Execution(engine="processes")}),
 }
 
 
 def compared(learners, **options):
     given = {name: learner for name, (learner, *_) in learners.items()}
-    plan = {"plan": "kfold:2", "progress": False}
+    plan = {"cv": "kfold:2", "progress": False}
     return bk.compare({**given, "max": "max", "nmc": "nmc"}, X, Y, **plan, **options)
 
 
@@ -165,7 +168,7 @@ def test_a_class_that_cannot_be_made_fails_and_the_others_go_on():
 
 def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):
     learners = {"max": "max", "interrupts": strange.InterruptsItself()}
-    options = {"plan": "kfold:2", "progress": False, "engine": "serial"}
+    options = {"cv": "kfold:2", "progress": False, "execution": bk.Execution(engine="serial")}
     with pytest.raises(KeyboardInterrupt, match="1 of 4 fits are safe in the store"):
         bk.compare(learners, X, Y, store=tmp_path / "s.db", **options)
 
