@@ -10,7 +10,7 @@ import bestofk as bk
 from bestofk.evals.reading import example_path, example_prices
 
 PANEL = ["max", "nmc", "naive-bayes", "c4.5", "logistic"]
-QUICK = {"cv": "5x2", "progress": False}
+QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 
 
 class Failing(GaussianNB):
@@ -50,8 +50,9 @@ def regression():
         data=X,
         target=y,
         scoring="rmse",
-        **QUICK,
-        execution=bk.Execution(task="regression"),
+        cv="5x2",
+        progress=False,
+        execution=bk.Execution(task="regression", engine="serial"),
     )
 
 

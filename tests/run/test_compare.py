@@ -14,7 +14,7 @@ from bestofk._base.errors import ArgumentError, BestOfKError, RunError, UnknownN
 from bestofk.cli import main
 
 IRIS = load_iris()
-QUICK = {"cv": "kfold:3", "progress": False}
+QUICK = {"cv": "kfold:3", "progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def labels(n=60, seed=0):
@@ -226,7 +226,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"learners": ["max", object()]}, "has no fit"),
         ({"learners": ["max", dict]}, "not its class"),
         ({"learners": ["max", "sklearn.nowhere:X()"]}, "no module"),
-        ({"data": None}, "X and y"),
+        ({"data": None}, "data must be given"),
         ({"target": ["a"] * 60}, "at least two classes"),
         ({"target": ["a"] * 59}, "59"),
         ({"target": [None] * 60}, "y"),
@@ -239,7 +239,7 @@ def test_mixed_data_with_gaps_reach_any_estimator(tmp_path):
         ({"budget": -1}, "budget must be"),
         ({"n_jobs": 0}, "n_jobs must be"),
         ({"alpha": 1.5}, "alpha must be"),
-        ({"data": "iris"}, "not both"),
+        ({"data": "iris"}, "target holds values and data is a str"),
     ],
 )
 def test_bad_input_gets_one_sentence(change, words):
@@ -334,8 +334,9 @@ def test_failures_may_stop_the_run():
             {"unlucky": Unlucky(), "nb": GaussianNB()},
             X,
             y,
-            **QUICK,
-            execution=bk.Execution(on_failure="stop"),
+            cv="kfold:3",
+            progress=False,
+            execution=bk.Execution(on_failure="stop", engine="serial"),
         )
 
 

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import bestofk as bk
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def rows(n=60, seed=0):
@@ -160,17 +160,9 @@ ASKED = {
 def test_every_option_reaches_the_decision():
     X, y = rows()
     asked = {name: value for name, value in ASKED.items() if name != "procedure"}
-    study = bk.compare(
-        ["max", "nmc", "nn"],
-        X,
-        y,
-        cv="3x4",
-        prefer=["nn", "nmc", "max"],
-        **asked,
-        **QUICK,
-        settings=bk.Settings(guard=False),
-    )
-    direct = bk.order(study.losses, prefer=["nn", "nmc", "max"], guard=False, **asked)
+    asked |= {"prefer": ["nn", "nmc", "max"], "guard": False}
+    study = bk.compare(["max", "nmc", "nn"], X, y, cv="3x4", settings=bk.Settings(**asked), **QUICK)
+    direct = bk.order(study.losses, **asked)
     held, expected = study.decision.to_dict(), direct.to_dict()
     assert held == expected
     assert (held["alpha"], held["correction"], held["family"]) == (0.2, "bonferroni", "control")

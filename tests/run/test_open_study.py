@@ -17,7 +17,7 @@ from bestofk.report.write_report import render_report
 from bestofk.run.store.schema import studies as studies_table
 from bestofk.run.store.store import open_store
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 THREE = ["max", "nmc", "nn"]
 
 

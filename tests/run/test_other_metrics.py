@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 import bestofk as bk
 from bestofk.cli.app import run as main
 
-QUICK = {"cv": "5x2", "progress": False}
+QUICK = {"cv": "5x2", "progress": False, "execution": bk.Execution(engine="serial")}
 LOSSES = ["accuracy", "log-loss", "fit_time"]
 
 

@@ -232,7 +232,7 @@ def test_only_what_is_missing_is_computed(counted):
     assert done == {"c": 6}
     np.testing.assert_array_equal(more.losses.values[1:], first.losses.values)
 
-    longer, done = counted("ab", plan="5x3")
+    longer, done = counted("ab", cv="5x3")
     assert done == {"a": 9, "b": 9}
     np.testing.assert_array_equal(longer.losses.values[:, :, :2], first.losses.values)
 

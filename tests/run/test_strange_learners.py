@@ -103,7 +103,7 @@ def test_each_is_one_sentence_or_a_loss(studies, way, name):
 
 @pytest.mark.parametrize("way", list(WAYS))
 def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
-    alone = compared({}, engine="serial").losses
+    alone = compared({}, execution=bk.Execution(engine="serial")).losses
     found = studies(way).losses
     for name in ("max", "nmc"):
         np.testing.assert_array_equal(
@@ -114,8 +114,10 @@ def test_the_good_ones_have_the_losses_that_they_have_alone(studies, way):
 @pytest.mark.parametrize("engine", ["serial", "processes", "auto"])
 def test_what_cannot_be_pickled_is_evaluated_all_the_same(engine):
     learners = {"lock": (strange.CannotBePickled(),)}
-    study = compared(learners, engine=engine, loss=strange.LockedLoss(), n_jobs=1)
-    expected = compared({"plain": (strange.Majority(),)}, engine="serial")
+    study = compared(
+        learners, scoring=strange.LockedLoss(), n_jobs=1, execution=bk.Execution(engine=engine)
+    )
+    expected = compared({"plain": (strange.Majority(),)}, execution=bk.Execution(engine="serial"))
     assert not study.failures
     np.testing.assert_array_equal(study.losses.values, expected.losses.values)
 
@@ -175,6 +177,6 @@ def test_a_learner_that_interrupts_this_process_says_what_is_safe(tmp_path):
 
 def test_signals_are_as_they_were():
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
-    compared({"changes": (strange.ChangesProcess(),)}, engine="serial")
+    compared({"changes": (strange.ChangesProcess(),)}, execution=bk.Execution(engine="serial"))
     after = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     assert after == before

@@ -15,7 +15,7 @@ from bestofk.run.run_task import what_is_safe
 from bestofk.run.store.schema import cells
 from bestofk.run.store.store import open_store
 
-QUICK = {"progress": False}
+QUICK = {"progress": False, "execution": bk.Execution(engine="serial")}
 
 
 def rows(n=60, seed=0):

@@ -40,7 +40,7 @@ def compared(learners, X, y, *, cv="2x3", scoring=None, store=None, execution=No
         store=store,
         progress=False,
         settings=bk.Settings(**settings),
-        execution=execution,
+        execution=execution or bk.Execution(engine="serial"),
     )
 
 
@@ -127,7 +127,7 @@ def test_many_learners_are_rehearsed_quickly():
     from bestofk.run.metrics import as_loss
 
     X, y = rows(200)
-    datasets = as_datasets(X, y, None)
+    datasets = as_datasets(X, y)
     splits = (bk.plan("10x10").materialise(200, datasets[0].y),)
     learners = {f"l{k}": GaussianNB(var_smoothing=10.0 ** (-k)) for k in range(100)}
     experiment = Experiment(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import Interrupted
 from bestofk.data.conversion import as_dataset
 from bestofk.run.progress import Progress
 
@@ -103,7 +104,7 @@ def test_two_workers_and_a_store_say_the_same(serial, data, tmp_path):
             if self.left == 0:
                 raise KeyboardInterrupt
 
-    with pytest.raises(bk.errors.Interrupted):
+    with pytest.raises(Interrupted):
         raced(data, store=store, progress=Breaks())
     again = raced(data, store=store, n_jobs=2, execution=bk.Execution(engine="threads"))
     assert told(again) == told(serial)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import bestofk as bk
+from bestofk._base.errors import Interrupted
 from bestofk.decide.evidence import Family
 from bestofk.decide.stopping import PlannedT, StopRule, replay
 from bestofk.run.progress import Progress
@@ -90,7 +91,7 @@ class Breaks(Progress):
 @pytest.mark.parametrize("after", [3, 47])
 def test_one_that_was_broken_off_is_taken_up_again(serial, tmp_path, after):
     store = tmp_path / "study.db"
-    with pytest.raises(bk.errors.Interrupted):
+    with pytest.raises(Interrupted):
         raced(store=store, progress=Breaks(after), execution=bk.Execution(engine="serial"))
     again = raced(store=store)
     assert told(again) == told(serial)
@@ -276,7 +277,7 @@ def test_the_budget_ends_it_and_says_what_is_open(tmp_path):
     settled = bk.compare(learners, budget=60, **options)
     assert settled.race.settled
     # run 1 alone is in the store, and there is no time for more
-    with pytest.raises(bk.errors.Interrupted):
+    with pytest.raises(Interrupted):
         bk.compare(
             learners,
             store=store,
@@ -412,6 +413,6 @@ def test_what_a_race_did_not_need_is_not_to_do(serial, tmp_path):
     assert f"where 0 failed and {left} were not needed." in exported.output
     # broken off, they are to do
     other = tmp_path / "other.db"
-    with pytest.raises(bk.errors.Interrupted):
+    with pytest.raises(Interrupted):
         raced(store=other, progress=Breaks(41), execution=bk.Execution(engine="serial"))
     assert re.search(r"\d+ of 400 done, \d+ to do", CliRunner().invoke(show, [str(other)]).output)
