@@ -318,7 +318,9 @@ def test_which_study(tmp_path):
     with open_store(store) as opened, pytest.raises(bk.StoreError, match="holds no studies"):
         bk.open_study(opened)
     # repetitions over other splits are no studies of their own
-    study = bk.compare(**on_iris(execution=bk.Execution(replicate=2)), store=store, **QUICK)
+    study = bk.compare(
+        **on_iris(), store=store, progress=False, execution=bk.Execution(replicate=2)
+    )
     assert bk.open_study(store).replication == study.replication
     bk.compare(**on_iris(cv="5x2"), store=store, **QUICK)
     with pytest.raises(bk.ArgumentError, match=r"holds 2 studies: give its number.*one of 1, 4"):

@@ -200,7 +200,7 @@ def counted(tmp_path):
     """`counted(...)`: a study with that store, and how often each learner was fitted for it."""
     log, store = tmp_path / "fits", tmp_path / "study.db"
 
-    def go(names, datasets=None, *, settings=None, **options):
+    def go(names, datasets=None, *, settings=None, repetitions=1, **options):
         before = fits(log)
         learners = {
             name: strange.Counted(log=str(log), tag=name, **(settings or {})) for name in names
@@ -214,7 +214,7 @@ def counted(tmp_path):
             store=store,
             progress=False,
             **options,
-            execution=bk.Execution(engine="serial"),
+            execution=bk.Execution(engine="serial", repetitions=repetitions),
         )
         return study, dict(fits(log) - before)
 

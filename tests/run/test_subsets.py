@@ -126,7 +126,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
     rng = np.random.default_rng(5)
     X = pd.DataFrame(rng.normal(size=(41, 3)), columns=list("abc"))
     y = pd.Series((X["a"] + rng.normal(size=41) > 0).map({True: "yes", False: "no"}))
-    data = as_datasets(X, y, None)[0]
+    data = as_datasets(X, y)[0]
     splits = plan(spec, random_state=3).materialise(41, data.y)
     estimator = learner(name)
     quick = predict_plan(estimator, data, splits)
@@ -139,7 +139,7 @@ def test_whole_plans_equal_split_by_split(name, spec):
 
 @pytest.mark.parametrize("spec", [HALVES, NESTED])
 def test_cells_do_not_depend_on_how_they_are_evaluated(spec, monkeypatch):
-    (data,) = as_datasets(None, None, "iris")
+    (data,) = as_datasets("iris")
     experiment = Experiment(
         contenders=tuple(
             NamedLearner.of(name, one)

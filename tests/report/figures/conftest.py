@@ -137,7 +137,7 @@ def values_of(n):
         "rates": (rates_of_many(n), {}),
         "roc": (roc_hull(np.round(scores, 1), truth, names=losses.algorithms), {}),
         "alpha": (order, {}),
-        "prefer": (order, {"learner": order.by_preference[n // 2]}),
+        "preference": (order, {"learner": order.by_preference[n // 2]}),
         "race": (race_of_many(n), {}),
         "funnel": (race_of_many(n), {}),
         "fits": (race_of_many(n), {}),

@@ -35,7 +35,7 @@ def paper_order():
     pairs = zip(evidence.first.tolist(), evidence.second.tolist(), strict=True)
     better = np.array([pair in edges for pair in pairs], dtype=np.int8)
     found = replace(order, evidence=replace(evidence, better=better))
-    return replace(found, recommended=2, order=(2, 1, 3, 0))
+    return replace(found, recommended=2, ranking=(2, 1, 3, 0))
 
 
 def test_graph_of_the_papers_figure_2(paper_order):
@@ -108,7 +108,7 @@ def test_steps_of_many_show_who_is_passed_over():
     )
 
 
-@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "prefer"])
+@pytest.mark.parametrize("kind", ["graph", "steps", "densities", "alpha", "preference"])
 def test_figures_of_a_preference_need_one(kind):
     from bestofk.report.figures import figure, figure_kinds, picture_of
 

@@ -97,7 +97,7 @@ def test_nothing_is_fitted_for_what_cannot_be_decided(case, tmp_path):
         {"cv": "bootstrap:5"},
         {"cv": "holdout:0.33"},
         {"cv": "loo"},
-        {"execution": bk.Execution(repetitions=2)},
+        {"execution": bk.Execution(engine="serial", repetitions=2)},
         {"prefer": "fit_time"},
         {"prefer": "size", "procedure": "cheapest-adequate", "margin": 0.5},
         {"prefer": {"nmc": 1, "counted": 2}, "family": "preference"},

@@ -76,7 +76,7 @@ def test_draws_of_signed_ranks_lie_in_the_triangle_as_often_as_told():
     shares = np.bincount(nearest, minlength=3) / 1500
     assert shares == pytest.approx([result.left, result.right, result.rope], abs=0.04)
     # another prior gives other draws, which would not be those of the result
-    other = pairwise.signed_rank_bayes(a[:4], a[:4], rope=0.01, prefer=50, prior_place="left")
+    other = pairwise.signed_rank_bayes(a[:4], a[:4], rope=0.01, prior=50, prior_place="left")
     assert layout_simplex(other).draws == ()
 
 
