@@ -65,10 +65,10 @@ def python(toys):
 
 def test_the_laws_find_them(python):
     laws = [
-        "pairwise/test_laws.py",
-        "ordering/test_procedure_laws.py",
+        "stats/pairwise/test_laws.py",
+        "decide/test_procedure_laws.py",
         "learners/test_learner_laws.py",
-        "plans/test_plan_laws.py",
+        "splits/test_plan_laws.py",
     ]
     out = python(
         "-m", "pytest", "-rA", "-p", "no:cacheprovider", "-k", " or ".join([*TOYS, "Rarest"]),

@@ -36,13 +36,12 @@ ALLOWED = {
     "lab/tables/chosen_table.py": "the settings of the measured tables",
     "cli/measure.py": "learners where none is named",
     "cli/calibrate.py": "learners where none is named",
-    "run/inputs/contenders.py": "learners where none is named",
-    "run/inputs/unstable.py": "the advice: which plan and test to use instead",
-    "ordering/decision.py": "the procedure where none is named",
-    "ordering/order.py": "the correction where that of all pairs does not apply",
-    "planning/plan_size.py": "the correction where none is named",
-    "planning/planned_pairs.py": "the correction where none is named",
-    "pairwise/published_df.py": "the learners of the published table of degrees of freedom",
+    "run/inputs.py": "learners where none is named; the plan and test that are advised instead",
+    "decide/settings.py": "the procedure where none is named",
+    "decide/order.py": "the correction where that of all pairs does not apply",
+    "decide/power/sizes.py": "the correction where none is named",
+    "decide/power/assumed.py": "the correction where none is named",
+    "stats/pairwise/calibration.py": "the learners of the published table of degrees of freedom",
 }
 
 
@@ -116,7 +115,7 @@ def test_nothing_registered_is_matched_by_its_name():
         allowed = place in ALLOWED or place.split("/")[0] in ALLOWED
         if path.name not in ("registry.py", "entries.py") and not allowed:
             found[place] = matched(path, path.read_text(encoding="utf-8"))
-    assert len(found) > 300
+    assert len(found) > 200
     assert {place: names for place, names in found.items() if names} == {}
 
 

@@ -21,7 +21,7 @@ from bestofk.run.inputs import NESTED, REPEATED
 LEARNERS = (2, 5, 10)
 DECISIONS: dict[str, dict[str, Any]] = {
     "default": {},
-    "prefer": {"family": "preference", "prefer": "listed"},
+    "preference": {"family": "preference", "prefer": "listed"},
 }
 """Options of `order`: nothing, or the paper's family with the preference as listed."""
 FAMILIES = ("default", "preference")
