@@ -41,6 +41,7 @@ ALLOWED = {
     "decide/order.py": "the correction where that of all pairs does not apply",
     "decide/power/sizes.py": "the correction where none is named",
     "decide/power/assumed.py": "the correction where none is named",
+    "stats/adjust.py": "registers the corrections",
     "stats/pairwise/calibration.py": "the learners of the published table of degrees of freedom",
 }
 
