@@ -38,8 +38,8 @@ def losses(data, loss, **options):
     else:
         learners = {"logistic": LogisticRegression(max_iter=30), "other": LogisticRegression(C=0.1)}
         y = labels
-    options = {"n_jobs": 2, **options}
-    study = bk.compare(learners, X, y, scoring=loss, cv="resample:2:0.4", progress=False, **options)
+    execution = bk.Execution(**{"n_jobs": 2, "progress": False, **options})
+    study = bk.compare(learners, X, y, scoring=loss, cv="resample:2:0.4", execution=execution)
     return study.losses.values
 
 
