@@ -46,8 +46,13 @@ def main(kills: int) -> int:
         server.start()
         url = server.database()
         learners = {n: strange.Counted(log=str(log), tag=n, nap=kills * 0.015) for n in "pq"}
-        options = {"plan": PLAN, "engine": "serial", "random_state": 4, "progress": False}
-        results: list[np.ndarray] = []
+        options = {
+            "cv": PLAN,
+            "random_state": 4,
+            "progress": False,
+            "execution": bk.Execution(engine="serial"),
+        }
+        found: list[np.ndarray] = []
 
         def work() -> None:
             results.append(bk.compare(learners, X, y, store=url, **options).losses.values)

@@ -35,23 +35,23 @@ PROCEDURES = (
     "multitest test-first anova-choice newman-keuls-choice most-wins roc-hull multinomial-selection"
 )
 COMPARE = (
-    "learners X y data plan repetitions loss prior procedure test alpha correction store n_jobs "
-    "random_state progress"
+    "learners data target cv scoring groups sample_weight prefer margin alpha test stop budget "
+    "timeout store n_jobs random_state progress settings execution"
 )
 COMMANDS = (
     "compare order test calibrate measure reproduce learners tests plans procedures datasets show "
     "report"
 )
 JSON_KEYS = (
-    "best order prior procedure test alpha correction edges evidence means failures explanation "
-    "version"
+    "best ranking by_preference procedure test alpha correction edges evidence means failures "
+    "explanation version"
 )
 PAIR_KEYS = "a b estimate statistic pvalue adjusted_pvalue rejected"
 OPTIONS = {
     "compare": "--target --learner --plan --repetitions --loss --prior --procedure --test --df "
     "--alpha --correction --seed --jobs --engine --scheduler --timeout --budget --on-failure "
     "--retry-failed --store --report --json --quiet --nominal --numeric --ignore",
-    "order": "--prior --procedure --test --df --alpha --correction --seed --report --json --quiet "
+    "order": "--prefer --procedure --test --df --alpha --correction --seed --report --json --quiet "
     "--higher-is-better --algorithm-column --dataset-column --run-column --fold-column",
     "test": "--test --json",
     "report": "--output --json",
@@ -300,7 +300,7 @@ def test_options_exist(verb, option):
 
 
 def test_json_of_order(capsys):
-    assert main(["order", "digits-5x2", "--prior", "listed", "--json"]) == 0
+    assert main(["order", "digits-5x2", "--prefer", "listed", "--json"]) == 0
     out, err = capsys.readouterr()
     result = json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} in JSON"))
     assert set(JSON_KEYS.split()) <= set(result)

@@ -155,7 +155,14 @@ def test_pipelines_that_choose_their_columns_get_the_frame_as_it_came(patients, 
     own = make_pipeline(columns, StandardScaler(with_mean=False), LogisticRegression())
     search = GridSearchCV(own, {"logisticregression__C": [0.1, 1.0]}, cv=2)
     expected = by_hand(lambda: own, frame, y, "kfold:3")
-    study = bk.compare({"own": own, "search": search, "most": DummyClassifier()}, frame, y, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"own": own, "search": search, "most": DummyClassifier()},
+        frame,
+        y,
+        cv="kfold:3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     assert study.left_out == {}
     np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
     assert study.preparation["data"]["own"].explain() == "none"
@@ -216,7 +223,13 @@ def test_a_frame_of_texts_alone_keeps_them(tmp_path):
     file = tmp_path / "films.csv"
     frame.assign(liked=y).to_csv(file, index=False)
     for data in (as_dataset(frame, y), read_dataset(file)):
-        study = bk.compare({"texts": pipeline, "most": "max"}, data, cv="kfold:3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+        study = bk.compare(
+            {"texts": pipeline, "most": "max"},
+            data,
+            cv="kfold:3",
+            progress=False,
+            execution=bk.Execution(engine="serial"),
+        )
         assert study.left_out == {}
         assert study.losses.values[0].max() == 0.0
 
@@ -229,10 +242,24 @@ def test_texts_alone_and_a_sparse_matrix(by_hand):
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
     expected = by_hand(lambda: pipeline, np.array(texts), y, "2x3")
     for given in (texts, np.array(texts), pd.Series(texts, index=range(5, 45))):
-        study = bk.compare({"texts": pipeline, "most": DummyClassifier()}, given, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+        study = bk.compare(
+            {"texts": pipeline, "most": DummyClassifier()},
+            given,
+            y,
+            cv="2x3",
+            progress=False,
+            execution=bk.Execution(engine="serial"),
+        )
         np.testing.assert_array_equal(study.losses.values[0].ravel(), expected)
     sparse = TfidfVectorizer().fit_transform(texts)
-    study = bk.compare({"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"}, sparse, y, cv="2x3", progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    study = bk.compare(
+        {"linear": LogisticRegression(), "svm": SVC(), "tree": "c4.5"},
+        sparse,
+        y,
+        cv="2x3",
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
     np.testing.assert_array_equal(
         study.losses.values[0].ravel(), by_hand(LogisticRegression, sparse, y, "2x3")
     )

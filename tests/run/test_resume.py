@@ -34,7 +34,18 @@ def run(store, log, *, engine="serial", plan=PLAN, **options):
         "q": strange.Paced(log=str(log), tag="q"),
         "tree": DecisionTreeClassifier(max_depth=1, max_features=1),
     }
-    return bk.compare(learners, X, Y, cv=plan, store=store, n_jobs=2, random_state=4, progress=False, **options, execution=bk.Execution(engine=engine))  # fmt: skip
+    return bk.compare(
+        learners,
+        X,
+        Y,
+        cv=plan,
+        store=store,
+        n_jobs=2,
+        random_state=4,
+        progress=False,
+        **options,
+        execution=bk.Execution(engine=engine),
+    )
 
 
 # A loaded process that forks one run for every line it reads, so that all of them start at once.
@@ -183,21 +194,21 @@ def counted(tmp_path):
     """`counted(...)`: a study with that store, and how often each learner was fitted for it."""
     log, store = tmp_path / "fits", tmp_path / "study.db"
 
-    def go(names, datasets=None, *, settings=None, **options):
+    def go(names, datasets=None, *, settings=None, repetitions=1, **options):
         before = fits(log)
         learners = {
             name: strange.Counted(log=str(log), tag=name, **(settings or {})) for name in names
         }
         datasets = datasets or {"d": (X, Y)}
         data = [as_dataset(*one, name=name) for name, one in datasets.items()]
-        options = {"plan": "2x3", "random_state": 4, **options}
+        options = {"cv": "2x3", "random_state": 4, **options}
         study = bk.compare(
             learners,
             data,
             store=store,
             progress=False,
             **options,
-            execution=bk.Execution(engine="serial"),
+            execution=bk.Execution(engine="serial", repetitions=repetitions),
         )
         return study, dict(fits(log) - before)
 
@@ -215,7 +226,7 @@ def test_only_what_is_missing_is_computed(counted):
     assert done == {"c": 6}
     np.testing.assert_array_equal(more.losses.values[1:], first.losses.values)
 
-    longer, done = counted("ab", plan="5x3")
+    longer, done = counted("ab", cv="5x3")
     assert done == {"a": 9, "b": 9}
     np.testing.assert_array_equal(longer.losses.values[:, :, :2], first.losses.values)
 
@@ -262,20 +273,25 @@ def test_changed_data_are_noticed(counted, data):
     [
         {"settings": {"nap": 1e-6}},
         {"random_state": 5},
-        {"plan": "2x4"},
-        {"loss": "balanced_accuracy"},
+        {"cv": "2x4"},
+        {"scoring": "balanced_accuracy"},
     ],
 )
 def test_changed_settings_are_noticed(counted, change):
     counted("ab")
     _, done = counted("ab", **change)
-    runs_of = 8 if change.get("plan") == "2x4" else 6
+    runs_of = 8 if change.get("cv") == "2x4" else 6
     assert done == {"a": runs_of, "b": runs_of}
 
 
 def test_failures_are_kept_too(tmp_path):
     learners = {"raises": strange.Raises(), "a": GaussianNB(), "b": "nmc"}
-    options = {"plan": "2x3", "store": tmp_path / "s.db", "engine": "serial", "progress": False}
+    options = {
+        "cv": "2x3",
+        "store": tmp_path / "s.db",
+        "progress": False,
+        "execution": bk.Execution(engine="serial"),
+    }
     first = bk.compare(learners, X, Y, **options)
     second = bk.compare(learners, X, Y, **options)
     assert len(first.failures) == 6
@@ -289,9 +305,19 @@ def test_a_run_that_was_stopped_goes_on(tmp_path):
         "once": strange.FailsOnce(log=str(tmp_path / "mark")),
         "c": strange.Counted(log=str(log), tag="c"),
     }
-    options = {"plan": "2x3", "store": tmp_path / "s.db", "engine": "serial", "progress": False}
+    options = {
+        "cv": "2x3",
+        "store": tmp_path / "s.db",
+        "progress": False,
+        "execution": bk.Execution(engine="serial"),
+    }
     with pytest.raises(bk.BestOfKError, match="once failed on 'data'"):
-        bk.compare(learners, X, Y, **options, execution=bk.Execution(on_failure="stop"))
+        bk.compare(
+            learners,
+            X,
+            Y,
+            **{**options, "execution": bk.Execution(engine="serial", on_failure="stop")},
+        )
     study = bk.compare(learners, X, Y, **options)
     assert fits(log) == {"c": 6}
     assert study.losses.algorithms == ("c",)  # what failed once is kept as a failure

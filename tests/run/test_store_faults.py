@@ -549,7 +549,7 @@ def test_a_comparison_whose_store_is_deleted_ends_in_another(tmp_path, monkeypat
             time.sleep(0.15 if budget else 0.0)
 
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.tile([0, 1], 15)
-    options = {"plan": "3x3", "engine": "serial", "budget": budget}
+    options = {"cv": "3x3", "budget": budget, "execution": bk.Execution(engine="serial")}
     with pytest.warns(BestOfKWarning, match=r"is kept in .*study-rescued\.db"):
         study = bk.compare(["nmc", "max"], X, y, store=path, progress=Deletes(), **options)
     assert study.store == str(tmp_path / "study-rescued.db")

@@ -35,7 +35,7 @@ class Tree(NamedTuple):
     """(nodes, classes) the training weight in the node, by class."""
 
 
-class Settings(NamedTuple):
+class TreeSettings(NamedTuple):
     """The parameters as the kernels take them."""
 
     min_leaf: float
@@ -179,7 +179,7 @@ class C45(ProbabilisticClassifier):
         """Whether another `random_state` could give another tree."""
         return self.pruning == "holdout"
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> TreeSettings:
         """The parameters, checked, as the kernels take them."""
         from scipy.special import ndtri
 
@@ -190,7 +190,7 @@ class C45(ProbabilisticClassifier):
         confidence = probability(self.confidence, "confidence")
         if confidence > 0.5:
             raise refuse("confidence", "at most 0.5", self.confidence)
-        return Settings(
+        return TreeSettings(
             min_leaf=float(min_leaf),
             by_gain=criterion == "gain",
             pruning=_PRUNINGS[self.pruning],

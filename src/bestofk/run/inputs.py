@@ -177,6 +177,10 @@ def as_datasets(
     if isinstance(target, str):
         return (_with_target(data, target, task, columns),)
     if target is not None:
+        if isinstance(data, str | os.PathLike | DataSet):
+            raise ArgumentError(
+                f"target holds values and data is a {type(data).__name__}: give one of {_FORMS}."
+            )
         # used for the length of a call, and every learner gets slices
         return (as_dataset(data, target, task=task, copy=False, **columns),)
     if hasattr(data, "columns") or hasattr(data, "shape"):

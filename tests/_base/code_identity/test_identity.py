@@ -55,9 +55,12 @@ def load(folder, edits=()):
 
 
 def run(module, store, **options):
-    asked = {"loss": module.loss, "X": X, "y": Y, "learner": module.learner, **options}
+    asked = {"scoring": module.loss, "data": X, "target": Y, "learner": module.learner, **options}
     learners = {"mine": asked.pop("learner"), "other": GaussianNB()}
-    study = bk.compare(learners, asked.pop("X"), asked.pop("y"), cv="2x2", store=store, progress=False, **asked, execution=bk.Execution(engine="serial"))  # fmt: skip
+    execution = bk.Execution(engine="serial", threads=asked.pop("threads", 1))
+    study = bk.compare(
+        learners, **asked, cv="2x2", store=store, progress=False, execution=execution
+    )
     assert not study.failures
     with open_store(store) as kept:
         return kept.n_cells()
@@ -153,26 +156,26 @@ def test_settings_data_threads_and_costs_are_noticed(first, store, tmp_path):
     module = load(tmp_path / "code")
     one_more = X.copy()
     one_more[0, 0] = np.nextafter(one_more[0, 0], 9)
-    base = {"loss": [[0, 1], [1, 0]]}
+    base = {"scoring": [[0, 1], [1, 0]]}
     run(module, first.parent / "costs.db", **base)
     for change in (
         {"learner": module.Cutting(power=2)},
         {"learner": module.Cutting(chosen=lambda x: x)},
-        {"X": one_more},
-        {"X": X.astype(np.float32).astype(float)},
+        {"data": one_more},
+        {"data": X.astype(np.float32).astype(float)},
         {"threads": 2},
-        {"loss": "zero-one"},
+        {"scoring": "zero-one"},
     ):
         assert run(module, shutil.copy(store, tmp_path / "one.db"), **change) > 8, change
     for costs in ([[0, 1 + 1e-9], [1, 0]], [[0, 1], [1, 1e-300]]):
         copy = shutil.copy(first.parent / "costs.db", tmp_path / "one.db")
-        assert run(module, copy, loss=costs) == 16
-        assert run(module, copy, loss=costs) == 16
+        assert run(module, copy, scoring=costs) == 16
+        assert run(module, copy, scoring=costs) == 16
 
 
 def test_labels_of_another_type_are_other_data(store, tmp_path):
     module = load(tmp_path / "code")
-    assert run(module, store, y=Y.astype(str)) == 16
+    assert run(module, store, target=Y.astype(str)) == 16
 
 
 def test_seeds_outlive_an_edit_and_stored_failures_do_not_come_back(tmp_path):

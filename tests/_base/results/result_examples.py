@@ -45,7 +45,14 @@ def decision() -> Any:
 
 @functools.cache
 def study() -> Any:
-    return bk.compare(["max", "nmc", "naive-bayes"], "iris", cv="5x2", n_jobs=1, progress=False, execution=bk.Execution(replicate=2))  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "naive-bayes"],
+        "iris",
+        cv="5x2",
+        n_jobs=1,
+        progress=False,
+        execution=bk.Execution(replicate=2),
+    )
 
 
 @functools.cache
@@ -56,7 +63,14 @@ def simulation() -> Any:
 
 @functools.cache
 def _two_metrics() -> Any:
-    return bk.compare(["max", "nmc", "nn"], "iris", cv="5x2", scoring=["zero-one", "f1_macro"], progress=False, execution=bk.Execution(engine="serial"))  # fmt: skip
+    return bk.compare(
+        ["max", "nmc", "nn"],
+        "iris",
+        cv="5x2",
+        scoring=["zero-one", "f1_macro"],
+        progress=False,
+        execution=bk.Execution(engine="serial"),
+    )
 
 
 def _study_with_a_failure() -> Any:

@@ -246,7 +246,7 @@ def test_names_take_the_place_of_numbers():
 
 
 def test_nothing_looks_into_results_by_name():
-    for module in ("presenting", "report.presented", "ordering.one_test"):
+    for module in ("_base.results", "report.tables", "decide.one_test"):
         source = inspect.getsource(importlib.import_module(f"bestofk.{module}"))
         assert "hasattr" not in source
         assert "inspect" not in source

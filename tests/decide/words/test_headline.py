@@ -64,7 +64,7 @@ def test_the_number_of_instances_that_is_needed_is_right(learners):
     assert enough.decidable
     assert enough.claims
     # exact: two in 2^n patterns of signs
-    assert smallest_pvalue(enough.choice, needed) == 2 / 2**needed
+    assert smallest_pvalue(enough.test_choice, needed) == 2 / 2**needed
 
 
 def test_test_first_says_it_too(on_data_sets):

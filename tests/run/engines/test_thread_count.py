@@ -38,8 +38,8 @@ def losses(data, loss, **options):
     else:
         learners = {"logistic": LogisticRegression(max_iter=30), "other": LogisticRegression(C=0.1)}
         y = labels
-    options = {"n_jobs": 2, **options}
-    study = bk.compare(learners, X, y, scoring=loss, cv="resample:2:0.4", progress=False, **options)
+    execution = bk.Execution(**{"n_jobs": 2, "progress": False, **options})
+    study = bk.compare(learners, X, y, scoring=loss, cv="resample:2:0.4", execution=execution)
     return study.losses.values
 
 
@@ -80,7 +80,15 @@ def test_whole_plans_and_split_by_split(monkeypatch):
     found = []
     for rows, engine in ((0, "processes"), (10**9, "serial")):
         monkeypatch.setattr("bestofk.run.evaluation.evaluate.WHOLE_PLAN_FROM", rows)
-        study = bk.compare(["nmc", "logistic", "c4.5", "nn"], "iris", cv="2x4", n_jobs=2, progress=False, prefer="listed", execution=bk.Execution(engine=engine))  # fmt: skip
+        study = bk.compare(
+            ["nmc", "logistic", "c4.5", "nn"],
+            "iris",
+            cv="2x4",
+            n_jobs=2,
+            progress=False,
+            prefer="listed",
+            execution=bk.Execution(engine=engine),
+        )
         found.append(study.losses.values)
     np.testing.assert_array_equal(*found)
 
@@ -94,7 +102,17 @@ def test_a_fit_has_the_threads_that_were_asked_for_and_the_same_bits(data, engin
     }
 
     def told(engine):
-        return bk.compare(learners, data[0], data[2], cv="holdout:0.5", n_jobs=1, progress=False, prefer="listed", scoring="squared", execution=bk.Execution(engine=engine, threads=threads))  # fmt: skip
+        return bk.compare(
+            learners,
+            data[0],
+            data[2],
+            cv="holdout:0.5",
+            n_jobs=1,
+            progress=False,
+            prefer="listed",
+            scoring="squared",
+            execution=bk.Execution(engine=engine, threads=threads),
+        )
 
     study = told(engine)
     (failure,) = study.failures

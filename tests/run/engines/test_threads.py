@@ -66,7 +66,7 @@ def test_our_learners_go_to_threads_of_themselves(monkeypatch):
     X, y = data_sets()["numbers"]
     bk.compare(["nmc", "nn"], X, y, cv="kfold:3", n_jobs=2, progress=False)
     assert used == [2]
-    for how in ({"n_jobs": 1}, {"n_jobs": 2, "engine": "serial"}):
+    for how in ({"n_jobs": 1}, {"n_jobs": 2, "execution": bk.Execution(engine="serial")}):
         bk.compare(["nmc", "nn"], X, y, cv="kfold:3", progress=False, **how)
     learners = {"nmc": "nmc", "theirs": strange.Majority()}
     bk.compare(
@@ -88,7 +88,14 @@ def test_other_learners_and_losses_are_refused():
             execution=bk.Execution(engine="threads"),
         )
     with pytest.raises(ArgumentError, match=say):
-        bk.compare(["nmc", "nn"], X, y, scoring=lambda a, b: float((a != b).mean()), progress=False, execution=bk.Execution(engine="threads"))  # fmt: skip
+        bk.compare(
+            ["nmc", "nn"],
+            X,
+            y,
+            scoring=lambda a, b: float((a != b).mean()),
+            progress=False,
+            execution=bk.Execution(engine="threads"),
+        )
 
 
 def test_more_threads_come_only_when_the_work_lasts(monkeypatch):

@@ -119,9 +119,17 @@ def test_each_design_has_its_test_and_is_read_back(asked, test, tmp_path):
 @pytest.mark.usefixtures("preloaded_workers")
 def test_workers_and_this_process_agree_on_splits_that_leave_rows_out():
     X, y = visits()
-    options = {"plan": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}
+    options = {"cv": ms.TimeSeriesSplit(4), "sample_weight": np.arange(N) + 1.0}
     here = bk.compare(LEARNERS, X[["a"]], y, **options, **QUICK)
-    there = bk.compare(LEARNERS, X[["a"]], y, **options, n_jobs=2, progress=False, execution=bk.Execution(engine="processes"))  # fmt: skip
+    there = bk.compare(
+        LEARNERS,
+        X[["a"]],
+        y,
+        **options,
+        n_jobs=2,
+        progress=False,
+        execution=bk.Execution(engine="processes"),
+    )
     np.testing.assert_array_equal(here.losses.values, there.losses.values)
 
 

@@ -155,7 +155,7 @@ def test_damaged_predictions_and_payloads_are_noticed(tmp_path, make_cell):
 
 X = np.random.default_rng(2).normal(size=(48, 3))
 Y = np.tile(["a", "b", "c"], 16)
-OPTIONS = {"cv": "2x3", "progress": False}
+OPTIONS = {"cv": "2x3", "progress": False, "execution": bk.Execution(engine="serial")}
 
 
 @pytest.mark.parametrize("assignment", [

@@ -43,7 +43,12 @@ def run(store, log, *, nap=0.01, **options):
         "q": strange.Counted(log=str(log), tag="q", nap=nap),
         "raises": strange.CountedAndRaises(log=str(log), tag="raises", nap=nap),
     }
-    options = {"plan": "8x5", "engine": "serial", "progress": False, **options}
+    options = {
+        "cv": "8x5",
+        "progress": False,
+        "execution": bk.Execution(engine="serial"),
+        **options,
+    }
     return bk.compare(learners, X, Y, store=store, random_state=4, **options)
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from bestofk._base.checks import Floats
 from bestofk.data.dataset import made_once
 from bestofk.data.schema import Codes, Encoded
-from bestofk.learners.c45 import Settings, Tree
+from bestofk.learners.c45 import Tree, TreeSettings
 from bestofk.learners.kernels.library import Kernel
 from bestofk.learners.kernels.splits import SplitMarks, columns_by_value, sort_columns
 
@@ -56,7 +56,7 @@ def entropy_terms(n: int) -> Floats:
     return terms
 
 
-def fit(encoded: Encoded, grown: npt.NDArray[np.bool_], settings: Settings) -> Tree:
+def fit(encoded: Encoded, grown: npt.NDArray[np.bool_], settings: TreeSettings) -> Tree:
     """The tree of the rows in `grown`; the others are held for pruning."""
     columns = np.ascontiguousarray(encoded.values[grown].T)
     held = np.ascontiguousarray(encoded.values[~grown].T)
@@ -99,7 +99,7 @@ def shares_and_codes(tree: Tree, cardinality: Codes, values: Floats) -> tuple[Fl
 def predict_lists(
     encoded: Encoded,
     marks: SplitMarks,
-    settings: Settings,
+    settings: TreeSettings,
     held_at: Codes,
     held_masks: npt.NDArray[np.bool_],
 ) -> Codes:
@@ -118,7 +118,7 @@ def predict_lists(
     return predicted
 
 
-def predict_bits(encoded: Encoded, marks: SplitMarks, settings: Settings) -> Codes:
+def predict_bits(encoded: Encoded, marks: SplitMarks, settings: TreeSettings) -> Codes:
     """The same from sets of bits: complete nominal data, nothing held out."""
     min_leaf, by_gain, pruning, raising, confidence, z = settings
     predicted = np.zeros(marks.marks.shape, dtype=np.int64)
