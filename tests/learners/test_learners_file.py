@@ -73,11 +73,11 @@ def test_classes_instances_and_marked_factories(models, text, name, shown) -> No
     ("text", "sentence"),
     [
         ("./my_models.py:unmarked", "learner_factory"),
-        ("./my_models.py:ready(C=1)", "is an estimator already"),
+        ("./my_models.py:ready(C=1)", "is already an estimator"),
         ("./my_models.py:redy", "did you mean 'ready'"),
         ("./none.py:x", "There is no Python file './none.py'"),
         ("my_models:Always", "write './my_models.py:Always' to run it"),
-        ("./my_models.py:machine(D=1)", "cannot be made"),
+        ("./my_models.py:machine(D=1)", "cannot be created"),
     ],
 )
 def test_what_is_wrong_is_said(models, text, sentence) -> None:
@@ -105,7 +105,7 @@ def test_files_and_specifications_together(models) -> None:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("learners = 3", "a mapping or a list called 'learners'"),
+        ("learners = 3", "a mapping or a list 'learners'"),
         ("x = 3", "got none"),
         ("learners = {'a': 'nmc'", "SyntaxError"),
         ("\nraise RuntimeError('no\\nluck')", "RuntimeError: no luck (line 2)"),
@@ -145,7 +145,7 @@ def test_the_command_line_in_workers(models, run_loaded) -> None:
     [
         ("class L:\n def __init__(self): raise KeyError('x')\n"
          " def fit(self): 0\n def predict(self): 0\n def get_params(self, deep=True): return {}",
-         "cannot be made: KeyError"),
+         "cannot be created: KeyError"),
         ("class L:\n def fit(self): 0\n def predict(self): 0\n"
          " def get_params(self, deep=True): raise OSError('gone')",
          "its get_params raises OSError: gone"),
@@ -165,5 +165,5 @@ def test_learners_that_raise_are_one_line(tmp_path, monkeypatch, capfd, source, 
 
 
 def test_only_functions_are_marked() -> None:
-    with pytest.raises(ArgumentError, match="marks functions"):
+    with pytest.raises(ArgumentError, match="must be used on functions"):
         learner_factory(print)

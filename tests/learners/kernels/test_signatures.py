@@ -57,17 +57,16 @@ def test_every_exported_function_is_in_every_library() -> None:
 
 
 def test_arrays_of_another_kind_are_refused() -> None:
-    kernel = Kernel("logistic_exp", "*f64 i64 &f64")
-    x = np.zeros(4)
+    kernel = Kernel("logistic_probabilities", "*f64 i64 i64 &f64")
+    x, out = np.zeros(4), np.zeros(8)
     with pytest.raises(TypeError, match="contiguous arrays of float64; got float32"):
-        kernel(x.astype(np.float32), 4, x)
+        kernel(x.astype(np.float32), 4, 1, out)
     with pytest.raises(TypeError, match="with strides"):
-        kernel(np.zeros((4, 2))[:, 0], 4, x)
-    with pytest.raises(TypeError, match="takes 3 arguments"):
+        kernel(np.zeros((4, 2))[:, 0], 4, 1, out)
+    with pytest.raises(TypeError, match="takes 4 arguments"):
         kernel(x, 4)
-    frozen = np.zeros(4)
-    frozen.flags.writeable = False
+    x.flags.writeable = False
     with pytest.raises(TypeError, match="read-only"):
-        kernel(x, 4, frozen)
-    assert kernel(frozen, 4, x) == 0
-    assert x.tolist() == [1.0] * 4
+        kernel(out[:4], 4, 1, x)
+    assert kernel(x, 4, 1, out) == 0
+    assert out.tolist() == [0.5] * 8

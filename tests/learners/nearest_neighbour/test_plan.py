@@ -37,7 +37,7 @@ def assert_equal(data: Encoded, splits: Splits, scales: tuple[str | None, ...] =
         for words in BY_CLASS:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(nearest_neighbour_plan, "_lists_pay", lambda *_: True)
-                patch.setattr(nearest_neighbour_plan, "_MANY_WORDS", words)
+                patch.setattr(nearest_neighbour_plan, "_MIN_WORDS_BY_CLASS", words)
                 whole = model._predict_plan(data, splits)
             assert len(whole) == len(parts) == splits.runs * splits.folds
             for ours, expected in zip(whole, parts, strict=True):
@@ -166,7 +166,7 @@ def test_more_neighbours_than_are_passed_over_at_once(
     y = np.arange(data.n) % classes
     data = replace(data, y=y, classes=np.arange(classes))
     splits = plan("66x2", stratified=False, random_state=4).materialise(data.n)
-    monkeypatch.setattr(nearest_neighbour_plan, "_MANY_WORDS", 1)
+    monkeypatch.setattr(nearest_neighbour_plan, "_MIN_WORDS_BY_CLASS", 1)
     for scale in ("range", "std"):
         whole = NearestNeighbour(scale)._predict_plan(data, splits)
         for run in (0, 33, 65):

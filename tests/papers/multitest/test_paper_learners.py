@@ -255,13 +255,3 @@ def test_lists_of_neighbours_give_what_pairs_give(kind, monkeypatch):
     by_pairs = count_errors(data, "NN", marks, seeds)
     monkeypatch.setattr("bestofk.papers.multitest.tables._FEW", 10)
     np.testing.assert_array_equal(count_errors(data, "NN", marks, seeds), by_pairs)
-
-
-def test_exponential_in_single_precision():
-    from bestofk.papers.multitest.kernel import exp_of_negative
-
-    x = -np.logspace(-6, np.log10(86.9), 400).astype(np.float32)
-    np.testing.assert_allclose(exp_of_negative(x), np.exp(x.astype(np.float64)), rtol=5e-7)
-    low, top = exp_of_negative(np.array([-500.0, 0.0], dtype=np.float32))
-    assert low < 1e-37
-    assert top == 1.0

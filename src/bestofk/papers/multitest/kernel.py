@@ -23,7 +23,6 @@ _MODES_AGREE = Kernel("multitest_modes_agree", "*f64 *i64 *bool i64 i64 *bool i6
 _NEAREST_MEAN = Kernel("multitest_nearest_mean", f"{_DATA} i64 *bool i64 &i64")
 _MAJORITY = Kernel("multitest_majority", "*i64 i64 i64 *bool i64 &i64")
 _FIRST_NEAREST = Kernel("multitest_first_nearest", f"{_DATA} *bool i64 &i64")
-_EXP = Kernel("multitest_exp", "*f32 i64 &f32")
 _LOGISTIC = Kernel("multitest_logistic", f"{_DATA} i64 f64 *u32 *bool i64 &i64")
 _TREE = Kernel("multitest_tree", f"{_DATA} i64 *u32 *i64 *u32 *bool i64 &i64")
 
@@ -121,10 +120,3 @@ def modes_agree(data: Prepared, marks: Marks, wanted: Floats) -> bool:
             data.values, data.cardinality, data.whole, *data.values.shape, marks, len(marks), wanted
         )
     )
-
-
-def exp_of_negative(x: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """exp(x) of numbers up to 0, to within a few units of the last place of single precision."""
-    out = np.empty_like(x)
-    _EXP(x, len(x), out)
-    return out

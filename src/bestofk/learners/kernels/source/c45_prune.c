@@ -27,13 +27,6 @@ double added_errors(double n, double errors, Pessimist pessimist) {
     return many_errors(n, errors, pessimist.z);
 }
 
-/* for tests */
-i64 c45_added_errors(double n, double errors, double confidence, double z, double *added) {
-    Pessimist pessimist = {confidence, z};
-    *added = added_errors(n, errors, pessimist);
-    return 0;
-}
-
 /* total weight, and the weight outside the largest class */
 static double weight_of(const double *counts, i64 n_labels, double *errors) {
     double total = 0.0, largest = 0.0;

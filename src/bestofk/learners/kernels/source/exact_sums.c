@@ -121,8 +121,3 @@ double rounded_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb) {
     double value = ldexp((double)head, (int)exponent);
     return flipped ? -value : value;
 }
-
-i64 exact_sum(const i64 *part, i64 count, i64 low, i64 width, i64 *limb, double *sum) {
-    *sum = rounded_sum(part, count, low, width, limb);
-    return 0;
-}

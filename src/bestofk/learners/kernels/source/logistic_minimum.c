@@ -232,19 +232,16 @@ static void tiles_of_rows(const double *z, i64 n, i64 q, double *tiles) {
 /* the same for rows that are standardised, as Python calls it */
 i64 logistic_minimise(const double *z, i64 n, i64 q, i64 r, const i64 *y, double strength,
                       double *weights, const double *matrix, i64 matrix_size, double tolerance,
-                      i64 most_steps, const double *probe, i64 n_probe, double tie, i64 *chosen,
-                      double *outcome) {
+                      i64 most_steps, double *outcome) {
     Scratch scratch = {0};
-    Work work = room_for(&scratch, n, q, r, strength, n_probe);
+    Work work = room_for(&scratch, n, q, r, strength, 0);
     if (scratch.failed) {
         scratch_free(&scratch);
         return NO_MEMORY;
     }
-    work.n_probe = n_probe;
     tiles_of_rows(z, n, q, work.model.tiles);
-    tiles_of_rows(probe, n_probe, q, work.probe);
     set_labels(&work.model, y, NULL, n);
-    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, tie, chosen,
+    i64 steps = minimise(&work, weights, matrix, matrix_size, tolerance, most_steps, 0.0, NULL,
                          outcome);
     scratch_free(&scratch);
     return steps;

@@ -9,17 +9,6 @@
 #define CHUNK_BYTES (1 << 16)
 #define INLINE static inline __attribute__((always_inline))
 
-i64 logistic_exp(const double *x, i64 n, double *out) {
-    for (i64 i = 0; i < n; i += LANES) {
-        double cells[LANES] = {0};
-        i64 count = least_of(LANES, n - i);
-        memcpy(cells, x + i, (size_t)count * sizeof *x);
-        put_lanes(cells, exp_of_negative(lanes_at(cells)));
-        memcpy(out + i, cells, (size_t)count * sizeof *x);
-    }
-    return 0;
-}
-
 /* the probabilities of the classes (columns) for every row of scores (n, r) */
 i64 logistic_probabilities(const double *scores, i64 n, i64 r, double *out) {
     for (i64 i = 0; i < n; i++) {

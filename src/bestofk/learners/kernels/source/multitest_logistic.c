@@ -42,13 +42,6 @@ static inline float exp_of_negative(float x) {
     return (1.0f + (r + tail)) * power;
 }
 
-i64 multitest_exp(const float *x, i64 n, float *out) {
-    for (i64 i = 0; i < n; i++) {
-        out[i] = exp_of_negative(x[i]);
-    }
-    return 0;
-}
-
 /* what the columns are scaled by: p numbers and indicators, made of d columns */
 typedef struct {
     double *mean, *deviation; /* (d) of numbers */

@@ -100,8 +100,3 @@ i64 neighbour_unpack_tests(const u64 *predicted, i64 code_digits, i64 n, const i
     scratch_free(&scratch);
     return 0;
 }
-
-/* for tests: which of the eight of a block have bounds not above the limit */
-i64 neighbour_not_above(const float *blocks, i64 block, const float *weights, double limit) {
-    return (i64)not_above(blocks, block, weights, limit);
-}

@@ -24,11 +24,6 @@ void transpose_bits(u64 *words) {
     swap_bits(words, 1, 0x5555555555555555u);
 }
 
-i64 neighbour_transpose(u64 *words) {
-    transpose_bits(words);
-    return 0;
-}
-
 /* sort the first `count` pairs by key, keeping the order of equal keys (merge sort) */
 static void sort_pairs(double *keys, i64 *rows, i64 count, double *spare_keys, i64 *spare_rows) {
     for (i64 start = 0; start < count; start += RUN) {
@@ -176,28 +171,3 @@ static bool any_byte_below(const uint8_t *keys, double limit) {
 
 FIRST_ROWS(first_rows, double, any_below)
 FIRST_ROWS(first_byte_rows, uint8_t, any_byte_below)
-
-/* for tests: the rows found; `as_bytes` takes the keys as small whole numbers */
-i64 neighbour_first_rows(const double *keys, i64 n, i64 m, i64 as_bytes, double *found,
-                         i64 *rows) {
-    Scratch scratch = {0};
-    i64 room = 2 * n + 64;
-    double *spare_keys = TAKE(&scratch, double, room), *found_keys = TAKE(&scratch, double, room);
-    i64 *spare_rows = TAKE(&scratch, i64, room), *found_rows = TAKE(&scratch, i64, room);
-    uint8_t *bytes = TAKE(&scratch, uint8_t, n);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    for (i64 k = 0; k < n && as_bytes; k++) {
-        bytes[k] = (uint8_t)keys[k];
-    }
-    i64 count = as_bytes ? first_byte_rows(bytes, n, m, room, found_keys, found_rows, spare_keys,
-                                           spare_rows)
-                         : first_rows(keys, n, m, room, found_keys, found_rows, spare_keys,
-                                      spare_rows);
-    memcpy(found, found_keys, (size_t)count * sizeof *found);
-    memcpy(rows, found_rows, (size_t)count * sizeof *rows);
-    scratch_free(&scratch);
-    return count;
-}

@@ -12,21 +12,14 @@ static double java_double(u64 *state) {
     return (double)((high << 27) + (*state >> 21)) / 9007199254740992.0;
 }
 
-i64 weka_first_double(i64 seed, double *first) {
-    u64 state = ((u64)seed ^ FACTOR) & MASK;
-    *first = java_double(&state);
-    return 0;
-}
-
 /* shuffle in place as Weka did at the time: every row, from the last, with one before it */
-i64 weka_shuffle(i64 *rows, i64 count, i64 seed) {
+static void weka_shuffle(i64 *rows, i64 count, i64 seed) {
     u64 state = ((u64)seed ^ FACTOR) & MASK;
     for (i64 at = count - 1; at > 0; at--) {
         i64 other = (i64)(java_double(&state) * (double)at), row = rows[at];
         rows[at] = rows[other];
         rows[other] = row;
     }
-    return 0;
 }
 
 /* the class of the first of the nearest training rows */
@@ -128,24 +121,6 @@ static void climb(const double *gains, i64 d, i64 *parent) {
         }
         parent[child] = best;
     }
-}
-
-/* the arcs for all rows */
-i64 weka_arcs(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d, i64 n_labels,
-              const double *gammas, i64 *parent) {
-    Scratch scratch = {0};
-    i64 *pairs = TAKE(&scratch, i64, offset[d] * offset[d] * n_labels);
-    i64 *class_counts = TAKE(&scratch, i64, n_labels);
-    double *gains = TAKE(&scratch, double, d *d);
-    if (scratch.failed) {
-        scratch_free(&scratch);
-        return NO_MEMORY;
-    }
-    tan_add_pairs(codes, d, y, NULL, n, 1, offset, n_labels, pairs, class_counts);
-    tan_arc_gains(pairs, class_counts, n_labels, offset, d, gammas, gains);
-    climb(gains, d, parent);
-    scratch_free(&scratch);
-    return 0;
 }
 
 /* naive Bayes with the arcs of `climb` */
