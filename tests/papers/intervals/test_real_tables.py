@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from bestofk.cli.app import bestofk
 from bestofk.papers.intervals.experiments import (
-    DATASETS_REAL_DATA as DATASETS,
+    KEEL_DATASETS as DATASETS,
     LEARNERS,
     balanced_error,
 )

@@ -253,5 +253,5 @@ def test_lists_of_neighbours_give_what_pairs_give(kind, monkeypatch):
     marks = rng.permuted(np.tile(np.arange(data.n) % 2 == 1, (8, 1)), axis=1)
     seeds = np.zeros((8, 2), dtype=np.uint32)
     by_pairs = count_errors(data, "NN", marks, seeds)
-    monkeypatch.setattr("bestofk.papers.multitest.tables._FEW", 10)
+    monkeypatch.setattr("bestofk.papers.multitest.tables._MAX_ROWS_BY_PAIR", 10)
     np.testing.assert_array_equal(count_errors(data, "NN", marks, seeds), by_pairs)

@@ -37,7 +37,7 @@ def test_one_run_is_near_the_print():
 
 @needs_data
 def test_a_store_and_processes_change_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_OF_A_BLOCK", 2)
+    monkeypatch.setattr("bestofk.papers.multitest.reproduction._RUNS_PER_PIECE", 2)
     wanted = {"variant": "shared", "tables": ("fig3",), "data": Path(DATA)}
     first = reproduce(Request(**wanted, runs=3)).to_dict()
     store = str(tmp_path / "kept.db")

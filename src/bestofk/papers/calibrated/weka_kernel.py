@@ -1,4 +1,4 @@
-"""Errors by fold of the paper's learners on the rows of a run, by ``weka_learners.c``."""
+"""Call the kernels of ``weka_learners.c``: errors by fold on the rows of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NETWORK = Kernel("weka_network", "*i64 *i64 *i64 i64 i64 i64 *f64 *i64 i64 &i64
 
 
 def first_neighbour_errors(codes: Codes, y: Codes, folds: Codes, n_folds: int) -> Codes:
-    """The class of the first of the nearest training rows."""
+    """Count the errors of predicting the class of the first nearest training row."""
     wrong = np.empty(n_folds, dtype=np.int64)
     _NEIGHBOUR(codes, y, *codes.shape, folds, n_folds, wrong)
     return wrong
@@ -25,7 +25,7 @@ def first_neighbour_errors(codes: Codes, y: Codes, folds: Codes, n_folds: int) -
 def voted_perceptron_errors(
     inputs: Floats, second: npt.NDArray[np.bool_], folds: Codes, n_folds: int, seed: int
 ) -> Codes:
-    """The voted perceptron on training rows that are shuffled with the same seed in every fold."""
+    """Count the errors of the voted perceptron on training rows shuffled with one seed."""
     wrong = np.empty(n_folds, dtype=np.int64)
     _PERCEPTRON(inputs, second, *inputs.shape, folds, n_folds, seed, wrong)
     return wrong
@@ -34,7 +34,10 @@ def voted_perceptron_errors(
 def network_errors(
     codes: Codes, offset: Codes, y: Codes, n_classes: int, folds: Codes, n_folds: int
 ) -> Codes:
-    """Naive Bayes with the `arcs` of each fold's training rows."""
+    """Count the errors of naive Bayes with arcs between columns.
+
+    In each fold, the arc that raises the score most is added until none raises it.
+    """
     n, d = codes.shape
     gammas = gamma_table(n, int(np.diff(offset).max()))
     wrong = np.empty(n_folds, dtype=np.int64)
