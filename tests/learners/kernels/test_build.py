@@ -56,7 +56,7 @@ def test_a_compiler_that_fails_is_named(tmp_path: Path) -> None:
     )
     assert run.returncode == 1
     first = run.stderr.splitlines()[0]
-    assert first.startswith("bestofk cannot be built, since its C compiler no-such-compiler failed")
+    assert first.startswith("bestofk cannot be built because the C compiler no-such-compiler failed")
     assert first.endswith("install a C compiler (gcc or clang), or the package ziglang with pip.")
 
 

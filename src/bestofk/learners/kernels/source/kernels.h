@@ -1,7 +1,7 @@
-/* The functions that Python calls, and what all sources share.
+/* The functions that Python calls, and definitions shared by all sources.
  *
- * Arrays are C-contiguous; the caller checks types and sizes. A function returns a number that is
- * not negative, or NO_MEMORY. Floating point is evaluated as written: the same bits everywhere. */
+ * Arrays are C-contiguous; the caller checks types and sizes. A function returns a non-negative
+ * number or NO_MEMORY. Floating point is evaluated as written, with the same bits everywhere. */
 #ifndef BESTOFK_KERNELS_H
 #define BESTOFK_KERNELS_H
 
@@ -24,7 +24,7 @@
 typedef int64_t i64;
 typedef uint64_t u64;
 
-/* Memory that a function takes once, at its beginning, and gives back at its end. */
+/* Memory that a function allocates at its beginning and frees at its end. */
 typedef struct {
     void *blocks[64];
     int used;
@@ -32,7 +32,7 @@ typedef struct {
 } Scratch;
 
 static inline void *scratch_take(Scratch *scratch, i64 count, size_t size) {
-    /* calloc: cells that are never written are read as 0, never as what was there before */
+    /* calloc, so that cells that were never written are 0 */
     void *block = NULL;
     if (scratch->used < 64) {
         block = calloc(count > 0 ? (size_t)count : 1, size);
@@ -57,10 +57,10 @@ static inline void scratch_free(Scratch *scratch) {
 static inline i64 least_of(i64 a, i64 b) { return a < b ? a : b; }
 static inline i64 most_of(i64 a, i64 b) { return a > b ? a : b; }
 static inline i64 popcount(u64 word) { return (i64)__builtin_popcountll(word); }
-/* the place of the lowest one bit of a word that is not 0 */
+/* index of the lowest set bit of a non-zero word */
 static inline i64 lowest_bit(u64 word) { return (i64)__builtin_ctzll(word); }
 
-/* the first of the largest */
+/* Return the index of the first largest cell. */
 static inline i64 argmax_i64(const i64 *cells, i64 count) {
     i64 best = 0;
     for (i64 at = 1; at < count; at++) {
@@ -71,7 +71,7 @@ static inline i64 argmax_i64(const i64 *cells, i64 count) {
     return best;
 }
 
-/* the first of the largest; one that is not a number counts as the largest */
+/* Return the index of the first largest cell; NaN counts as the largest. */
 static inline i64 argmax_f64(const double *cells, i64 count) {
     i64 best = 0;
     for (i64 at = 0; at < count; at++) {
@@ -85,7 +85,7 @@ static inline i64 argmax_f64(const double *cells, i64 count) {
     return best;
 }
 
-/* split_marks.c: rows by mark, ascending within each; ends[m] is where mark m ends */
+/* split_marks.c: rows grouped by mark, ascending; ends[m] is the end of mark m */
 void group_by_mark(const i64 *marks, i64 n, i64 *order, i64 *ends, i64 n_marks);
 static inline i64 mark_begins(const i64 *ends, i64 mark) { return mark > 0 ? ends[mark - 1] : 0; }
 

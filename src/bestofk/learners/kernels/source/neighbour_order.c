@@ -2,7 +2,7 @@
 #include "neighbour.h"
 
 #define RUN 16
-/* Above this length it pays to find the m-th key first. */
+/* Above this length, finding the m-th key first is faster. */
 #define LONG 128
 
 static void swap_bits(u64 *words, int j, u64 mask) {
@@ -24,7 +24,7 @@ void transpose_bits(u64 *words) {
     swap_bits(words, 1, 0x5555555555555555u);
 }
 
-/* sort the first `count` pairs by key, keeping the order of equal keys (merge sort) */
+/* Sort the first `count` pairs by key with a stable merge sort. */
 static void sort_pairs(double *keys, i64 *rows, i64 count, double *spare_keys, i64 *spare_rows) {
     for (i64 start = 0; start < count; start += RUN) {
         for (i64 right = start + 1; right < least_of(start + RUN, count); right++) {
@@ -68,7 +68,7 @@ static void sort_pairs(double *keys, i64 *rows, i64 count, double *spare_keys, i
     }
 }
 
-/* the key that would stand at a place if all were in order (Hoare's selection) */
+/* Return the key at an index of the sorted order (Hoare's selection). */
 static double select_key(double *keys, i64 n, i64 place) {
     i64 low = 0, high = n - 1;
     while (low < high) {
@@ -117,7 +117,7 @@ static bool any_byte_below(const uint8_t *keys, double limit) {
     return any != 0;
 }
 
-/* Rows come in ascending order, so a later row with the key of the m-th found so far loses. */
+/* Rows are ascending, so a later row with the key of the current m-th loses. */
 #define FIRST_ROWS(NAME, KEY, ANY_BELOW)                                                          \
     i64 NAME(const KEY *keys, i64 n, i64 m, i64 room, double *found_keys, i64 *found_rows,        \
              double *spare_keys, i64 *spare_rows) {                                               \

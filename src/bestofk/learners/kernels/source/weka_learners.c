@@ -1,10 +1,10 @@
-/* Errors by fold of the calibrated tests' learners on the rows of a run, in their order. */
+/* Errors by fold of Weka's learners in the paper on calibrated tests, on the rows of a run. */
 #include "kernels.h"
 
 #define MASK (((u64)1 << 48) - 1)
 #define FACTOR 0x5DEECE66Du
 
-/* the next double in [0, 1) of Java's Random */
+/* Return the next double in [0, 1) of Java's Random. */
 static double java_double(u64 *state) {
     *state = (*state * FACTOR + 11) & MASK;
     u64 high = *state >> 22;
@@ -12,7 +12,7 @@ static double java_double(u64 *state) {
     return (double)((high << 27) + (*state >> 21)) / 9007199254740992.0;
 }
 
-/* shuffle in place as Weka did at the time: every row, from the last, with one before it */
+/* Shuffle in place as Weka did at the time: swap every row, from the last, with an earlier one. */
 static void weka_shuffle(i64 *rows, i64 count, i64 seed) {
     u64 state = ((u64)seed ^ FACTOR) & MASK;
     for (i64 at = count - 1; at > 0; at--) {
@@ -22,7 +22,7 @@ static void weka_shuffle(i64 *rows, i64 count, i64 seed) {
     }
 }
 
-/* the class of the first of the nearest training rows */
+/* Predict the class of the first of the nearest training rows. */
 i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64 *folds,
                          i64 n_folds, i64 *wrong) {
     memset(wrong, 0, (size_t)n_folds * sizeof *wrong);
@@ -51,7 +51,7 @@ i64 weka_first_neighbour(const i64 *codes, const i64 *y, i64 n, i64 d, const i64
     return 0;
 }
 
-/* the voted perceptron on training rows that are shuffled with the same seed in every fold */
+/* Predict with the voted perceptron on training rows shuffled with one seed in every fold. */
 i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width, const i64 *folds,
                     i64 n_folds, i64 seed, i64 *wrong) {
     Scratch scratch = {0};
@@ -85,7 +85,7 @@ i64 weka_perceptron(const double *inputs, const bool *second, i64 n, i64 width, 
     return 0;
 }
 
-/* whether the way from `start` by parents comes by `end` */
+/* Return whether `end` is `start` or one of its ancestors. */
 static bool leads_to(const i64 *parent, i64 start, i64 end) {
     while (start >= 0) {
         if (start == end) {
@@ -96,7 +96,8 @@ static bool leads_to(const i64 *parent, i64 start, i64 end) {
     return false;
 }
 
-/* parents besides the class, -1 for none: the arc that gains most, as long as one gains */
+/* Find parents besides the class, -1 for none: add the arc with the largest gain while one
+ * gains. */
 static void climb(const double *gains, i64 d, i64 *parent) {
     for (i64 i = 0; i < d; i++) {
         parent[i] = -1;
@@ -123,7 +124,7 @@ static void climb(const double *gains, i64 d, i64 *parent) {
     }
 }
 
-/* naive Bayes with the arcs of `climb` */
+/* Predict with naive Bayes and the arcs of `climb`. */
 i64 weka_network(const i64 *codes, const i64 *offset, const i64 *y, i64 n, i64 d, i64 n_labels,
                  const double *gammas, const i64 *folds, i64 n_folds, i64 *wrong) {
     i64 wide = offset[d], most = 1;
