@@ -129,8 +129,7 @@ def build(
         for variant in selected:
             library = into / f"kernels-{variant}.bin"
             objects = [
-                str(Path(folder) / f"{s.stem}-{object_variant(s.stem, variant)}.o")
-                for s in sources
+                str(Path(folder) / f"{s.stem}-{object_variant(s.stem, variant)}.o") for s in sources
             ]
             linked = Path(folder) / library.name
             _run([*linker(command, more_flags, objects), "-o", str(linked)])

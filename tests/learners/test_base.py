@@ -1,4 +1,4 @@
-"""The common base of the learners: what fit and predict take, and what they refuse."""
+"""The base class of the learners: valid and invalid input of fit and predict."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Learners described by text."""
+"""Learners from specifications."""
 
 import pytest
 from sklearn.ensemble import RandomForestClassifier
@@ -27,8 +27,8 @@ from bestofk.learners import named_learners, parse_learner
     ],
 )
 def test_descriptions(text: str, name: str, shown: str | None) -> None:
-    found, estimator = parse_learner(text)
-    assert found == name
+    learners, estimator = parse_learner(text)
+    assert learners == name
     if shown is None:
         assert estimator.get_params()["class_weight"] == {"a": 1, "b": -2}
         assert estimator.C == 20.0
@@ -91,11 +91,11 @@ def test_nothing_is_executed(tmp_path) -> None:
 
 def test_lists_and_mappings_of_learners() -> None:
     forest = RandomForestClassifier()
-    found = named_learners(["max", forest, "f=nmc"])
-    assert list(found) == ["max", "RandomForestClassifier", "f"]
-    assert found["RandomForestClassifier"] is forest
-    found = named_learners({"first": "max", "second": SVC()})
-    assert list(found) == ["first", "second"]
+    learners = named_learners(["max", forest, "f=nmc"])
+    assert list(learners) == ["max", "RandomForestClassifier", "f"]
+    assert learners["RandomForestClassifier"] is forest
+    learners = named_learners({"first": "max", "second": SVC()})
+    assert list(learners) == ["first", "second"]
     with pytest.raises(ArgumentError, match="Two learners are called 'SVC'"):
         named_learners([SVC(), SVC(C=2)])
     with pytest.raises(ArgumentError, match="got the text 'max'"):

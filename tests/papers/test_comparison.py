@@ -15,7 +15,7 @@ from bestofk.papers.comparison import (
 
 
 def numbers(**changes):
-    given = {
+    fields = {
         "table": "Table 9",
         "rows": ("a|b", "c"),
         "columns": ("x", "<y>"),
@@ -26,7 +26,7 @@ def numbers(**changes):
         "target": 1.0,
         "note": "A note.",
     }
-    return ComparedNumbers(**{**given, **changes})
+    return ComparedNumbers(**{**fields, **changes})
 
 
 def words():
@@ -91,7 +91,7 @@ def test_words_summary_names_what_differs():
 
 
 def test_what_is_not_judged_is_counted_on_neither_side():
-    """Agreement of a cell that nobody judged would be published as a result."""
+    """Cells that are not judged do not count as agreement."""
     unjudged = replace(words(), judged=np.array([[True, False]]))
     assert unjudged.summary() == "Table 8: 1 of 1 agree."
     assert unjudged.to_dict()["within"] == [[True, None]]
@@ -119,8 +119,8 @@ def test_account_in_every_form():
     account = ReproductionResult(
         title="T & U", paper="P.", tables=(numbers(), words()), sentences=("It <is>.",)
     )
-    held = json.loads(json.dumps(account.to_dict(), allow_nan=False))
-    assert held["tables"][0]["ours"] == [[1.0, 2.0], [None, 4.2]]
+    restored = json.loads(json.dumps(account.to_dict(), allow_nan=False))
+    assert restored["tables"][0]["ours"] == [[1.0, 2.0], [None, 4.2]]
     assert account.to_markdown().startswith("## T & U\n\nP.\n\nIt <is>.\n")
     assert "<h2>T &amp; U</h2>" in account.to_html()
     assert "It &lt;is&gt;." in account.to_html()

@@ -1,4 +1,4 @@
-"""The transcription checked by what the tables say of themselves and the text of them."""
+"""The transcribed tables against their own sums and the text."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The transcription of the interval paper: sums, averages and what the tables say of each other."""
+"""The transcribed tables of the interval paper: sums, averages and relations between tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LAST = {"2": "Bootstrap-A", "3": "Bootstrap-A", "4": "Bootstrap-B", "5": "Bootst
 
 
 def counts(table):
-    """Printed ok, no, err (and inc as 0 where there is none) by row and test."""
+    """Return the printed ok, no, err and inc (0 if absent) by row and test."""
     parts = [printed_table("intervals", table, name).values for name in ("ok", "no", "err")]
     open_ = np.zeros_like(parts[0])
     if LAST[table] == "Bootstrap-B":

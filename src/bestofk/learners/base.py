@@ -52,7 +52,7 @@ class EncodedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     n_features_in_: int
     _declared: Codes
     _own_preparation: ClassVar[frozenset[str]] = frozenset()
-    """What the learner does to columns, as field names of `preparation.Preparation`."""
+    """Preparations that the learner does itself, as field names of `Preparation`."""
 
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the model to the rows of `X`, shape (n, d), and their labels `y`, shape (n,)."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Majority(ProbabilisticClassifier):
-    """Predict the most frequent class of the training rows, whatever the columns hold.
+    """Predict the most frequent class of the training rows, ignoring all columns.
 
     Ties go to the class that is declared first. Missing cells do not matter.
 

@@ -82,7 +82,7 @@ def predict_plan_nearest(encoded: Encoded, splits: Splits, scale: int) -> list[C
     encoded : Encoded
         All rows.
     splits : Splits
-        Which of them train and which test.
+        The training and test rows of each split.
     scale : int
         ``RANGE``, ``STD`` or ``NONE``.
     """

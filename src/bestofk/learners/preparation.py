@@ -183,7 +183,7 @@ _DECLARING_PACKAGES = ("sklearn", "bestofk")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcceptedInput:
-    """What a learner accepts without preparation.
+    """The input that a learner accepts without preparation.
 
     Attributes
     ----------

@@ -92,7 +92,7 @@ class ComparedNumbers:
 
     @property
     def difference(self) -> Floats:
-        """Ours minus printed."""
+        """Our numbers minus the printed ones."""
         return self.ours - self.printed
 
     @property
@@ -339,8 +339,8 @@ def markdown_table(table: ComparedNumbers | ComparedWords) -> str:
 
 
 def _pipes(table: ComparedNumbers | ComparedWords) -> list[str]:
-    def line(words: Sequence[str]) -> str:
-        return "| " + " | ".join(word.replace("|", "\\|") for word in words) + " |"
+    def line(texts: Sequence[str]) -> str:
+        return "| " + " | ".join(text.replace("|", "\\|") for text in texts) + " |"
 
     return [
         line([table.corner, *table.columns]),

@@ -1,4 +1,4 @@
-"""C4.5: worked examples, the parts of the tree, and the ways to prune."""
+"""C4.5: worked examples, parts of the tree, and pruning."""
 
 import numpy as np
 import pandas as pd
@@ -158,11 +158,11 @@ def test_holdout_pruning_keeps_only_subtrees_that_err_less_on_the_held_rows():
     data = random_data(rng, 400, [3, 4, 2, 0, 2], 0.0, 3)
     model = C45(pruning="holdout", random_state=11)
     model.fit_encoded(data)
-    held = np.random.default_rng(11).permutation(400)[:80]
+    held_out = np.random.default_rng(11).permutation(400)[:80]
     tree = model.tree_
 
     def errors(node, rows):
-        """Errors of the subtree on the rows; checks every test on the way."""
+        """Count errors of the subtree on the rows, and check every test."""
         as_leaf = int((data.y[rows] != tree.shares[node].argmax()).sum())
         a = tree.attribute[node]
         if a < 0:
@@ -181,7 +181,7 @@ def test_holdout_pruning_keeps_only_subtrees_that_err_less_on_the_held_rows():
         return below
 
     assert tree.shares[0].sum() == 320
-    assert errors(0, held) < 80
+    assert errors(0, held_out) < 80
     assert model.complexity() > 1
     assert model.complexity() < C45(pruning=None).fit_encoded(data).complexity()
 

@@ -1,4 +1,4 @@
-"""Fingerprints from a process of its own for every library."""
+"""Compute fingerprints in a separate process for every library."""
 
 import json
 import os
@@ -14,12 +14,12 @@ HERE = Path(__file__).parent
 
 
 @cache
-def said_by(
+def fingerprints_of(
     variant: str, source: Path | None = None, python: Any = None
 ) -> dict[str, dict[str, str]]:
-    """By a variant, or the library at a path; of the package in `source` if one is given.
+    """Return the fingerprints of a variant or a library path, with the package in `source`.
 
-    `python` is what runs it, where a new interpreter need not (the fixture ``run_loaded``).
+    `python` runs the program instead of a new interpreter (the fixture ``run_loaded``).
     """
     environment = {**os.environ, library.VARIANT: variant}
     if source is not None:
@@ -38,5 +38,5 @@ def said_by(
         check=True,
         env=environment,
     )
-    found: dict[str, dict[str, str]] = json.loads(run.stdout)
-    return found
+    fingerprints: dict[str, dict[str, str]] = json.loads(run.stdout)
+    return fingerprints

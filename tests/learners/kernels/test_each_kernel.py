@@ -1,4 +1,4 @@
-"""Laws of the kernels that no learner's fit calls, on hostile values; and that none is left out."""
+"""Kernels of the papers on hostile values; every kernel is covered by a test."""
 
 import importlib
 import pkgutil
@@ -44,14 +44,14 @@ def drawn(rng: Rng, *, n: int, d: int, classes: int, kind: str) -> Encoded:
 
 
 def paper_data(rng: Rng) -> tuple[Prepared, np.ndarray]:
-    """A data set in the MultiTest paper's form, and halves."""
+    """Draw a data set in the form of the MultiTest paper, and halves."""
     n, classes = int(rng.choice([4, 9, 64, 65, 130])), int(rng.choice([2, 3, 4]))
-    made = drawn(rng, n=n, d=int(rng.choice([1, 3, 9])), classes=classes, kind="mixed")
-    values = made.values
+    encoded = drawn(rng, n=n, d=int(rng.choice([1, 3, 9])), classes=classes, kind="mixed")
+    values = encoded.values
     values[rng.random(values.shape) < rng.choice([0.0, 0.2])] = np.nan
     data = Prepared(
-        name="drawn", values=values, cardinality=made.cardinality,
-        whole=rng.random(values.shape[1]) < 0.5, y=made.y, n_classes=classes, learning_rate=0.05,
+        name="drawn", values=values, cardinality=encoded.cardinality,
+        whole=rng.random(values.shape[1]) < 0.5, y=encoded.y, n_classes=classes, learning_rate=0.05,
     )  # fmt: skip
     marks = np.array([rng.permutation(np.arange(n) % 2 == 0) for _ in range(3)])
     return data, marks
@@ -117,11 +117,11 @@ def test_weka_learners(seed: int) -> None:
         apart = (codes[test][:, None] != codes[train][None]).sum(axis=2)
         assert wrong[fold] == np.count_nonzero(y[train[apart.argmin(axis=1)]] != y[test])
     inputs = rng.choice(STRANGE[:5], size=(n, d))
-    for found in (
+    for errors in (
         weka.voted_perceptron_errors(inputs, y == 1, folds, n_folds, 1),
         weka.network_errors(codes, offset, y, classes, folds, n_folds),
     ):
-        assert ((found >= 0) & (found <= sizes)).all()
+        assert ((errors >= 0) & (errors <= sizes)).all()
 
 
 CASES = (test_paper_learners, test_paper_filling, test_weka_learners)
@@ -129,7 +129,7 @@ CASES = (test_paper_learners, test_paper_filling, test_weka_learners)
 
 @pytest.mark.filterwarnings("ignore")
 def test_no_kernel_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is called by a law of this file, or by a learner on hostile data."""
+    """Each kernel is called by a test of this file, or by a learner on hostile data."""
     for package in (bestofk.learners, bestofk.papers):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if "kernel" in module.name or module.name.endswith(("split_marks", "exact_sums")):
@@ -158,7 +158,7 @@ def test_no_kernel_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
                 model.predict_encoded(data.values)
                 if hasattr(model, "_proba_encoded"):
                     model._proba_encoded(data.values)
-                for way in ("2x2", "bootstrap:2"):
-                    splits = plan(way, stratified=False, random_state=0).materialise(data.n)
+                for plan_spec in ("2x2", "bootstrap:2"):
+                    splits = plan(plan_spec, stratified=False, random_state=0).materialise(data.n)
                     learner._predict_plan(data, splits)
     assert set(DECLARED) == called

@@ -1,4 +1,4 @@
-"""Every learner on hostile shapes and values: it predicts classes it has seen, or refuses."""
+"""Every learner on hostile shapes and values predicts known classes or raises an error."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Signatures in Python against the prototypes of the header."""
+"""Signatures in Python equal the prototypes of the header."""
 
 import importlib
 import pkgutil
@@ -22,18 +22,18 @@ NOT_FOR_PYTHON = {"processor_level", "kernel_sources"}
 
 
 def prototypes() -> dict[str, str]:
-    """Name and signature of every exported function."""
+    """Return name and signature of every exported function."""
     text = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.DOTALL)
-    found = {}
+    signatures = {}
     for name, inside in re.findall(r"EXPORT [\w ]+?\*?(\w+)\(([^)]*)\);", text):
-        words = []
+        arguments = []
         for argument in inside.split(","):
             *kind, _ = argument.replace("*", " * ").split()
             constant, pointer = "const" in kind, "*" in kind
             cell = next((WORDS[word] for word in kind if word in WORDS), "")
-            words.append(f"{'*' if constant else '&'}{cell}" if pointer else cell)
-        found[name] = " ".join(words)
-    return found
+            arguments.append(f"{'*' if constant else '&'}{cell}" if pointer else cell)
+        signatures[name] = " ".join(arguments)
+    return signatures
 
 
 def test_declared_as_in_the_header() -> None:
@@ -44,16 +44,18 @@ def test_declared_as_in_the_header() -> None:
             if "kernel" in module.name or module.name.endswith(("split_marks", "exact_sums")):
                 importlib.import_module(module.name)
     declared = {name: kernel.signature for name, kernel in DECLARED.items()}
-    wanted = {name: said for name, said in prototypes().items() if name not in NOT_FOR_PYTHON}
-    assert declared == wanted
+    expected = {
+        name: signature for name, signature in prototypes().items() if name not in NOT_FOR_PYTHON
+    }
+    assert declared == expected
 
 
 def test_every_exported_function_is_in_every_library() -> None:
     if not HEADER.is_file():
         pytest.skip("installed without its sources")
     for variant in library.variants():
-        found = library._load(library._path(variant))
-        assert all(hasattr(found, name) for name in prototypes())
+        loaded = library._load(library._path(variant))
+        assert all(hasattr(loaded, name) for name in prototypes())
 
 
 def test_arrays_of_another_kind_are_refused() -> None:

@@ -1,4 +1,4 @@
-"""The logistic model against scikit-learn's with a tiny tolerance, and its whole-plan promise."""
+"""The logistic model against scikit-learn's with a tiny tolerance, and whole plans."""
 
 import numpy as np
 import pandas as pd
@@ -31,16 +31,16 @@ def test_the_gradient_vanishes_at_the_solution(name: str) -> None:
     # source: the derivative of the objective, written out with numpy
     data = load(name)
     encoded = data.encoded()
-    found = solve_from_zero(encoded.values, encoded.y, encoded.n_classes, 1.0)
-    assert found.converged
-    z = found.inputs(encoded.values)
-    scores = z @ found.weights
+    solution = solve_from_zero(encoded.values, encoded.y, encoded.n_classes, 1.0)
+    assert solution.converged
+    z = solution.inputs(encoded.values)
+    scores = z @ solution.weights
     if scores.shape[1] == 1:
         residual = 1 / (1 + np.exp(-scores)) - encoded.y[:, None]
     else:
         shares = np.exp(scores - scores.max(axis=1, keepdims=True))
         residual = shares / shares.sum(axis=1, keepdims=True) - np.eye(3)[encoded.y]
-    penalty = found.weights.copy()
+    penalty = solution.weights.copy()
     penalty[-1] = 0
     assert np.linalg.norm(z.T @ residual + penalty) < 5 * TOLERANCE
 

@@ -1,4 +1,4 @@
-"""Naive Bayes: tables as fractions, the numeric grid by scipy, hard data."""
+"""Naive Bayes: tables as fractions, the numeric grid against scipy, difficult data."""
 
 from fractions import Fraction
 

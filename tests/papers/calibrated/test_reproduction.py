@@ -1,4 +1,4 @@
-"""The reproduction at a size of seconds, and the printed figures against what the text says."""
+"""The reproduction at a small size, and the printed figures against the text."""
 
 import numpy as np
 import pytest
@@ -82,9 +82,9 @@ def test_runs_are_cut_as_if_there_had_been_no_more():
         assert not np.array_equal(cut, drawn.outcomes(test, df=None, alphas=(0.05,)).statistic)
 
 
-@pytest.mark.parametrize(("asked", "seed"), [((), 10), (("--seed", "3"), 3)])
-def test_the_default_seed_is_that_of_the_paper(asked, seed):
-    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *asked]
+@pytest.mark.parametrize(("requested", "seed"), [((), 10), (("--seed", "3"), 3)])
+def test_the_default_seed_is_that_of_the_paper(requested, seed):
+    command = ["reproduce", "calibrated", "--table", "4", "--runs", "2", *requested]
     done = CliRunner().invoke(bestofk, command)
     assert done.exit_code == 0, done.output
     assert f"2 data sets of each problem, seed {seed}." in " ".join(done.output.split())

@@ -1,4 +1,4 @@
-"""The learners of Table 7: by hand, against our own learners, against formulas of other sources."""
+"""The learners of Table 7: by hand, against built-in learners and other formulas."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_the_first_of_tied_neighbours_by_hand():
 
 
 def test_first_neighbour_has_the_folds_of_the_simulation():
-    """Attributes that tell rows apart: few ties, so that it must mostly equal our nn."""
+    """Attributes that distinguish rows give few ties, so it mostly equals the built-in nn."""
     problem = BinaryAttributes(rows=30, attributes=19, attribute_probability=0.5)
     ours = simulate(["max", "nn"], problem, "2x10", sets=2, random_state=4).losses[:, 0, 1, 0]
     theirs = weka_losses(problem, sets=2, runs=2, seed=4)["nn"]
@@ -48,21 +48,21 @@ def java_shuffle(rows, seed):
 
 def test_the_perceptron_is_ours_on_shuffled_training_rows():
     (run,), *_ = shuffled_runs(BinaryAttributes(rows=60, attributes=4), sets=1, runs=1, seed=2)
-    found = run_losses(run)["vp"]
+    losses = run_losses(run)["vp"]
     for fold in range(10):
         rows = np.flatnonzero(run.folds != fold)
         java_shuffle(rows, SEED)
         model = VotedPerceptron().fit_encoded(run.encoded.take(rows))
         test = run.encoded.take(np.flatnonzero(run.folds == fold))
         wrong = model._predict_encoded(test.values) != test.y
-        assert found[fold] == pytest.approx(wrong.mean())
+        assert losses[fold] == pytest.approx(wrong.mean())
 
 
-def _score(child, given):
+def _score(child, cells):
     """Log marginal likelihood of a binary column (Cooper and Herskovits 1992, Dirichlet 0.5)."""
     total = 0.0
-    for cell in np.unique(given):
-        counts = np.bincount(child[given == cell], minlength=2)
+    for cell in np.unique(cells):
+        counts = np.bincount(child[cells == cell], minlength=2)
         total += gammaln(counts + 0.5).sum() - gammaln(counts.sum() + 1) - 2 * gammaln(0.5)
     return total
 
@@ -117,7 +117,7 @@ def test_the_network_is_that_of_the_best_arcs(seed):
 def test_without_arcs_the_network_is_naive_bayes():
     """One column: by hand, with 0.5 added to every cell."""
     (run,), *_ = shuffled_runs(BinaryAttributes(rows=50, attributes=1), sets=1, runs=1, seed=9)
-    found = run_losses(run)["tan"]
+    losses = run_losses(run)["tan"]
     x, y = run.encoded.values[:, 0].astype(int), run.encoded.y
     for fold in range(10):
         train = run.folds != fold
@@ -126,7 +126,7 @@ def test_without_arcs_the_network_is_naive_bayes():
         of_class = table.sum(axis=1, keepdims=True)
         joint = (of_class + 0.5) * (table + 0.5) / (of_class + 1)
         wrong = joint.argmax(axis=0)[x[~train]] != y[~train]
-        assert found[fold] == pytest.approx(wrong.mean())
+        assert losses[fold] == pytest.approx(wrong.mean())
 
 
 def test_shuffled_rows_come_by_fold_then_by_class_and_hold_the_same_rows():

@@ -1,4 +1,4 @@
-"""The interval paper at a smoke size: shares significant, Type I error, tables, the command."""
+"""The interval paper at a small size: significant shares, Type I error, tables, command."""
 
 from __future__ import annotations
 

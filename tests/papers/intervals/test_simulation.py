@@ -1,4 +1,4 @@
-"""The simulated algorithms against what their binomial model says of means and variances."""
+"""The simulated algorithms against means and variances of their binomial model."""
 
 from __future__ import annotations
 

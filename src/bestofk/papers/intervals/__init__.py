@@ -1,1 +1,1 @@
-"""Otero et al. 2014: bootstrap analysis of multiple repetitions of experiments."""
+"""Otero et al. 2013: bootstrap analysis of multiple repetitions of experiments."""

@@ -202,7 +202,7 @@ class Scalar:
 
     @classmethod
     def unpacked(cls, columns: Floats) -> Scalar:
-        """The inverse of `packed`; leading axes before the columns are kept."""
+        """Invert `packed`; keep leading axes before the columns."""
         widths = np.cumsum([1, 1, ALGORITHMS, PAIRS, PAIRS, PAIRS])
         parts = np.split(columns, widths, axis=-1)
         parts[:2] = [part[..., 0] for part in parts[:2]]
@@ -229,7 +229,7 @@ class Ranges:
 
     @classmethod
     def unpacked(cls, columns: Floats) -> Ranges:
-        """The inverse of `packed`; leading axes before the columns are kept."""
+        """Invert `packed`; keep leading axes before the columns."""
         algorithms, pairs, differences = np.split(
             columns, np.cumsum([2 * ALGORITHMS, 2 * PAIRS]), axis=-1
         )

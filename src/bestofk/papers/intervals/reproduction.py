@@ -1,4 +1,4 @@
-"""Reproduce the tables of Otero et al. 2014."""
+"""Reproduce the tables of Otero et al. 2013."""
 
 from __future__ import annotations
 
