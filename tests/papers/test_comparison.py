@@ -58,11 +58,6 @@ def test_nothing_to_compare_is_said():
     assert numbers(printed=nothing).summary() == "Table 9: there is nothing to compare."
 
 
-def test_shapes_are_checked():
-    with pytest.raises(ArgumentError, match=r"allowed must have the shape \(2, 2\)"):
-        numbers(allowed=np.zeros(3))
-
-
 def test_target_is_needed_to_ask_for_it():
     with pytest.raises(ArgumentError, match="no target"):
         numbers(target=None).within_target()
@@ -103,11 +98,6 @@ def test_what_is_not_judged_is_counted_on_neither_side():
     assert only.within.tolist() == [[False, False]]
     nothing = replace(words(), judged=np.array([[False, False]]))
     assert nothing.summary() == "Table 8: there is nothing to compare."
-
-
-def test_flags_of_words_have_the_shape_of_the_table():
-    with pytest.raises(ArgumentError, match=r"judged must have the shape \(1, 2\)"):
-        replace(words(), judged=np.array([True]))
 
 
 def test_chance_is_three_standard_errors_and_rounding():

@@ -80,16 +80,6 @@ class ComparedNumbers:
     corner: str = ""
     note: str = ""
 
-    def __post_init__(self) -> None:
-        shape = len(self.rows), len(self.columns)
-        for name in ("ours", "printed", "allowed"):
-            array = np.asarray(getattr(self, name), dtype=np.float64)
-            if array.shape != shape:
-                raise ArgumentError(
-                    f"{name} must have the shape {shape} of rows and columns; got {array.shape}."
-                )
-            object.__setattr__(self, name, array)
-
     @property
     def difference(self) -> Floats:
         """Our numbers minus the printed ones."""
@@ -195,16 +185,6 @@ class ComparedWords:
     judged: Flags | None = None
     corner: str = ""
     note: str = ""
-
-    def __post_init__(self) -> None:
-        shape = len(self.rows), len(self.columns)
-        for name in ("ours", "printed", "agrees", "judged"):
-            array = getattr(self, name)
-            if array is not None and np.shape(array) != shape:
-                raise ArgumentError(
-                    f"{name} must have the shape {shape} of rows and columns; "
-                    f"got {np.shape(array)}."
-                )
 
     @property
     def compared(self) -> Flags:
