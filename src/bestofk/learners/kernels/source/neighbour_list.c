@@ -10,7 +10,7 @@
 
 /* Bins are single-precision numbers without their last bits. */
 #define DROPPED 15
-/* Limit a number to the single-precision range. */
+/* Just below the largest single-precision number. */
 #define MOST 3e38
 
 static uint32_t bits_of_single(double number) {
