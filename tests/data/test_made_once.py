@@ -9,7 +9,7 @@ import pytest
 from bestofk.data import dataset as module
 from bestofk.data.dataset import made_once
 from bestofk.data.schema import Encoded
-from bestofk.learners.logistic import Nearby
+from bestofk.learners.logistic import WarmStart
 from bestofk.learners.specification import parse_learner
 from bestofk.splits.plans import plan
 
@@ -60,8 +60,8 @@ def test_rows_are_let_go_and_predictions_are_those_of_fresh_rows(spec):
 
 def test_blocks_of_a_plan_start_from_one_logistic_solution(monkeypatch):
     solved = []
-    of = Nearby.of
-    monkeypatch.setattr(Nearby, "of", lambda *given: solved.append(1) or of(*given))
+    of = WarmStart.of
+    monkeypatch.setattr(WarmStart, "of", lambda *given: solved.append(1) or of(*given))
     data, learner = rows(), parse_learner("logistic")[1]
     for seed in (0, 1, 2):
         learner._predict_plan(data, plan("1x4", random_state=seed).materialise(60))

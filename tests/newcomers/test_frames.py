@@ -98,7 +98,7 @@ def test_preparation_is_stated_for_every_learner(patients):
 
 def test_preparation_can_be_refused_and_the_advice_works(patients):
     frame, y = patients
-    with pytest.raises(ArgumentError, match="svm does not take 'data' as it is") as caught:
+    with pytest.raises(ArgumentError, match="svm does not accept 'data' as it is") as caught:
         bk.compare(
             learners(),
             frame,
@@ -135,7 +135,7 @@ def test_on_the_command_line_in_the_report_and_from_the_store(patients, run, tmp
     assert said in bk.open_study(str(store)).explain()
     code, out, err = run(*words, "--prepare", "none")
     assert code == 2
-    assert "svm does not take 'patients' as it is" in err
+    assert "svm does not accept 'patients' as it is" in err
     code, out, _ = run(*words, "--json")
     assert json.loads(out)["preparation"]["patients"]["c4.5"]["said"] == "none"
 

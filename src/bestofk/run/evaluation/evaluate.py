@@ -269,17 +269,19 @@ class Evaluator(ItemEvaluator[Place, CellResult]):
         """
         at = (dataset, learner)
         if at not in self._others:
-            from bestofk.learners.preparation import MARK, otherwise
+            from bestofk.learners.preparation import NOTE_PREFIX, alternatives
 
             contender, rows = self.experiment.contenders[learner], self.rows(dataset)
             place = Place(learner=learner, dataset=dataset, run=0, fold=0, repetition=0)
             splits, key = self.experiment.splits[dataset], self.experiment.key(place)
             self._others[at] = None
-            for number, ready in enumerate((None, *otherwise(contender.estimator, rows.data))):
+            for number, ready in enumerate((None, *alternatives(contender.estimator, rows.data))):
                 runner = (
                     self._runner(dataset, learner)
                     if ready is None
-                    else _Runner.of(contender, ready, rows, said=f"{MARK}{ready.done.explain()}")
+                    else _Runner.of(
+                        contender, ready, rows, said=f"{NOTE_PREFIX}{ready.done.explain()}"
+                    )
                 )
                 fold = Fold(rows, splits.train(0, 0), splits.test(0, 0))
                 with contextlib.suppress(Exception):
